@@ -1,0 +1,15 @@
+//! What happened, as plain data: the contract between the machine and the judge.
+//!
+//! The machine emits [`Fact`]s into a [`Sink`]; the judge, the recorder and the meters are sinks. Facts are small
+//! values without allocation, so a run that nobody records costs nothing to describe. A [`Record`] is a list of facts
+//! that can be written by hand and replayed into any sink.
+
+mod fact;
+mod ids;
+mod sink;
+mod state;
+
+pub use fact::{AssertKind, Check, Donated, Fact, FinishKind, Kept, Mode, Nothing, Owner, Phase, Stream};
+pub use ids::{BatchId, PageId, ReqId, SlotId, Token};
+pub use sink::{Entry, Record, Sink, Tee};
+pub use state::State;

@@ -1,0 +1,44 @@
+//! Identifiers: indices given in order of first use, never hashes or addresses.
+
+use std::fmt;
+
+/// A vocabulary index. Sampled tokens are below 1000, fresh prompt tokens are 1000 and up.
+pub type Token = u32;
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident, $letter:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// The position in an arena.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(&format!(concat!($letter, "{}"), self.0))
+            }
+        }
+    };
+}
+
+id!(
+    /// A request, by its position in the setup.
+    ReqId, "r"
+);
+id!(
+    /// A batch, counted from 1 in order of preparation.
+    BatchId, "b"
+);
+id!(
+    /// A physical slot for one recurrent state, counted from 1; slot 0 is the dummy target of padding and never given out.
+    SlotId, "s"
+);
+id!(
+    /// A physical page of the KV cache, `page_size` tokens.
+    PageId, "p"
+);

@@ -1,0 +1,90 @@
+//! Where facts go: a trait, a recorder, and a way to feed two sinks at once.
+
+use super::{Fact, ReqId, Token};
+
+/// Receives what happened, in order.
+pub trait Sink {
+    /// One fact.
+    fn fact(&mut self, fact: Fact);
+
+    /// The prompt of a request, before its [`Fact::Arrive`].
+    fn prompt(&mut self, req: ReqId, tokens: &[Token]);
+}
+
+/// One entry of a [`Record`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Entry {
+    /// A fact.
+    Fact(Fact),
+    /// A prompt.
+    Prompt(ReqId, Vec<Token>),
+}
+
+/// Everything that happened in a run, in order. Can be written by hand.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Record {
+    /// The entries in order.
+    pub entries: Vec<Entry>,
+}
+
+impl Record {
+    /// Feeds every entry to `sink`, in order.
+    pub fn replay(&self, sink: &mut impl Sink) {
+        for entry in &self.entries {
+            match entry {
+                Entry::Fact(fact) => sink.fact(*fact),
+                Entry::Prompt(req, tokens) => sink.prompt(*req, tokens),
+            }
+        }
+    }
+
+    /// The facts in order, without the prompts.
+    pub fn facts(&self) -> impl Iterator<Item = Fact> + '_ {
+        self.entries.iter().filter_map(|entry| match entry {
+            Entry::Fact(fact) => Some(*fact),
+            Entry::Prompt(..) => None,
+        })
+    }
+}
+
+impl Sink for Record {
+    fn fact(&mut self, fact: Fact) {
+        self.entries.push(Entry::Fact(fact));
+    }
+
+    fn prompt(&mut self, req: ReqId, tokens: &[Token]) {
+        self.entries.push(Entry::Prompt(req, tokens.to_vec()));
+    }
+}
+
+/// Feeds two sinks, the first one first. `None` is a sink that drops everything.
+#[derive(Debug)]
+pub struct Tee<A, B>(pub A, pub B);
+
+impl<A: Sink, B: Sink> Sink for Tee<A, B> {
+    #[inline]
+    fn fact(&mut self, fact: Fact) {
+        self.0.fact(fact);
+        self.1.fact(fact);
+    }
+
+    fn prompt(&mut self, req: ReqId, tokens: &[Token]) {
+        self.0.prompt(req, tokens);
+        self.1.prompt(req, tokens);
+    }
+}
+
+impl<S: Sink> Sink for Option<S> {
+    #[inline]
+    fn fact(&mut self, fact: Fact) {
+        if let Some(sink) = self {
+            sink.fact(fact);
+        }
+    }
+
+    fn prompt(&mut self, req: ReqId, tokens: &[Token]) {
+        if let Some(sink) = self {
+            sink.prompt(req, tokens);
+        }
+    }
+}
