@@ -1,0 +1,82 @@
+//! Lookup: the longest cached prefix, the state to start from, the branching point.
+//!
+//! A lookup writes: it splits a node where the match ends inside one, and refreshes both orders.
+//! Allocating a slot for the hit, and copying the state into it, is the caller's.
+
+use super::{NodeId, Radix};
+use crate::record::{PageId, SlotId, Token};
+
+/// What [`Radix::match_prefix`] found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Match {
+    /// The deepest matched node that owns a state; the root if none does.
+    pub node: NodeId,
+    /// Usable prefix: tokens from the root to the end of `node`.
+    pub state_len: u32,
+    /// Tokens whose KV is cached, with or without a state; at least `state_len`.
+    pub kv_len: u32,
+    /// The state slot of `node`; `None` if and only if `node` is the root.
+    pub state: Option<SlotId>,
+    /// Prefix length at which the next prefill should keep a state, on the grid of `state_chunk`:
+    /// the KV is there already, the state is not.
+    pub branching: Option<u32>,
+}
+
+impl Radix {
+    /// Looks up `tokens`, of which only whole pages count; nothing is refreshed if there is none.
+    ///
+    /// The matched state becomes the most recent state, and the path to its node the most recent
+    /// KV. KV matched beyond that node is not refreshed, except that a split refreshes both halves.
+    /// Source: `_match_prefix_helper` and `_match_post_processor`.
+    pub fn match_prefix(&mut self, tokens: &[Token]) -> Match {
+        let whole = tokens.len() - tokens.len() % self.config.page_size as usize;
+        let mut rest = &tokens[..whole];
+        let mut at = NodeId::ROOT;
+        let mut kv_len = 0;
+        let (mut best, mut state_len) = (NodeId::ROOT, 0);
+        while let Some(child) = self.child(at, rest) {
+            let shared = self.shared_len(child, rest);
+            let partial = shared < self.node(child).token_count();
+            at = if partial { self.split(child, shared) } else { child };
+            kv_len += shared;
+            if self.node(at).state.is_some() {
+                (best, state_len) = (at, kv_len);
+            }
+            if partial {
+                break;
+            }
+            rest = &rest[shared as usize..];
+        }
+        if best != NodeId::ROOT {
+            self.renew_state(best);
+            self.touch_path(best);
+        }
+        let state = self.node(best).state;
+        let branching = self.branching(state_len, kv_len);
+        Match { node: best, state_len, kv_len, state, branching }
+    }
+
+    /// Source: the Mamba component's `finalize_match_result` (0.5.16) and
+    /// `finalize_match_result_in_tree_core` (later).
+    fn branching(&self, state_len: u32, kv_len: u32) -> Option<u32> {
+        let aligned = kv_len - kv_len % self.config.state_chunk;
+        let reported =
+            if self.config.branching_beyond_state { aligned > state_len } else { kv_len > state_len && aligned > 0 };
+        reported.then_some(aligned)
+    }
+
+    /// Appends the pages from the root through `node`, in token order. `node` must be live.
+    pub fn match_pages(&self, node: NodeId, out: &mut Vec<PageId>) {
+        let mut path: Vec<NodeId> = self.ancestry(node).collect();
+        path.reverse();
+        for id in path {
+            out.extend_from_slice(self.node(id).pages.items());
+        }
+    }
+
+    /// `id`, its parent, and so on, without the root.
+    pub(super) fn ancestry(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        let step = move |&at: &NodeId| Some(self.node(at).parent);
+        std::iter::successors(Some(id), step).take_while(|&at| at != NodeId::ROOT)
+    }
+}

@@ -1,0 +1,162 @@
+//! Tests of the tree: lookup, insert and the two orders here, eviction and locks in `held`, random operations against a
+//! naive model in `random`.
+
+mod held;
+mod naive;
+mod random;
+
+use super::{Evicted, Freed, NodeId, Radix, RadixConfig, TombstoneLock};
+use crate::record::{PageId, SlotId, Token};
+
+/// The behaviour of 0.5.17: a release in the middle.
+fn config(page_size: u32, state_chunk: u32) -> RadixConfig {
+    RadixConfig {
+        page_size,
+        state_chunk,
+        branching_beyond_state: true,
+        split_refreshes_state: true,
+        tombstone_lock: TombstoneLock::Skip,
+    }
+}
+
+fn slot(number: u32) -> SlotId {
+    SlotId(number)
+}
+
+fn pages(range: std::ops::Range<u32>) -> Vec<PageId> {
+    range.map(PageId).collect()
+}
+
+/// Inserts with fresh pages `first_page..`, nothing protected; the node and what was freed.
+fn put(tree: &mut Radix, tokens: &[Token], first_page: u32, state: u32) -> (NodeId, Freed) {
+    let count = tokens.len() as u32 / tree.config().page_size;
+    let mut freed = Freed::default();
+    let own = pages(first_page..first_page + count);
+    let done = tree.insert(tokens, &own, Some(slot(state)), 0, &mut freed);
+    tree.check().unwrap();
+    (done.node, freed)
+}
+
+fn evict(tree: &mut Radix, kv_tokens: u32, states: u32) -> (Evicted, Freed) {
+    let mut freed = Freed::default();
+    let gone = tree.evict(kv_tokens, states, &mut freed);
+    tree.check().unwrap();
+    (gone, freed)
+}
+
+#[test]
+fn match_inside_a_node_splits_it_and_finds_no_state() {
+    let mut tree = Radix::new(config(1, 2));
+    let (long, _) = put(&mut tree, &[1, 2, 3, 4, 5], 10, 1);
+    let found = tree.match_prefix(&[1, 2, 3, 9]);
+    tree.check().unwrap();
+    assert_eq!((found.node, found.state_len, found.kv_len), (NodeId::ROOT, 0, 3));
+    assert_eq!((found.state, found.branching), (None, Some(2)));
+    assert_eq!(tree.node_count(), 2);
+    assert_eq!(tree.state(long), Some(slot(1)));
+
+    let mut all = Vec::new();
+    tree.match_pages(long, &mut all);
+    assert_eq!(all, pages(10..15));
+    let ends: Vec<u32> = tree.walk().map(|view| view.end_len).collect();
+    assert_eq!(ends, [0, 3, 5]);
+}
+
+#[test]
+fn splits_fall_on_pages() {
+    let mut tree = Radix::new(config(4, 4));
+    let (_, _) = put(&mut tree, &[1, 2, 3, 4, 5, 6, 7, 8], 10, 1);
+    let found = tree.match_prefix(&[1, 2, 3, 4, 5, 6, 9, 9, 9]);
+    assert_eq!((found.kv_len, tree.node_count()), (4, 2));
+    assert_eq!(tree.match_prefix(&[1, 2, 3]).kv_len, 0);
+    assert_eq!(tree.match_prefix(&[1, 2, 3, 9]).kv_len, 0);
+    tree.check().unwrap();
+}
+
+#[test]
+fn insert_frees_the_duplicate_pages_beyond_the_protected_prefix() {
+    let mut tree = Radix::new(config(2, 2));
+    let (_, freed) = put(&mut tree, &[1, 1, 2, 2], 10, 1);
+    assert_eq!(freed, Freed::default());
+
+    let mut freed = Freed::default();
+    let tokens = [1, 1, 2, 2, 3, 3];
+    let done = tree.insert(&tokens, &pages(20..23), Some(slot(2)), 2, &mut freed);
+    assert_eq!((done.prefix_len, done.state_existed), (4, false));
+    assert_eq!(freed.pages, pages(21..22));
+    let mut all = Vec::new();
+    tree.match_pages(done.node, &mut all);
+    assert_eq!(all, [pages(10..12), pages(22..23)].concat());
+    assert_eq!((tree.kv_evictable(), tree.state_evictable()), (6, 2));
+}
+
+#[test]
+fn a_second_state_for_a_prefix_stays_with_the_caller() {
+    let mut tree = Radix::new(config(1, 1));
+    let (node, _) = put(&mut tree, &[1, 2], 10, 1);
+    let mut freed = Freed::default();
+    let done = tree.insert(&[1, 2], &pages(20..22), Some(slot(2)), 0, &mut freed);
+    assert!(done.state_existed && done.node == node);
+    assert_eq!(freed, Freed { slots: vec![], pages: pages(20..22) });
+    assert_eq!(tree.state(node), Some(slot(1)));
+
+    let empty = tree.insert(&[], &[], Some(slot(3)), 0, &mut freed);
+    assert!(empty.state_existed && empty.node == NodeId::ROOT);
+}
+
+#[test]
+fn branching_before_the_state_is_reported_only_by_the_old_release() {
+    let build = |branching_beyond_state| {
+        let mut tree = Radix::new(RadixConfig { branching_beyond_state, ..config(1, 4) });
+        put(&mut tree, &[1, 2, 3, 4, 5], 10, 1);
+        put(&mut tree, &[1, 2, 3, 4, 5, 6, 7, 8, 9], 20, 2);
+        tree
+    };
+    // KV 7, state 5, grid 4: the last point on the grid within the KV is 4.
+    let query = [1, 2, 3, 4, 5, 6, 7, 0];
+    assert_eq!(build(true).match_prefix(&query).branching, None);
+    assert_eq!(build(false).match_prefix(&query).branching, Some(4));
+    let whole = [1, 2, 3, 4, 5];
+    assert_eq!(build(false).match_prefix(&whole).branching, None);
+    let beyond = [1, 2, 3, 4, 5, 6, 7, 8, 0];
+    assert_eq!(build(true).match_prefix(&beyond).branching, Some(8));
+}
+
+#[test]
+fn a_match_refreshes_its_path_but_not_the_kv_beyond_the_state() {
+    let mut tree = Radix::new(config(1, 1));
+    let (short, _) = put(&mut tree, &[1], 10, 1);
+    let (long, _) = put(&mut tree, &[1, 2], 20, 2);
+    let (other, _) = put(&mut tree, &[5], 30, 3);
+    tree.match_prefix(&[1]);
+    assert_eq!(tree.nodes_by_age(), [long, other, short]);
+    assert_eq!(tree.states_by_age().collect::<Vec<_>>(), [long, other, short]);
+    tree.match_prefix(&[1, 2]);
+    assert_eq!(tree.nodes_by_age(), [other, short, long]);
+    assert_eq!(tree.states_by_age().collect::<Vec<_>>(), [other, short, long]);
+}
+
+#[test]
+fn a_split_refreshes_the_lower_state_until_0_5_18() {
+    let order = |split_refreshes_state| {
+        let mut tree = Radix::new(RadixConfig { split_refreshes_state, ..config(1, 1) });
+        let (first, _) = put(&mut tree, &[1, 2], 10, 1);
+        let (second, _) = put(&mut tree, &[5], 20, 2);
+        tree.match_prefix(&[1, 9]);
+        tree.check().unwrap();
+        let states: Vec<NodeId> = tree.states_by_age().collect();
+        states == [second, first]
+    };
+    assert!(order(true));
+    assert!(!order(false));
+}
+
+#[test]
+fn a_clone_is_independent() {
+    let mut tree = Radix::new(config(1, 1));
+    put(&mut tree, &[1, 2, 3], 10, 1);
+    let copy = tree.clone();
+    evict(&mut tree, 9, 9);
+    assert_eq!((tree.node_count(), copy.node_count()), (0, 1));
+    copy.check().unwrap();
+}
