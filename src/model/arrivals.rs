@@ -1,0 +1,113 @@
+//! Requests that have not been seen: what each waits for, and which have reached their earliest moment.
+
+use std::collections::BTreeMap;
+
+use crate::engine::{EventQueue, Time};
+use crate::record::ReqId;
+
+use super::setup::{Arrive, Setup};
+
+/// A request that may be seen now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Due {
+    /// When it arrived.
+    pub at: Time,
+    /// Which.
+    pub req: ReqId,
+}
+
+/// The requests not seen yet.
+#[derive(Clone, Debug)]
+pub struct Arrivals {
+    timed: EventQueue<ReqId>,
+    by_turn: BTreeMap<u32, Vec<ReqId>>,
+    after: Vec<Vec<ReqId>>,
+    before: Vec<(ReqId, ReqId, u32)>,
+    due: Vec<Due>,
+}
+
+impl Arrivals {
+    /// Everything that `setup` will show.
+    pub fn new(setup: &Setup) -> Self {
+        let mut arrivals = Arrivals {
+            timed: EventQueue::default(),
+            by_turn: BTreeMap::new(),
+            after: vec![Vec::new(); setup.requests.len()],
+            before: Vec::new(),
+            due: Vec::new(),
+        };
+        for (i, spec) in setup.requests.iter().enumerate() {
+            let req = ReqId(i as u32);
+            match spec.arrive {
+                Arrive::At(at) => arrivals.timed.push(at, req),
+                Arrive::Turn(turn) => arrivals.by_turn.entry(turn).or_default().push(req),
+                Arrive::After(other) => arrivals.after[other.index()].push(req),
+                Arrive::Before(other, k) => arrivals.before.push((req, other, k)),
+            }
+        }
+        arrivals
+    }
+
+    /// Moves those whose turn or time has come among the due ones.
+    pub fn come(&mut self, turn: u32, now: Time) {
+        while let Some((at, req)) = self.timed.pop_due(now) {
+            self.due.push(Due { at, req });
+        }
+        while let Some(entry) = self.by_turn.first_entry().filter(|entry| *entry.key() <= turn) {
+            self.due.extend(entry.remove().into_iter().map(|req| Due { at: now, req }));
+        }
+    }
+
+    /// Moves those that waited for the end of `req` among the due ones.
+    pub fn ended(&mut self, req: ReqId, now: Time) {
+        let waited = std::mem::take(&mut self.after[req.index()]);
+        self.due.extend(waited.into_iter().map(|req| Due { at: now, req }));
+    }
+
+    /// Moves the pinned requests for which `ready(other, k)` holds among the due ones; returns them with the request
+    /// that they were pinned to.
+    pub fn pinned(&mut self, now: Time, mut ready: impl FnMut(ReqId, u32) -> bool) -> Vec<(ReqId, ReqId)> {
+        if self.before.is_empty() {
+            return Vec::new();
+        }
+        let (came, wait): (Vec<_>, Vec<_>) = self.before.iter().copied().partition(|&(_, other, k)| ready(other, k));
+        self.before = wait;
+        self.due.extend(came.iter().map(|&(req, ..)| Due { at: now, req }));
+        came.into_iter().map(|(req, other, _)| (req, other)).collect()
+    }
+
+    /// Takes the due requests in order of arrival, then of their place in the setup, for which `see` holds.
+    pub fn take_due(&mut self, mut see: impl FnMut(Due) -> bool) -> Vec<Due> {
+        if self.due.is_empty() {
+            return Vec::new();
+        }
+        self.due.sort_unstable();
+        let (seen, later): (Vec<_>, Vec<_>) = self.due.iter().partition(|&&due| see(due));
+        self.due = later;
+        seen
+    }
+
+    /// Whether some request may be seen at the next ingest, whatever its turn or time.
+    pub fn any_due(&self) -> bool {
+        !self.due.is_empty()
+    }
+
+    /// The next turn and the next time at which a request comes by itself.
+    pub fn next(&self) -> (Option<u32>, Option<Time>) {
+        (self.by_turn.keys().next().copied(), self.timed.next_at())
+    }
+
+    /// Whether every request has been seen.
+    pub fn none_left(&self) -> bool {
+        self.timed.is_empty()
+            && self.by_turn.is_empty()
+            && self.due.is_empty()
+            && self.before.is_empty()
+            && self.after.iter().all(Vec::is_empty)
+    }
+
+    /// Whether some request waits to be pinned to one for which `over` holds.
+    pub fn pinned_to(&self, mut over: impl FnMut(ReqId) -> bool) -> bool {
+        self.before.iter().any(|&(_, other, _)| over(other))
+    }
+}

@@ -1,0 +1,119 @@
+//! Batches: lists of requests with batch-local arrays; what copy, filter and merge do to them.
+
+use crate::record::{BatchId, Mode, ReqId, SlotId};
+
+use super::masks::HostMasks;
+
+/// A `ScheduleBatch`. Requests are shared by index; everything else here is the batch's own.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    /// Its number, new at every prepare.
+    pub id: BatchId,
+    /// Which object of the modelled system this is: an alias is the same object, a copy is not.
+    pub object: u32,
+    /// Its mode.
+    pub mode: Mode,
+    /// Its requests, in row order.
+    pub reqs: Vec<ReqId>,
+    /// Lengths that exist once its forward has run, a value a row.
+    pub seq_lens: Vec<u32>,
+    /// `decode_batch_idx` at prepare, a value a row; empty for prefill.
+    pub decode_batch_idx: Vec<u32>,
+    /// Prefill: the slot that keeps a state on the way, and at which length, a value a row.
+    pub extend_track: Vec<Option<(SlotId, u32)>>,
+    /// Decode: active slot, and the track slot that the step writes, a value a row.
+    pub step_slots: Vec<(SlotId, Option<SlotId>)>,
+    /// Host masks, if built and not dropped.
+    pub masks: Option<HostMasks>,
+    /// Admission found no room last time and need not try again.
+    pub is_full: bool,
+}
+
+impl Batch {
+    /// The batch that runs nothing.
+    pub fn empty(object: u32) -> Self {
+        Batch {
+            id: BatchId(0),
+            object,
+            mode: Mode::Decode,
+            reqs: Vec::new(),
+            seq_lens: Vec::new(),
+            decode_batch_idx: Vec::new(),
+            extend_track: Vec::new(),
+            step_slots: Vec::new(),
+            masks: None,
+            is_full: false,
+        }
+    }
+
+    /// Keeps the rows for which `keep` holds. Arrays are rebuilt, and the masks dropped, only if some rows go and some
+    /// stay: when all go, the stale arrays stay behind in a batch that nobody runs (`filter_batch`).
+    ///
+    /// Returns whether masks were dropped.
+    pub fn filter(&mut self, mut keep: impl FnMut(ReqId) -> bool) -> bool {
+        let kept: Vec<bool> = self.reqs.iter().map(|&req| keep(req)).collect();
+        let count = kept.iter().filter(|&&k| k).count();
+        if count == self.reqs.len() {
+            return false;
+        }
+        if count == 0 {
+            self.reqs.clear();
+            return false;
+        }
+        retain(&mut self.reqs, &kept);
+        retain(&mut self.seq_lens, &kept);
+        self.masks.take().is_some()
+    }
+
+    /// Appends the rows of `other` and drops the masks (`merge_batch`). Returns whether masks were dropped.
+    pub fn merge(&mut self, other: &Batch) -> bool {
+        self.reqs.extend_from_slice(&other.reqs);
+        self.seq_lens.extend_from_slice(&other.seq_lens);
+        self.masks.take().is_some()
+    }
+}
+
+fn retain<T: Copy>(rows: &mut Vec<T>, kept: &[bool]) {
+    let mut kept = kept.iter();
+    rows.retain(|_| *kept.next().unwrap_or(&false));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::rule::WantsMasks;
+
+    fn batch(reqs: &[u32]) -> Batch {
+        let lens: Vec<u32> = reqs.iter().map(|r| r * 10).collect();
+        let masks = HostMasks::build(WantsMasks::Masks, &lens, 4, true, &lens, &[]);
+        Batch { reqs: reqs.iter().map(|&r| ReqId(r)).collect(), seq_lens: lens, masks: Some(masks), ..Batch::empty(1) }
+    }
+
+    #[test]
+    fn a_filter_that_removes_some_drops_the_masks() {
+        let mut some = batch(&[1, 2, 3]);
+        assert!(some.filter(|req| req != ReqId(2)));
+        assert_eq!(
+            (some.reqs.as_slice(), some.seq_lens.as_slice()),
+            ([ReqId(1), ReqId(3)].as_slice(), [10, 30].as_slice())
+        );
+        assert!(some.masks.is_none());
+    }
+
+    #[test]
+    fn a_filter_that_removes_none_or_all_keeps_them() {
+        let mut none = batch(&[1, 2]);
+        assert!(!none.filter(|_| true) && none.masks.is_some());
+        let mut all = batch(&[1, 2]);
+        assert!(!all.filter(|_| false) && all.masks.is_some() && all.reqs.is_empty());
+    }
+
+    #[test]
+    fn a_merge_drops_the_masks_and_a_copy_keeps_its_own() {
+        let mut live = batch(&[1]);
+        let copy = live.clone();
+        assert!(live.merge(&batch(&[2])));
+        assert_eq!(live.reqs, [ReqId(1), ReqId(2)]);
+        assert!(live.masks.is_none() && copy.masks.is_some());
+    }
+}

@@ -1,0 +1,136 @@
+//! The admission budget: how many tokens a new prefill may take, and the share of outputs that it reserves KV for.
+//!
+//! The only floating point of the machine. The real scheduler computes its budget in IEEE doubles, and a comparison at
+//! the edge depends on their rounding; the same basic operations in the same order round alike on every machine.
+
+/// Requests asking for more outputs than this are budgeted as if they asked for this
+/// (`CLIP_MAX_NEW_TOKENS`, `schedule_policy.py`).
+pub const CLIP_MAX_NEW: u32 = 4096;
+
+/// Steps of decode that a retraction makes room for (`SGLANG_RETRACT_DECODE_STEPS`).
+pub const RETRACT_DECODE_STEPS: u32 = 20;
+
+/// The share of a running request's remaining outputs that is reserved (`NewTokenRatioTracker`): starts at 0.7, decays
+/// to 14 % of that over 600 decode steps, and is estimated anew at a retraction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TokenRatio {
+    /// The share now.
+    pub current: f64,
+    min: f64,
+    decay: f64,
+}
+
+impl TokenRatio {
+    /// The share at start, scaled by `conservativeness`.
+    pub fn new(conservativeness: f64) -> Self {
+        let init = (0.7 * conservativeness).min(1.0);
+        let min = (init * 0.14).min(1.0);
+        TokenRatio { current: init, min, decay: (init - min) / 600.0 }
+    }
+
+    /// One decode step without retraction.
+    pub fn decay_step(&mut self) {
+        self.current = (self.current - self.decay).max(self.min);
+    }
+
+    /// Estimates anew from the outputs of the requests that stay: their sum, how many, and the sum of `max_new`.
+    pub fn after_retract(&mut self, outputs: u64, requests: u64, max_new: u64) {
+        let decoded = (outputs + u64::from(RETRACT_DECODE_STEPS) * requests) as f64;
+        self.current = (decoded / (max_new + 1) as f64).min(1.0);
+    }
+}
+
+/// Why admission goes on or stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// There is room for another request.
+    Continue,
+    /// KV is short.
+    NoToken,
+    /// Another limit is reached.
+    Other,
+}
+
+/// What is left for one prefill batch (`PrefillAdder`).
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    page_size: u32,
+    total_offset: f64,
+    current_offset: i64,
+    input_left: i64,
+    admitted: u32,
+}
+
+impl Budget {
+    /// A budget of `max_prefill_tokens`, after what the running requests reserve: outputs left, and the share of them.
+    pub fn new(page_size: u32, max_prefill_tokens: u32, running: impl Iterator<Item = (u32, f64)>) -> Self {
+        let reserved = running.fold(0.0, |sum, (left, ratio)| sum + f64::from(left.min(CLIP_MAX_NEW)) * ratio);
+        let input_left = i64::from(max_prefill_tokens);
+        Budget { page_size, total_offset: reserved, current_offset: 0, input_left, admitted: 0 }
+    }
+
+    /// Whether a request of `extend_len` new prompt tokens that may have `max_new` more outputs fits, before the pages
+    /// of its prefix are locked. `room` is free plus evictable tokens.
+    pub fn fits(&self, extend_len: u32, max_new: u32, room: u32) -> bool {
+        let total = i64::from(extend_len) + i64::from(max_new.min(CLIP_MAX_NEW)) + i64::from(self.page_size);
+        (total as f64) < f64::from(room) - self.total_offset
+    }
+
+    /// Whether the limit on prompt tokens a batch leaves room for it; the first request is always taken.
+    pub fn input_fits(&self, extend_len: u32) -> bool {
+        self.admitted == 0 || self.paged(extend_len) < self.input_left
+    }
+
+    /// Takes a request in.
+    pub fn take(&mut self, extend_len: u32, max_new: u32) {
+        let extend = self.paged(extend_len);
+        let page = i64::from(self.page_size);
+        self.total_offset += (extend + i64::from(max_new.min(CLIP_MAX_NEW)) + page) as f64;
+        self.current_offset += extend + page;
+        self.input_left -= extend;
+        self.admitted += 1;
+    }
+
+    /// Whether another request may be looked at.
+    pub fn state(&self, room: u32) -> Verdict {
+        if f64::from(room) - self.total_offset <= 0.0 || i64::from(room) - self.current_offset <= 0 {
+            Verdict::NoToken
+        } else if self.input_left <= 0 {
+            Verdict::Other
+        } else {
+            Verdict::Continue
+        }
+    }
+
+    fn paged(&self, tokens: u32) -> i64 {
+        i64::from(tokens.div_ceil(self.page_size)) * i64::from(self.page_size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ratio_decays_to_its_floor() {
+        let mut ratio = TokenRatio::new(1.0);
+        assert_eq!(ratio.current, 0.7);
+        for _ in 0..700 {
+            ratio.decay_step();
+        }
+        assert!((ratio.current - 0.098).abs() < 1e-12);
+        ratio.after_retract(10, 2, 99);
+        assert_eq!(ratio.current, 0.5);
+    }
+
+    #[test]
+    fn the_first_request_is_taken_whatever_its_length() {
+        let mut budget = Budget::new(1, 8, [(10, 0.5), (5000, 0.5)].into_iter());
+        assert!(budget.input_fits(100));
+        assert!(budget.fits(100, 10, 2165) && !budget.fits(100, 10, 2164));
+        budget.take(100, 10);
+        assert!(!budget.input_fits(1));
+        assert_eq!(budget.state(4000), Verdict::Other);
+        assert_eq!(budget.state(2000), Verdict::NoToken);
+    }
+}

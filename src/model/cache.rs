@@ -1,0 +1,213 @@
+//! What a request hands to the radix tree and what it gives back: at its end, and after its prefill.
+
+use crate::engine::Chooser;
+use crate::record::{AssertKind, Donated, Fact, Nothing, Owner, PageId, ReqId, Sink, SlotId, Stream};
+
+use super::machine::{Dead, Machine, Step};
+use super::radix::{Freed, Inserted, NodeId};
+use super::request::Stage;
+use super::setup::Strategy;
+
+/// What a donation offers.
+struct Offer {
+    label: u32,
+    slot: SlotId,
+    owner: Owner,
+    /// The length of the key, floored to a page.
+    key_len: u32,
+}
+
+impl<C: Chooser, S: Sink> Machine<'_, C, S> {
+    /// Donates the kept state of a finished request and frees the rest (`cache_finished_req`, `release_kv_cache`).
+    pub(super) fn release_finished(&mut self, req: ReqId) -> Step {
+        let lazy = self.setup.engine.strategy == Strategy::ExtraBufferLazy;
+        let kept = if lazy && self.world.reqs[req.index()].decline {
+            self.sink.fact(Fact::NoDonate { req, why: Nothing::Declined });
+            self.drop_pages(req, self.world.reqs[req.index()].cache_protected_len);
+            None
+        } else {
+            self.donate_finished(req)
+        };
+        self.release_rest(req, kept);
+        let it = self.req(req);
+        it.stage = Stage::Finished;
+        self.world.unfinished -= 1;
+        let now = self.world.clock.cpu;
+        self.world.arrivals.ended(req, now);
+        self.forget_tokens(req);
+        Ok(())
+    }
+
+    /// Offers the kept state. Returns the slot that the tree took.
+    fn donate_finished(&mut self, req: ReqId) -> Option<SlotId> {
+        let it = &self.world.reqs[req.index()];
+        let committed = it.kv_committed_len;
+        let (label, slot, owner) = match self.setup.engine.strategy {
+            Strategy::NoBuffer => (committed, it.active, Owner::Active(req)),
+            Strategy::ExtraBuffer | Strategy::ExtraBufferLazy => {
+                let idx = self.keep_idx(req);
+                (it.last_track_seqlen.unwrap_or(0), it.track[usize::from(idx)], Owner::Track(req, idx))
+            }
+        };
+        let key_len = self.floor_to_page(label.min(committed));
+        let Some(slot) = slot.filter(|_| key_len > 0) else {
+            self.sink.fact(Fact::NoDonate { req, why: Nothing::NoCheckpoint });
+            self.drop_pages(req, it.cache_protected_len.max(key_len));
+            return None;
+        };
+        let inserted = self.insert(req, &Offer { label, slot, owner, key_len }, true);
+        self.drop_pages(req, key_len.max(self.world.reqs[req.index()].cache_protected_len));
+        (!inserted.state_existed).then_some(slot)
+    }
+
+    /// Unlocks, then frees the active slot and the track slots but the one that the tree took.
+    pub(super) fn release_rest(&mut self, req: ReqId, kept: Option<SlotId>) {
+        self.unlock(req);
+        let it = self.req(req);
+        let active = it.active.take();
+        let tracks = std::mem::take(&mut it.track);
+        it.has_track = false;
+        it.pages = Vec::new();
+        it.holds_row = false;
+        if let Some(slot) = active.filter(|slot| Some(*slot) != kept) {
+            self.free_slot(slot, Owner::Active(req), true);
+        }
+        let held: Vec<(u8, SlotId)> = (0..2)
+            .filter_map(|idx| Some((idx, tracks[usize::from(idx)]?)))
+            .filter(|(_, slot)| Some(*slot) != kept)
+            .collect();
+        for (i, &(idx, slot)) in held.iter().enumerate() {
+            self.free_slot(slot, Owner::Track(req, idx), i + 1 == held.len());
+        }
+        self.world.rows_held -= 1;
+    }
+
+    /// Gives the tree the state that the prefill tracked, and goes on with a fresh slot (`cache_unfinished_req`).
+    pub(super) fn cache_unfinished(&mut self, req: ReqId) -> Step {
+        let it = &self.world.reqs[req.index()];
+        let end = it.extend_end;
+        let label = match self.setup.engine.strategy {
+            Strategy::NoBuffer => Some(end),
+            Strategy::ExtraBuffer | Strategy::ExtraBufferLazy => it.last_track_seqlen,
+        };
+        let Some(label) = label else {
+            self.sink.fact(Fact::NoDonate { req, why: Nothing::NoCheckpoint });
+            return Ok(());
+        };
+        let (slot, owner) = self.hand_over(req)?;
+        let key_len = self.floor_to_page(label.min(end));
+        if key_len > 0 {
+            let inserted = self.insert(req, &Offer { label, slot, owner, key_len }, false);
+            if inserted.state_existed {
+                self.free_slot(slot, owner, true);
+            }
+            self.relock(req, key_len, inserted.node);
+        } else {
+            self.sink.fact(Fact::NoDonate { req, why: Nothing::NoCheckpoint });
+            self.free_slot(slot, owner, true);
+        }
+        self.req(req).last_track_seqlen = None;
+        Ok(())
+    }
+
+    /// The slot to donate while the request goes on, and who holds it: the kept one, replaced by a fresh one; without
+    /// track slots, a fresh one that receives a copy on the schedule stream.
+    fn hand_over(&mut self, req: ReqId) -> Step<(SlotId, Owner)> {
+        if self.setup.engine.strategy == Strategy::NoBuffer {
+            let slot = self.slot_for_donation(req, Owner::Spare)?;
+            let from = self.world.reqs[req.index()].active.expect("a running request has an active slot");
+            self.sink.fact(Fact::CopyState { req, from, to: slot, stream: Stream::Schedule });
+            return Ok((slot, Owner::Spare));
+        }
+        let idx = self.keep_idx(req);
+        let owner = Owner::Track(req, idx);
+        let fresh = self.slot_for_donation(req, owner)?;
+        let kept = &mut self.world.reqs[req.index()].track[usize::from(idx)];
+        let slot = kept.replace(fresh).expect("the kept index names a held slot");
+        Ok((slot, owner))
+    }
+
+    /// A fresh slot, evicting a cached state if there is none (`_alloc_mamba_slot`).
+    fn slot_for_donation(&mut self, req: ReqId, owner: Owner) -> Step<SlotId> {
+        if let Some(slot) = self.alloc_slot(owner) {
+            return Ok(slot);
+        }
+        let engine = &self.setup.engine;
+        if engine.handover_unlocks_state && engine.strategy == Strategy::ExtraBufferLazy {
+            self.unlock_state(req);
+        }
+        self.evict(0, 1);
+        self.alloc_slot(owner).ok_or(Dead { req: Some(req), kind: AssertKind::OutOfSlots })
+    }
+
+    /// Inserts the first `key_len` tokens with the offered state. What the tree takes changes owner, and the pages
+    /// that it had already are freed.
+    fn insert(&mut self, req: ReqId, offer: &Offer, finished: bool) -> Inserted {
+        let page = self.setup.engine.page_size;
+        let it = &self.world.reqs[req.index()];
+        let key = &it.tokens[..offer.key_len as usize];
+        let pages = &it.pages[..(offer.key_len / page) as usize];
+        let mut freed = Freed::default();
+        let protected = it.cache_protected_len;
+        let inserted = self.world.tree.insert(key, pages, Some(offer.slot), protected, &mut freed);
+        let new_pages: Vec<PageId> = pages[(inserted.prefix_len / page) as usize..].to_vec();
+        self.free_pages(&freed.pages, Owner::Request(req));
+        assert!(freed.slots.is_empty(), "an insert frees no state");
+        for (first, count) in super::pages::runs(&new_pages) {
+            self.sink.fact(Fact::PageMove { first, count, from: Owner::Request(req), to: Owner::Tree });
+        }
+        let how = Donated { finished, existed: inserted.state_existed };
+        let &Offer { label, slot, owner, key_len } = offer;
+        self.sink.fact(Fact::Donate { req, label, key_len, slot, how });
+        if !inserted.state_existed {
+            self.sink.fact(Fact::SlotMove { slot, from: owner, to: Owner::Tree });
+        }
+        inserted
+    }
+
+    /// Moves the lock to the node that the key ends on, and takes the tree's pages for the request's own.
+    fn relock(&mut self, req: ReqId, key_len: u32, node: NodeId) {
+        if self.setup.engine.rematch_after_insert {
+            let it = &self.world.reqs[req.index()];
+            let found = self.world.tree.match_prefix(&it.tokens[..key_len as usize]);
+            assert!(found.node == node, "what was just inserted is found");
+        }
+        self.unlock(req);
+        let held = self.world.tree.lock(node);
+        self.sink.fact(Fact::Lock { req, node: node.0 });
+        let mut pages = Vec::new();
+        self.world.tree.match_pages(node, &mut pages);
+        let it = self.req(req);
+        pages.extend_from_slice(&it.pages[pages.len()..]);
+        it.pages = pages;
+        it.lock = Some(held);
+        it.last_node = node;
+        it.cache_protected_len = key_len;
+    }
+
+    /// Gives the state part of the lock back early: the state that it holds has been copied.
+    fn unlock_state(&mut self, req: ReqId) {
+        if let Some(mut held) = self.req(req).lock.take() {
+            self.world.tree.release_state(&mut held);
+            self.req(req).lock = Some(held);
+        }
+    }
+
+    fn unlock(&mut self, req: ReqId) {
+        if let Some(held) = self.req(req).lock.take() {
+            self.sink.fact(Fact::Unlock { req, node: held.node().0 });
+            self.world.tree.unlock(held);
+        }
+    }
+
+    /// Frees the pages of a request from `from` tokens on, and the request holds none any more.
+    pub(super) fn drop_pages(&mut self, req: ReqId, from: u32) {
+        let page = self.setup.engine.page_size;
+        let pages = std::mem::take(&mut self.req(req).pages);
+        self.free_pages(&pages[(from / page) as usize..], Owner::Request(req));
+    }
+
+    fn floor_to_page(&self, len: u32) -> u32 {
+        len - len % self.setup.engine.page_size
+    }
+}

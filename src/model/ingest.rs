@@ -1,0 +1,80 @@
+//! The ingest phase: which requests are seen in this turn.
+
+use crate::engine::{Choice, Chooser};
+use crate::record::{Fact, Phase, ReqId, Sink, State};
+
+use super::machine::Machine;
+use super::prompt::materialise;
+use super::request::Stage;
+use super::setup::{Arrive, Prompt};
+
+impl<C: Chooser, S: Sink> Machine<'_, C, S> {
+    /// Takes in the requests whose earliest moment has come, unless the chooser shows them later.
+    pub(super) fn ingest(&mut self) {
+        self.begin(Phase::Ingest, None);
+        let now = self.world.clock.cpu;
+        let turn = self.world.turn;
+        let world = &mut self.world;
+        world.arrivals.come(turn, now);
+        let reqs = &world.reqs;
+        let pinned = world.arrivals.pinned(now, |other, k| {
+            let other = &reqs[other.index()];
+            other.finished() || other.stage == Stage::Running && other.kv_committed_len + 1 >= k
+        });
+        for (req, other) in pinned {
+            if self.world.reqs[other.index()].finished() {
+                self.sink.fact(Fact::PinEnded { req });
+            }
+        }
+        let chooser = &mut *self.chooser;
+        let seen = self.world.arrivals.take_due(|due| {
+            let choice = Choice { site: "arrival", subject: due.req.0, options: 2, default: 1 };
+            chooser.choose(choice) == 1
+        });
+        for due in seen {
+            self.see(due.req, due.at);
+        }
+        self.spend(self.setup.costs.ingest);
+        self.end();
+    }
+
+    fn see(&mut self, req: ReqId, at: crate::engine::Time) {
+        let spec = &self.setup.requests[req.index()];
+        let mut tokens = Vec::new();
+        materialise(self.setup, &self.world.reqs, req, &mut tokens);
+        assert!(!tokens.is_empty(), "validation refuses empty prompts");
+        self.sink.prompt(req, &tokens);
+        self.sink.fact(Fact::Arrive { req, at, max_new: spec.max_new });
+        let it = self.req(req);
+        it.prompt_len = tokens.len() as u32;
+        it.tip = State::ZERO.fold_all(&tokens);
+        it.tokens = tokens;
+        it.stage = Stage::Waiting;
+        self.world.waiting.push_back(req);
+        if let Arrive::Before(other, _) = spec.arrive
+            && !self.world.reqs[other.index()].finished()
+        {
+            self.world.pinned.push(req);
+        }
+        if let Prompt::Of { req: source, .. } = spec.prompt {
+            self.world.dependents[source.index()] -= 1;
+            self.forget_tokens(source);
+        }
+    }
+
+    /// Drops the tokens of a finished request that no prompt will be made of any more.
+    pub(super) fn forget_tokens(&mut self, req: ReqId) {
+        if self.world.dependents[req.index()] == 0 && self.world.reqs[req.index()].finished() {
+            self.req(req).tokens = Vec::new();
+        }
+    }
+
+    /// Reports the requests that were pinned to this turn and are still waiting after its plan.
+    pub(super) fn check_pins(&mut self) {
+        for req in std::mem::take(&mut self.world.pinned) {
+            if self.world.reqs[req.index()].stage == Stage::Waiting {
+                self.sink.fact(Fact::PinMissed { req });
+            }
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! The scheduler loop: one turn with overlap and one without, side by side, and how a run ends.
+
+use std::collections::VecDeque;
+
+use crate::engine::{Chooser, Time};
+use crate::record::{AssertKind, BatchId, Fact, Mode, Phase, ReqId, Sink};
+
+use super::arrivals::Arrivals;
+use super::batch::Batch;
+use super::budget::TokenRatio;
+use super::clock::{Clock, draw, least};
+use super::masks::HostMasks;
+use super::pages::PagePool;
+use super::prompt::dependents;
+use super::radix::{Radix, RadixConfig};
+use super::request::{Req, Stage};
+use super::rule::Rule;
+use super::setup::{Cost, ResultQueue, Setup};
+use super::slots::SlotPool;
+
+/// What the scheduler remembers of the batch it launched last.
+#[derive(Clone, Debug)]
+pub(super) enum Last {
+    /// Nothing was launched.
+    None,
+    /// A prefill batch, still an object of its own.
+    Extend(Batch),
+    /// The running batch itself.
+    Running,
+}
+
+/// A result that has not been processed: the batch as it was queued, and when its forward has been copied back.
+#[derive(Clone, Debug)]
+pub(super) struct Pending {
+    pub batch: Batch,
+    pub copied: Time,
+}
+
+/// The state of the machine: a value.
+#[derive(Clone, Debug)]
+pub struct World {
+    pub(super) clock: Clock,
+    pub(super) turn: u32,
+    pub(super) reqs: Vec<Req>,
+    pub(super) waiting: VecDeque<ReqId>,
+    pub(super) arrivals: Arrivals,
+    pub(super) dependents: Vec<u32>,
+    /// Requests pinned before a step, seen in this turn.
+    pub(super) pinned: Vec<ReqId>,
+    pub(super) running: Batch,
+    pub(super) last: Last,
+    pub(super) queue: VecDeque<Pending>,
+    pub(super) slots: SlotPool,
+    pub(super) pages: PagePool,
+    pub(super) tree: Radix,
+    pub(super) ratio: TokenRatio,
+    pub(super) rows_held: u32,
+    pub(super) batches: u32,
+    pub(super) objects: u32,
+    pub(super) unfinished: u32,
+    /// Admissions since the last refresh of waiting prefixes.
+    pub(super) refreshes: u32,
+    /// The last turn did nothing either.
+    idle: bool,
+}
+
+impl World {
+    /// The state before turn 0.
+    pub fn new(setup: &Setup) -> Self {
+        let engine = &setup.engine;
+        World {
+            clock: Clock::default(),
+            turn: 0,
+            reqs: vec![Req::unseen(); setup.requests.len()],
+            waiting: VecDeque::new(),
+            arrivals: Arrivals::new(setup),
+            dependents: dependents(setup),
+            pinned: Vec::new(),
+            running: Batch::empty(0),
+            last: Last::None,
+            queue: VecDeque::new(),
+            slots: SlotPool::new(engine.mamba_slots),
+            pages: PagePool::new(engine.kv_tokens, engine.page_size),
+            tree: Radix::new(RadixConfig {
+                page_size: engine.page_size,
+                state_chunk: engine.prefill_grid_len(),
+                branching_beyond_state: engine.branching_beyond_state,
+                split_refreshes_state: engine.split_refreshes_state,
+                tombstone_lock: engine.tombstone_lock,
+            }),
+            ratio: TokenRatio::new(engine.conservativeness),
+            rows_held: 0,
+            batches: 0,
+            objects: 0,
+            unfinished: setup.requests.len() as u32,
+            refreshes: 0,
+            idle: false,
+        }
+    }
+
+    /// The radix tree, for audits.
+    pub fn tree(&self) -> &Radix {
+        &self.tree
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Every request was seen, finished and released.
+    Done,
+    /// An assertion of the modelled system failed.
+    Asserted,
+    /// The bound on turns was hit.
+    TurnsMax,
+    /// Requests wait that can never be admitted.
+    Stalled,
+}
+
+/// An assertion of the modelled system that failed, with the request that it was about.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dead {
+    pub req: Option<ReqId>,
+    pub kind: AssertKind,
+}
+
+/// Steps that an assertion of the modelled system can end.
+pub(super) type Step<T = ()> = Result<T, Dead>;
+
+/// The machine at work: a state, what it is a function of, and where its facts go.
+#[derive(Debug)]
+pub struct Machine<'a, C, S> {
+    pub(super) setup: &'a Setup,
+    pub(super) rule: &'a dyn Rule,
+    pub(super) chooser: &'a mut C,
+    pub(super) sink: &'a mut S,
+    pub(super) world: World,
+}
+
+impl std::fmt::Debug for dyn Rule + '_ {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
+    /// A machine in its first state.
+    pub fn new(setup: &'a Setup, rule: &'a dyn Rule, chooser: &'a mut C, sink: &'a mut S) -> Self {
+        Machine { setup, rule, chooser, sink, world: World::new(setup) }
+    }
+
+    /// Runs to the end and returns how it ended and the last state.
+    pub fn run(mut self) -> (Ended, World) {
+        for _ in 0..self.setup.turns_max {
+            if let Some(ended) = self.turn() {
+                return (ended, self.world);
+            }
+        }
+        self.sink.fact(Fact::Bound { stalled: false });
+        (Ended::TurnsMax, self.world)
+    }
+
+    /// One loop turn. Returns how the run ended if it did.
+    pub fn turn(&mut self) -> Option<Ended> {
+        let at = self.world.clock.cpu;
+        self.sink.fact(Fact::Turn { turn: self.world.turn, at });
+        let stepped = if self.setup.engine.overlap { self.turn_overlap() } else { self.turn_normal() };
+        let busy = match stepped {
+            Ok(busy) => busy,
+            Err(Dead { req, kind }) => {
+                self.sink.fact(Fact::Assert { req, kind });
+                return Some(Ended::Asserted);
+            }
+        };
+        self.world.turn += 1;
+        let idle = !busy && self.world.queue.is_empty();
+        // A turn without a batch can still make room: what waits is given one more turn before the clock jumps.
+        let again = std::mem::replace(&mut self.world.idle, idle) || self.world.waiting.is_empty();
+        if idle && again { self.idle() } else { None }
+    }
+
+    /// Plan and launch, then process the last result while the forward runs. Says whether anything was done.
+    fn turn_overlap(&mut self) -> Step<bool> {
+        self.ingest();
+        let pending = !matches!(self.world.last, Last::None);
+        let last_extends = matches!(self.world.last, Last::Extend(_));
+        let batch = self.plan()?;
+        let extends = batch.as_ref().is_some_and(|batch| batch.mode == Mode::Extend);
+        let waits = self.setup.engine.disable_consecutive_prefill_overlap && last_extends && extends;
+        if waits {
+            self.process_last()?;
+        }
+        let launched = self.launch_and_queue(batch);
+        if pending && !waits {
+            self.process_last()?;
+        }
+        Ok(launched || pending)
+    }
+
+    /// Plan, launch, wait, process. Says whether anything was done.
+    fn turn_normal(&mut self) -> Step<bool> {
+        self.ingest();
+        let batch = self.plan()?;
+        let launched = self.launch_and_queue(batch);
+        if launched {
+            self.process_last()?;
+        }
+        Ok(launched)
+    }
+
+    /// Launches a batch, queues it (a copy, or a reference by object), and remembers it as the last one.
+    fn launch_and_queue(&mut self, batch: Option<Batch>) -> bool {
+        let Some(batch) = batch else {
+            self.world.last = Last::None;
+            return false;
+        };
+        let copied = self.launch(&batch);
+        self.world.last = match batch.mode {
+            Mode::Extend => Last::Extend(batch.clone()),
+            Mode::Decode => Last::Running,
+        };
+        self.world.queue.push_back(Pending { batch, copied });
+        true
+    }
+
+    /// Takes the oldest result off the queue and processes it.
+    fn process_last(&mut self) -> Step {
+        match self.world.queue.pop_front() {
+            Some(pending) => self.process(&pending),
+            None => Ok(()),
+        }
+    }
+
+    /// The host masks that the result of `pending` sees for its row `i`: its own, or those of the live batch.
+    pub(super) fn masks_at_result<'w>(&'w self, pending: &'w Pending, i: usize) -> Option<(&'w HostMasks, usize)> {
+        let own = pending.batch.masks.as_ref().map(|masks| (masks, i));
+        match self.setup.engine.result_queue {
+            ResultQueue::Copy => own,
+            ResultQueue::Alias if self.world.running.object != pending.batch.object => own,
+            ResultQueue::Alias => {
+                let live = &self.world.running;
+                let row = live.reqs.iter().position(|&req| req == pending.batch.reqs[i])?;
+                live.masks.as_ref().map(|masks| (masks, row))
+            }
+        }
+    }
+
+    /// Nothing is running or in flight: jumps to the next arrival, or ends.
+    fn idle(&mut self) -> Option<Ended> {
+        let world = &mut self.world;
+        if world.unfinished == 0 {
+            self.sink.fact(Fact::Done { at: world.clock.cpu });
+            return Some(Ended::Done);
+        }
+        let reqs = &world.reqs;
+        if world.arrivals.any_due() || world.arrivals.pinned_to(|other| reqs[other.index()].stage == Stage::Finished) {
+            return None;
+        }
+        let turn_ns = least(self.setup.costs.ingest) + least(self.setup.costs.plan);
+        match world.arrivals.next() {
+            (None, None) => {
+                // Something waits, and nothing that happens by itself can change what it waits for.
+                self.sink.fact(Fact::Bound { stalled: true });
+                return Some(Ended::Stalled);
+            }
+            (Some(turn), None) => world.turn = world.turn.max(turn),
+            (None, Some(at)) => world.clock.cpu = world.clock.cpu.max(at),
+            (Some(turn), Some(at)) => {
+                // An idle turn costs an ingest and a plan: whichever comes first by that measure.
+                let idle_turns = turn.saturating_sub(world.turn);
+                if at.since(world.clock.cpu).ns() < turn_ns * u64::from(idle_turns) {
+                    world.clock.cpu = world.clock.cpu.max(at);
+                } else {
+                    world.turn = world.turn.max(turn);
+                }
+            }
+        }
+        None
+    }
+
+    /// Begins a CPU phase.
+    pub(super) fn begin(&mut self, phase: Phase, batch: Option<BatchId>) {
+        self.sink.fact(Fact::Begin { phase, batch, at: self.world.clock.cpu });
+    }
+
+    /// Ends the CPU phase.
+    pub(super) fn end(&mut self) {
+        self.sink.fact(Fact::End { at: self.world.clock.cpu });
+    }
+
+    /// Lets the CPU spend the cost of one use.
+    pub(super) fn spend(&mut self, cost: Cost) {
+        self.world.clock.cpu += draw(self.chooser, cost);
+    }
+
+    /// A request by index.
+    pub(super) fn req(&mut self, req: ReqId) -> &mut Req {
+        &mut self.world.reqs[req.index()]
+    }
+}

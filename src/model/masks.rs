@@ -1,0 +1,86 @@
+//! The host masks of a decode batch: built in one pass at prepare, dropped by filter and merge.
+
+use super::rule::{RowMasks, WantsMasks};
+
+/// Host arrays of one decode batch, a value a row.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostMasks {
+    /// 1 where this batch's step is on the grid.
+    mask: Vec<u8>,
+    /// 1 where the step after it is; empty with overlap off.
+    mask_next: Vec<u8>,
+    /// `decode_batch_idx` at prepare.
+    decode_batch_idx: Vec<u32>,
+    /// `next_track_idx` at prepare; empty if the rule does not want it.
+    track_idx: Vec<u8>,
+}
+
+impl HostMasks {
+    /// Builds the arrays for `seq_lens` (lengths after this step) on a grid of `grid` tokens: one remainder a row
+    /// serves both masks, in a pass without branches.
+    pub fn build(wants: WantsMasks, seq_lens: &[u32], grid: u32, overlap: bool, idx: &[u32], track_idx: &[u8]) -> Self {
+        assert!(wants != WantsMasks::No && grid > 0, "masks are built only for a rule that reads them");
+        let mut masks = HostMasks { decode_batch_idx: idx.to_vec(), ..HostMasks::default() };
+        masks.mask.resize(seq_lens.len(), 0);
+        if overlap {
+            masks.mask_next.resize(seq_lens.len(), 0);
+            for ((mask, next), len) in masks.mask.iter_mut().zip(&mut masks.mask_next).zip(seq_lens) {
+                let rest = len % grid;
+                *mask = u8::from(rest == 0);
+                *next = u8::from(rest == grid - 1);
+            }
+        } else {
+            for (mask, len) in masks.mask.iter_mut().zip(seq_lens) {
+                *mask = u8::from(len % grid == 0);
+            }
+        }
+        if wants == WantsMasks::MasksAndTrackIdx {
+            masks.track_idx = track_idx.to_vec();
+        }
+        masks
+    }
+
+    /// What the arrays say of row `i`.
+    pub fn row(&self, i: usize) -> RowMasks {
+        RowMasks {
+            mask: self.mask[i] != 0,
+            mask_next: self.mask_next.get(i).map(|next| *next != 0),
+            decode_batch_idx: self.decode_batch_idx[i],
+            track_idx: self.track_idx.get(i).copied().unwrap_or(0),
+        }
+    }
+
+    /// Bytes of all arrays.
+    pub fn bytes(&self) -> u64 {
+        (self.mask.len() + self.mask_next.len() + 4 * self.decode_batch_idx.len() + self.track_idx.len()) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_remainder_serves_both_masks() {
+        for grid in 1..=9 {
+            let lens: Vec<u32> = (1..=40).collect();
+            let idx: Vec<u32> = (0..40).collect();
+            let masks = HostMasks::build(WantsMasks::Masks, &lens, grid, true, &idx, &[]);
+            for (i, len) in lens.iter().enumerate() {
+                let row = masks.row(i);
+                assert_eq!(row.mask, len % grid == 0);
+                assert_eq!(row.mask_next, Some((len + 1) % grid == 0));
+                assert_eq!(row.decode_batch_idx, i as u32);
+            }
+            assert_eq!(masks.bytes(), 40 * (1 + 1 + 4));
+        }
+    }
+
+    #[test]
+    fn without_overlap_there_is_no_next_mask() {
+        let masks = HostMasks::build(WantsMasks::MasksAndTrackIdx, &[4, 5], 4, false, &[1, 2], &[0, 1]);
+        assert_eq!(masks.row(0).mask_next, None);
+        assert_eq!(masks.row(1).track_idx, 1);
+        assert_eq!(masks.bytes(), 2 * (1 + 4 + 1));
+    }
+}

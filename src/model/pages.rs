@@ -1,0 +1,62 @@
+//! The pool of KV pages, and the description of page sets as runs of consecutive numbers.
+
+use crate::record::PageId;
+
+/// KV pages 0..count, each `page_size` tokens. The order in which pages are given out matters to nobody.
+#[derive(Clone, Debug)]
+pub struct PagePool {
+    free: Vec<PageId>,
+    page_size: u32,
+}
+
+impl PagePool {
+    /// A full pool of `kv_tokens` tokens, a multiple of `page_size`.
+    pub fn new(kv_tokens: u32, page_size: u32) -> Self {
+        PagePool { free: (0..kv_tokens / page_size).rev().map(PageId).collect(), page_size }
+    }
+
+    /// Free tokens.
+    pub fn available(&self) -> u32 {
+        self.free.len() as u32 * self.page_size
+    }
+
+    /// Takes `count` pages into `out`, or none at all.
+    pub fn alloc(&mut self, count: u32, out: &mut Vec<PageId>) -> bool {
+        let Some(rest) = self.free.len().checked_sub(count as usize) else { return false };
+        out.extend(self.free.drain(rest..).rev());
+        true
+    }
+
+    /// Returns pages.
+    pub fn free(&mut self, pages: &[PageId]) {
+        self.free.extend(pages.iter().rev());
+    }
+}
+
+/// Splits pages into maximal runs of consecutive numbers: `(first, count)`.
+pub fn runs(pages: &[PageId]) -> impl Iterator<Item = (PageId, u32)> + '_ {
+    pages.chunk_by(|a, b| b.0 == a.0.wrapping_add(1)).map(|run| (run[0], run.len() as u32))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_maximal_and_in_order() {
+        let pages = [3, 4, 5, 9, 1, 2].map(PageId);
+        let runs: Vec<_> = runs(&pages).map(|(first, count)| (first.0, count)).collect();
+        assert_eq!(runs, [(3, 3), (9, 1), (1, 2)]);
+    }
+
+    #[test]
+    fn an_allocation_is_all_or_nothing() {
+        let mut pool = PagePool::new(12, 4);
+        let mut taken = Vec::new();
+        assert!(!pool.alloc(4, &mut taken) && taken.is_empty());
+        assert!(pool.alloc(2, &mut taken));
+        assert_eq!((taken.as_slice(), pool.available()), ([PageId(0), PageId(1)].as_slice(), 4));
+        pool.free(&taken);
+        assert_eq!(pool.available(), 12);
+    }
+}

@@ -1,0 +1,116 @@
+//! The plan phase: merge the last prefill, admit a new one, or else take the running batch to decode.
+
+use crate::engine::Chooser;
+use crate::record::{Fact, Mode, Phase, ReqId, Sink};
+
+use super::batch::Batch;
+use super::machine::{Last, Machine, Step};
+
+impl<C: Chooser, S: Sink> Machine<'_, C, S> {
+    /// Plans and prepares the next batch (`get_next_batch_to_run`).
+    pub(super) fn plan(&mut self) -> Step<Option<Batch>> {
+        self.begin(Phase::Plan, None);
+        self.spend(self.setup.costs.plan);
+        self.merge_last_extend();
+        if self.setup.engine.filter_before_prefill {
+            let before = self.world.running.reqs.len();
+            self.filter_running(&[]);
+            if self.world.running.reqs.len() < before {
+                self.world.running.is_full = false;
+            }
+        }
+        let admitted = self.admit()?;
+        let batch = if admitted.is_empty() {
+            if self.decode_next()? {
+                self.end();
+                Some(self.prepare_decode()?)
+            } else {
+                self.end();
+                None
+            }
+        } else {
+            self.end();
+            Some(self.prepare_extend(&admitted)?)
+        };
+        self.check_pins();
+        Ok(batch)
+    }
+
+    /// Filters the finished out of the last prefill batch and merges the rest into the running batch.
+    fn merge_last_extend(&mut self) {
+        let Last::Extend(mut last) = std::mem::replace(&mut self.world.last, Last::None) else { return };
+        let before = last.reqs.len();
+        let reqs = &self.world.reqs;
+        last.filter(|req| !reqs[req.index()].finished());
+        if last.reqs.len() < before {
+            self.world.running.is_full = false;
+        }
+        if last.reqs.is_empty() {
+            return;
+        }
+        if self.world.running.reqs.is_empty() {
+            self.world.running = last;
+        } else if self.world.running.merge(&last) {
+            self.sink.fact(Fact::MasksDropped { batch: self.world.running.id });
+        }
+    }
+
+    /// Filters the finished, and those in `exclude`, out of the running batch.
+    pub(super) fn filter_running(&mut self, exclude: &[ReqId]) {
+        let reqs = &self.world.reqs;
+        let dropped = self.world.running.filter(|req| !reqs[req.index()].finished() && !exclude.contains(&req));
+        if dropped {
+            self.sink.fact(Fact::MasksDropped { batch: self.world.running.id });
+        }
+    }
+
+    /// Makes the running batch ready for a decode step (`update_running_batch`). Says whether there is anything to run.
+    fn decode_next(&mut self) -> Step<bool> {
+        if self.world.running.reqs.is_empty() {
+            return Ok(false);
+        }
+        let before = self.world.running.reqs.len();
+        let finishing = self.finishing_in_flight();
+        self.filter_running(&finishing);
+        if self.world.running.reqs.is_empty() {
+            self.world.running.is_full = false;
+            return Ok(false);
+        }
+        let rows = self.world.running.reqs.clone();
+        if self.room_for_decode(&rows) {
+            self.world.ratio.decay_step();
+        } else if finishing.is_empty() {
+            self.retract(&rows)?;
+        } else {
+            // The result in flight frees the pages of those that finish: decode in the next turn instead.
+            self.world.running.is_full = false;
+            return Ok(false);
+        }
+        if self.world.running.reqs.len() < before {
+            self.world.running.is_full = false;
+        }
+        Ok(!self.world.running.reqs.is_empty())
+    }
+
+    /// The running requests that the result in flight will end by length (`_reqs_finishing_inflight`).
+    fn finishing_in_flight(&self) -> Vec<ReqId> {
+        let engine = &self.setup.engine;
+        let Some(pending) = self.world.queue.front().filter(|_| engine.skip_finishing_decode && engine.overlap) else {
+            return Vec::new();
+        };
+        let ends = |req: &ReqId| {
+            let it = &self.world.reqs[req.index()];
+            it.outputs + 1 >= self.setup.requests[req.index()].max_new
+        };
+        let queued = &pending.batch.reqs;
+        self.world.running.reqs.iter().copied().filter(|req| ends(req) && queued.contains(req)).collect()
+    }
+
+    /// A number for a new batch.
+    pub(super) fn new_batch(&mut self, mode: Mode) -> Batch {
+        self.world.batches += 1;
+        self.world.objects += 1;
+        let id = crate::record::BatchId(self.world.batches);
+        Batch { id, mode, ..Batch::empty(self.world.objects) }
+    }
+}

@@ -1,0 +1,262 @@
+//! The prepare phase: what a batch needs before its forward can be queued.
+
+use crate::engine::{Choice, Chooser};
+use crate::record::{AssertKind, Fact, Mode, Owner, Phase, ReqId, Sink, SlotId};
+
+use super::batch::Batch;
+use super::clock::draw_many;
+use super::machine::{Dead, Machine, Step};
+use super::masks::HostMasks;
+use super::rule::WantsMasks;
+use super::setup::{Event, SlotHeadroom, Strategy};
+
+impl<C: Chooser, S: Sink> Machine<'_, C, S> {
+    /// Prepares a prefill batch (`prepare_for_extend`).
+    pub(super) fn prepare_extend(&mut self, admitted: &[ReqId]) -> Step<Batch> {
+        let mut batch = self.new_batch(Mode::Extend);
+        self.begin_prepare(&batch, admitted.len());
+        self.take_request_slots(admitted)?;
+        self.take_extend_pages(admitted)?;
+        for &req in admitted {
+            let it = self.req(req);
+            it.kv_committed_len = it.extend_end;
+            it.retracted = false;
+            batch.reqs.push(req);
+            batch.seq_lens.push(it.extend_end);
+            let track = self.track_extend(req);
+            batch.extend_track.push(track);
+            let it = &self.world.reqs[req.index()];
+            self.sink.fact(Fact::PrepareExtend {
+                batch: batch.id,
+                req,
+                prefix_len: it.prefix_len,
+                seq_len: it.extend_end,
+                kv_committed_len: it.kv_committed_len,
+                active: it.active.expect("an admitted request has an active slot"),
+                track,
+                next_track_idx: it.has_track.then_some(it.next_track_idx),
+            });
+        }
+        self.end();
+        Ok(batch)
+    }
+
+    fn begin_prepare(&mut self, batch: &Batch, rows: usize) {
+        self.begin(Phase::Prepare, Some(batch.id));
+        let costs = &self.setup.costs;
+        self.spend(costs.prepare);
+        self.world.clock.cpu += draw_many(self.chooser, costs.prepare_request, rows as u32);
+    }
+
+    /// Active and track slots of the admitted, after making room for them by eviction (`alloc_req_slots`).
+    fn take_request_slots(&mut self, admitted: &[ReqId]) -> Step {
+        let engine = &self.setup.engine;
+        let wanted = match engine.slot_headroom {
+            SlotHeadroom::PerRequest if engine.strategy == Strategy::ExtraBufferLazy => 2 * admitted.len() as u32,
+            SlotHeadroom::PerRequest => 3 * admitted.len() as u32,
+            SlotHeadroom::Exact => {
+                let hits = admitted.iter().filter(|req| self.world.reqs[req.index()].active.is_some()).count();
+                engine.slots_at_admission() * admitted.len() as u32 - hits as u32
+            }
+        };
+        let available = self.world.slots.available();
+        if available < wanted {
+            self.evict(0, wanted - available);
+        }
+        let tracks = engine.slots_at_admission() - 1;
+        for &req in admitted {
+            let out = Dead { req: Some(req), kind: AssertKind::OutOfSlots };
+            if self.world.reqs[req.index()].active.is_none() {
+                let slot = self.alloc_slot(Owner::Active(req)).ok_or(out)?;
+                let it = self.req(req);
+                it.active = Some(slot);
+                it.needs_clear = true;
+            }
+            if tracks > 0 {
+                self.take_track_slots(req, tracks).ok_or(out)?;
+            }
+            self.req(req).holds_row = true;
+            self.world.rows_held += 1;
+        }
+        Ok(())
+    }
+
+    fn take_track_slots(&mut self, req: ReqId, count: u32) -> Option<()> {
+        let mut slots = Vec::with_capacity(2);
+        if !self.world.slots.alloc(count, &mut slots) {
+            self.sink.fact(Fact::SlotRefused { req: Some(req), count });
+            return None;
+        }
+        for (i, &slot) in slots.iter().enumerate() {
+            let last = i + 1 == slots.len();
+            self.sink.fact(Fact::SlotAlloc { slot, owner: Owner::Track(req, i as u8), last });
+        }
+        let single = self.setup.engine.strategy == Strategy::ExtraBufferLazy || self.setup.engine.track_slots() == 1;
+        let it = self.req(req);
+        it.track = [slots.first().copied(), slots.get(1).copied()];
+        it.has_track = true;
+        it.next_track_idx = 0;
+        it.last_track_idx = u8::from(!single);
+        Some(())
+    }
+
+    /// KV pages for the new tokens of the admitted; the cached prefix brings the tree's own.
+    fn take_extend_pages(&mut self, admitted: &[ReqId]) -> Step {
+        let page = self.setup.engine.page_size;
+        let mut wanted = 0;
+        for &req in admitted {
+            let it = &self.world.reqs[req.index()];
+            wanted += it.extend_end - it.prefix_len + if page > 1 { page } else { 0 };
+        }
+        self.make_kv_room(wanted);
+        for &req in admitted {
+            let it = &mut self.world.reqs[req.index()];
+            assert!(it.pages.is_empty(), "a request is prefilled from its cached prefix");
+            self.world.tree.match_pages(it.last_node, &mut it.pages);
+            let new = it.extend_end.div_ceil(page) - it.prefix_len / page;
+            self.take_pages(req, new)?;
+        }
+        Ok(())
+    }
+
+    /// Sets up prefill tracking: which slot keeps the state of which length, if this extend is long enough.
+    fn track_extend(&mut self, req: ReqId) -> Option<(SlotId, u32)> {
+        let chunk = self.setup.engine.prefill_grid_len();
+        let branch_chunk = self.setup.engine.mamba_chunk;
+        let flips = self.setup.engine.strategy == Strategy::ExtraBuffer && self.setup.engine.track_slots() == 2;
+        let it = self.req(req);
+        let extend_len = it.extend_end - it.prefix_len;
+        if !it.has_track || extend_len < chunk {
+            return None;
+        }
+        let aligned = it.prefix_len + extend_len / chunk * chunk;
+        let within =
+            |at: u32| it.prefix_len < at && at < it.extend_end && (at - it.prefix_len).is_multiple_of(branch_chunk);
+        let len = it.branching.filter(|&at| within(at)).unwrap_or(aligned);
+        let written = it.next_track_idx;
+        it.last_track_idx = written;
+        if flips {
+            it.next_track_idx = 1 - written;
+        }
+        it.last_track_seqlen = Some(len);
+        it.track[usize::from(written)].map(|slot| (slot, len))
+    }
+
+    /// Prepares the running batch for one decode step (`prepare_for_decode`).
+    pub(super) fn prepare_decode(&mut self) -> Step<Batch> {
+        self.world.batches += 1;
+        let mut batch = std::mem::replace(&mut self.world.running, Batch::empty(0));
+        batch.id = crate::record::BatchId(self.world.batches);
+        batch.mode = Mode::Decode;
+        self.begin_prepare(&batch, batch.reqs.len());
+        batch.decode_batch_idx.clear();
+        let page = self.setup.engine.page_size;
+        let wanted = if page > 1 { page } else { 1 } * batch.reqs.len() as u32;
+        self.make_kv_room(wanted);
+        for (&req, len) in batch.reqs.iter().zip(&mut batch.seq_lens) {
+            if len.is_multiple_of(page) {
+                self.take_pages(req, 1)?;
+            }
+            *len += 1;
+            let it = self.req(req);
+            it.decode_batch_idx += 1;
+            it.kv_committed_len += 1;
+            batch.decode_batch_idx.push(it.decode_batch_idx);
+        }
+        if self.setup.engine.strategy == Strategy::ExtraBufferLazy {
+            self.prealloc_at_boundary(&batch);
+        }
+        self.build_masks(&mut batch);
+        self.capture_slots(&mut batch);
+        self.end();
+        self.world.running = batch.clone();
+        Ok(batch)
+    }
+
+    /// Lazy: takes the second slot for the rows on a boundary (`mamba_lazy_prealloc_at_boundary`).
+    fn prealloc_at_boundary(&mut self, batch: &Batch) {
+        let grid = self.setup.engine.grid_len();
+        for (&req, &k) in batch.reqs.iter().zip(&batch.seq_lens) {
+            let it = &self.world.reqs[req.index()];
+            let other = 1 - it.next_track_idx;
+            if !k.is_multiple_of(grid) || it.track[usize::from(other)].is_some() {
+                continue;
+            }
+            let owner = Owner::Track(req, other);
+            let slot = if self.refused(req) { None } else { self.second_slot(owner) };
+            let clears = self.setup.engine.refused_prealloc_clears_label;
+            let it = self.req(req);
+            match slot {
+                Some(slot) => {
+                    it.track[usize::from(other)] = Some(slot);
+                    it.next_track_idx = other;
+                }
+                None => {
+                    if clears {
+                        it.last_track_seqlen = None;
+                    }
+                    self.sink.fact(Fact::TrackRefused { req, k });
+                }
+            }
+        }
+    }
+
+    fn second_slot(&mut self, owner: Owner) -> Option<SlotId> {
+        let slot = self.alloc_slot(owner);
+        if slot.is_some() || !self.setup.engine.lazy_prealloc_evicts {
+            return slot;
+        }
+        self.evict(0, 1);
+        self.alloc_slot(owner)
+    }
+
+    /// Whether the second slot of `req` is refused in this turn, by script or by choice.
+    fn refused(&mut self, req: ReqId) -> bool {
+        let turn = self.world.turn;
+        let scripted = self.setup.events.contains(&Event::FailAlloc { turn, req });
+        let choice = Choice { site: "alloc_failure", subject: req.0, options: 2, default: u32::from(scripted) };
+        self.chooser.choose(choice) == 1
+    }
+
+    fn build_masks(&mut self, batch: &mut Batch) {
+        let engine = &self.setup.engine;
+        let wants = self.rule.wants_masks();
+        batch.masks = None;
+        if wants == WantsMasks::No || engine.strategy == Strategy::NoBuffer {
+            return;
+        }
+        let track_idx: Vec<u8> = match wants {
+            WantsMasks::MasksAndTrackIdx => {
+                batch.reqs.iter().map(|req| self.world.reqs[req.index()].next_track_idx).collect()
+            }
+            WantsMasks::Masks | WantsMasks::No => Vec::new(),
+        };
+        let grid = engine.grid_len();
+        let masks = HostMasks::build(wants, &batch.seq_lens, grid, engine.overlap, &batch.decode_batch_idx, &track_idx);
+        self.sink.fact(Fact::HostMasks { batch: batch.id, bytes: masks.bytes() });
+        batch.masks = Some(masks);
+    }
+
+    /// Captures the slots that the forward will use.
+    fn capture_slots(&mut self, batch: &mut Batch) {
+        let grid = self.setup.engine.grid_len();
+        batch.step_slots.clear();
+        for (&req, &k) in batch.reqs.iter().zip(&batch.seq_lens) {
+            let it = &self.world.reqs[req.index()];
+            let active = it.active.expect("a running request has an active slot");
+            let write = it.has_track && k.is_multiple_of(grid);
+            let track = if write { it.track[usize::from(it.next_track_idx)] } else { None };
+            batch.step_slots.push((active, track));
+            self.sink.fact(Fact::PrepareDecode {
+                batch: batch.id,
+                req,
+                k,
+                decode_batch_idx: it.decode_batch_idx,
+                kv_committed_len: it.kv_committed_len,
+                active,
+                track,
+                next_track_idx: it.has_track.then_some(it.next_track_idx),
+            });
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! The request object: shared, by index, by every batch and batch copy that names it.
+
+use crate::record::{FinishKind, PageId, SlotId, State, Token};
+
+use super::radix::{Lock, NodeId};
+
+/// How far a request has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// Not seen yet.
+    Unseen,
+    /// In the waiting queue.
+    Waiting,
+    /// In a prefill or decode batch.
+    Running,
+    /// Finished and released.
+    Finished,
+}
+
+/// The live fields of a request (`Req` of the modelled system).
+#[derive(Clone, Debug)]
+pub struct Req {
+    /// How far it has come.
+    pub stage: Stage,
+    /// Prompt, outputs, and the token that a step in flight has sampled already.
+    pub tokens: Vec<Token>,
+    /// Fold of all of `tokens`.
+    pub tip: State,
+    /// Tokens of the prompt.
+    pub prompt_len: u32,
+    /// Outputs appended at result processing.
+    pub outputs: u32,
+    /// Whether it finished, and how.
+    pub finish: Option<FinishKind>,
+    /// Whether it was retracted and has not been prepared again.
+    pub retracted: bool,
+    /// Tokens whose KV and state the batches prepared so far will have computed.
+    pub kv_committed_len: u32,
+    /// Decode batches it was prepared for.
+    pub decode_batch_idx: u32,
+    /// The slot of its active state.
+    pub active: Option<SlotId>,
+    /// The active slot must be cleared by the next prefill forward.
+    pub needs_clear: bool,
+    /// The slot that the next prefill forward copies into the active one.
+    pub cow_source: Option<SlotId>,
+    /// Track slots by index.
+    pub track: [Option<SlotId>; 2],
+    /// Whether it has been given track slots.
+    pub has_track: bool,
+    /// The track slot that the next tracked forward writes.
+    pub next_track_idx: u8,
+    /// The track slot kept, for the rules that keep it up.
+    pub last_track_idx: u8,
+    /// The label: the length under which the kept state will be cached.
+    pub last_track_seqlen: Option<u32>,
+    /// Donate nothing at release (`mamba_lazy_is_insert` false).
+    pub decline: bool,
+    /// Cached tokens that its prefill starts from.
+    pub prefix_len: u32,
+    /// End of its prefill.
+    pub extend_end: u32,
+    /// Tokens of its prefix whose pages are the tree's.
+    pub cache_protected_len: u32,
+    /// Where a prefill should leave a state for others.
+    pub branching: Option<u32>,
+    /// The node that its prefix ends on.
+    pub last_node: NodeId,
+    /// Its lock on that node.
+    pub lock: Option<Lock>,
+    /// Its KV pages, the tree's first.
+    pub pages: Vec<PageId>,
+    /// Whether it holds a row of the request pool.
+    pub holds_row: bool,
+}
+
+impl Req {
+    /// A request that has not been seen.
+    pub fn unseen() -> Self {
+        Req {
+            stage: Stage::Unseen,
+            tokens: Vec::new(),
+            tip: State::ZERO,
+            prompt_len: 0,
+            outputs: 0,
+            finish: None,
+            retracted: false,
+            kv_committed_len: 0,
+            decode_batch_idx: 0,
+            active: None,
+            needs_clear: false,
+            cow_source: None,
+            track: [None; 2],
+            has_track: false,
+            next_track_idx: 0,
+            last_track_idx: 0,
+            last_track_seqlen: None,
+            decline: false,
+            prefix_len: 0,
+            extend_end: 0,
+            cache_protected_len: 0,
+            branching: None,
+            last_node: NodeId::ROOT,
+            lock: None,
+            pages: Vec::new(),
+            holds_row: false,
+        }
+    }
+
+    /// Whether it has finished.
+    pub fn finished(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    /// Prompt and processed outputs.
+    pub fn known_len(&self) -> u32 {
+        self.prompt_len + self.outputs
+    }
+
+    /// Forgets everything but its tokens (`reset_for_retract`); slots, pages and the lock must have been given back.
+    pub fn reset_for_retract(&mut self) {
+        assert!(self.active.is_none() && !self.has_track && self.lock.is_none() && self.pages.is_empty());
+        *self = Req {
+            stage: Stage::Waiting,
+            tokens: std::mem::take(&mut self.tokens),
+            tip: self.tip,
+            prompt_len: self.prompt_len,
+            outputs: self.outputs,
+            retracted: true,
+            ..Req::unseen()
+        };
+    }
+}

@@ -1,0 +1,154 @@
+//! The result phase: tokens are appended, requests finish, the rule is run, states are donated.
+
+use crate::engine::{Choice, Chooser};
+use crate::record::{Check, Fact, FinishKind, Kept, Mode, Phase, ReqId, Sink};
+
+use super::clock::draw;
+use super::machine::{Dead, Machine, Pending, Step};
+use super::rule::{Action, Keeps, RowView};
+use super::setup::{FinishOrder, Stop, Strategy};
+
+impl<C: Chooser, S: Sink> Machine<'_, C, S> {
+    /// Waits for a forward's completion event and processes its result, row by row.
+    pub(super) fn process(&mut self, pending: &Pending) -> Step {
+        let batch = pending.batch.id;
+        self.begin(Phase::Result, Some(batch));
+        self.world.clock.cpu = self.world.clock.cpu.max(pending.copied);
+        self.sink.fact(Fact::Wait { batch, at: self.world.clock.cpu });
+        self.spend(self.setup.costs.result);
+        for (i, &req) in pending.batch.reqs.iter().enumerate() {
+            self.spend(self.setup.costs.result_request);
+            let it = &self.world.reqs[req.index()];
+            if it.finished() || it.retracted {
+                self.sink.fact(Fact::Skip { batch, req });
+                continue;
+            }
+            self.append_output(pending, req);
+            match pending.batch.mode {
+                Mode::Extend if self.world.reqs[req.index()].finished() => self.release_finished(req)?,
+                Mode::Extend => self.cache_unfinished(req)?,
+                Mode::Decode => {
+                    self.run_rule(pending, i)?;
+                    if self.world.reqs[req.index()].finished() {
+                        self.release_finished(req)?;
+                    }
+                }
+            }
+        }
+        self.end();
+        Ok(())
+    }
+
+    /// Appends the output token and updates the finish state.
+    fn append_output(&mut self, pending: &Pending, req: ReqId) {
+        let spec = &self.setup.requests[req.index()];
+        let at = self.world.clock.cpu;
+        let it = self.req(req);
+        it.outputs += 1;
+        let outputs = it.outputs;
+        self.sink.fact(Fact::Output { batch: pending.batch.id, req, outputs, at });
+        let scripted = spec.stop == Stop::Token(outputs);
+        let choice = Choice { site: "stop", subject: req.0, options: 2, default: u32::from(scripted) };
+        let token = self.chooser.choose(choice) == 1;
+        let length = outputs >= spec.max_new;
+        let kind = match (token, length, self.setup.engine.finish_order) {
+            (false, false, _) => return,
+            (true, false, _) | (true, true, FinishOrder::TokenFirst) => FinishKind::Token,
+            (false, true, _) | (true, true, FinishOrder::LengthFirst) => FinishKind::Length,
+        };
+        self.req(req).finish = Some(kind);
+        self.sink.fact(Fact::Finish { req, kind, outputs });
+    }
+
+    /// Runs the rule on row `i` and carries its action out.
+    fn run_rule(&mut self, pending: &Pending, i: usize) -> Step {
+        let batch = &pending.batch;
+        let req = batch.reqs[i];
+        let it = &self.world.reqs[req.index()];
+        let lookahead = i64::from(it.decode_batch_idx) - i64::from(batch.decode_batch_idx[i]);
+        let kv_committed_len = it.kv_committed_len;
+        let row = |check| Fact::Row { batch: batch.id, req, lookahead, kv_committed_len, check };
+        if !it.has_track {
+            self.sink.fact(row(Check::None));
+            return Ok(());
+        }
+        let masks = self.masks_at_result(pending, i).map(|(masks, row)| masks.row(row));
+        let engine = &self.setup.engine;
+        let view = RowView {
+            grid: engine.grid_len(),
+            lazy: engine.strategy == Strategy::ExtraBufferLazy,
+            track_slots: engine.track_slots(),
+            prompt_len: it.prompt_len,
+            outputs: it.outputs,
+            finished: it.finished(),
+            kv_committed_len,
+            decode_batch_idx: it.decode_batch_idx,
+            next_track_idx: it.next_track_idx,
+            last_track_idx: it.last_track_idx,
+            held: [it.track[0].is_some(), it.track[1].is_some()],
+            masks,
+        };
+        match self.rule.on_result(&view) {
+            Err(kind) => Err(Dead { req: Some(req), kind }),
+            Ok(action) => {
+                self.sink.fact(row(action.check));
+                self.carry_out(pending, req, action);
+                Ok(())
+            }
+        }
+    }
+
+    fn carry_out(&mut self, pending: &Pending, req: ReqId, action: Action) {
+        let batch = pending.batch.id;
+        let costs = &self.setup.costs;
+        let check = match action.check {
+            Check::Mask => costs.check_mask,
+            Check::Recompute | Check::MaskLost | Check::None => costs.check_recompute,
+        };
+        self.world.clock.cpu += draw(self.chooser, check);
+        let before = self.kept(req);
+        let it = self.req(req);
+        if let Some((label, idx)) = action.record {
+            it.last_track_seqlen = Some(label);
+            it.last_track_idx = idx.unwrap_or(it.last_track_idx);
+        }
+        it.decline |= action.decline;
+        let flips = action.next_track_idx.filter(|&next| next != it.next_track_idx);
+        if let Some(next) = action.next_track_idx {
+            it.next_track_idx = next;
+        }
+        if action.record.is_some() {
+            let after = self.kept(req);
+            self.sink.fact(Fact::Decision { batch, req, before, after });
+        }
+        if let Some(next_track_idx) = flips {
+            self.sink.fact(Fact::Flip { batch, req, next_track_idx });
+        }
+        if action.record.is_some() || flips.is_some() {
+            self.spend(self.setup.costs.boundary_update);
+        }
+        if let Some(idx) = action.release_idx
+            && let Some(slot) = self.req(req).track[usize::from(idx)].take()
+        {
+            self.free_slot(slot, crate::record::Owner::Track(req, idx), true);
+        }
+    }
+
+    /// The index of the track slot that a donation would take now (`get_mamba_ping_pong_keep_idx`).
+    pub(super) fn keep_idx(&self, req: ReqId) -> u8 {
+        let it = &self.world.reqs[req.index()];
+        let engine = &self.setup.engine;
+        match self.rule.keeps() {
+            Keeps::Last => it.last_track_idx,
+            Keeps::FromNext if engine.strategy == Strategy::ExtraBuffer && engine.track_slots() == 2 => {
+                1 - it.next_track_idx
+            }
+            Keeps::FromNext => it.next_track_idx,
+        }
+    }
+
+    fn kept(&self, req: ReqId) -> Kept {
+        let it = &self.world.reqs[req.index()];
+        Kept { label: it.last_track_seqlen, slot: it.track[usize::from(self.keep_idx(req))] }
+    }
+}

@@ -1,0 +1,87 @@
+//! Taking and giving back slots and pages, with the facts that say so; eviction.
+
+use crate::engine::Chooser;
+use crate::record::{AssertKind, Fact, Owner, PageId, ReqId, Sink, SlotId};
+
+use super::machine::{Dead, Machine, Step};
+use super::pages::runs;
+use super::radix::Freed;
+use super::setup::KvEviction;
+
+impl<C: Chooser, S: Sink> Machine<'_, C, S> {
+    /// Takes one slot from the free list.
+    pub(super) fn alloc_slot(&mut self, owner: Owner) -> Option<SlotId> {
+        let slot = self.world.slots.alloc_one();
+        self.sink.fact(match slot {
+            Some(slot) => Fact::SlotAlloc { slot, owner, last: true },
+            None => Fact::SlotRefused { req: holder(owner), count: 1 },
+        });
+        slot
+    }
+
+    /// Gives a slot back. `last` closes one call of the allocator.
+    pub(super) fn free_slot(&mut self, slot: SlotId, owner: Owner, last: bool) {
+        self.world.slots.free(slot);
+        self.sink.fact(Fact::SlotFree { slot, owner, last });
+    }
+
+    /// Takes `count` pages for a request and appends them to its own.
+    pub(super) fn take_pages(&mut self, req: ReqId, count: u32) -> Step {
+        let pages = &mut self.world.reqs[req.index()].pages;
+        let start = pages.len();
+        if !self.world.pages.alloc(count, pages) {
+            return Err(Dead { req: Some(req), kind: AssertKind::OutOfPages });
+        }
+        for (first, count) in runs(&pages[start..]) {
+            self.sink.fact(Fact::PageAlloc { first, count, owner: Owner::Request(req) });
+        }
+        Ok(())
+    }
+
+    /// Gives pages back.
+    pub(super) fn free_pages(&mut self, pages: &[PageId], owner: Owner) {
+        self.world.pages.free(pages);
+        for (first, count) in runs(pages) {
+            self.sink.fact(Fact::PageFree { first, count, owner });
+        }
+    }
+
+    /// Evicts from the tree until `tokens` of KV are free, or as much as may go (`evict_from_tree_cache`).
+    pub(super) fn make_kv_room(&mut self, tokens: u32) {
+        let available = self.world.pages.available();
+        if available < tokens {
+            let wanted = match self.setup.engine.kv_eviction {
+                KvEviction::Whole => tokens,
+                KvEviction::Shortfall => tokens - available,
+            };
+            self.evict(wanted, 0);
+        }
+    }
+
+    /// Evicts `kv_tokens` of KV and `states` states, least recent first, and frees what they held.
+    pub(super) fn evict(&mut self, kv_tokens: u32, states: u32) {
+        let mut freed = Freed::default();
+        let _ = self.world.tree.evict(kv_tokens, states, &mut freed);
+        for slot in freed.slots {
+            self.free_slot(slot, Owner::Tree, true);
+        }
+        self.free_pages(&freed.pages, Owner::Tree);
+    }
+
+    /// Whether one more decode step of `rows` fits, after evicting what it lacks (`check_decode_mem`).
+    pub(super) fn room_for_decode(&mut self, rows: &[ReqId]) -> bool {
+        let page = self.setup.engine.page_size;
+        let new_page = |req: &&ReqId| self.world.reqs[req.index()].kv_committed_len.is_multiple_of(page);
+        let wanted = rows.iter().filter(new_page).count() as u32 * page;
+        self.make_kv_room(wanted);
+        self.world.pages.available() >= wanted
+    }
+}
+
+/// The request that an owner stands for.
+fn holder(owner: Owner) -> Option<ReqId> {
+    match owner {
+        Owner::Active(req) | Owner::Track(req, _) | Owner::Request(req) => Some(req),
+        Owner::Spare | Owner::Tree => None,
+    }
+}
