@@ -1,0 +1,32 @@
+//! `committed-len`: recompute from the live committed length (before pull request 31369, restored by 31622).
+
+use crate::model::{Action, Keeps, RowView, Rule, WantsMasks};
+use crate::record::{AssertKind, Check};
+
+use super::ping_pong::fire;
+
+/// Fires when the live `kv_committed_len` is on the grid, whichever step brought it there.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CommittedLen;
+
+impl Rule for CommittedLen {
+    fn name(&self) -> &'static str {
+        "committed-len"
+    }
+
+    fn wants_masks(&self) -> WantsMasks {
+        WantsMasks::No
+    }
+
+    fn keeps(&self) -> Keeps {
+        Keeps::FromNext
+    }
+
+    fn on_result(&self, row: &RowView) -> Result<Action, AssertKind> {
+        if row.kv_committed_len.is_multiple_of(row.grid) {
+            Ok(fire(row, row.kv_committed_len, Check::Recompute))
+        } else {
+            Ok(Action::none(Check::Recompute))
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! `completed-mask`: label and kept slot by the batch's own mask and index snapshot (releases after pull request 29792).
+
+use crate::model::{Action, Keeps, RowView, Rule, WantsMasks};
+use crate::record::{AssertKind, Check};
+
+use super::mask_lookahead::assert_lead;
+
+/// Records what this batch's own forward wrote: its length is the live committed length less the lookahead, its slot
+/// is the one captured at prepare. The write index still flips as in `mask-lookahead` (not lazy) or at the same
+/// result (lazy).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CompletedMask;
+
+impl Rule for CompletedMask {
+    fn name(&self) -> &'static str {
+        "completed-mask"
+    }
+
+    fn wants_masks(&self) -> WantsMasks {
+        WantsMasks::MasksAndTrackIdx
+    }
+
+    fn keeps(&self) -> Keeps {
+        Keeps::Last
+    }
+
+    fn on_result(&self, row: &RowView) -> Result<Action, AssertKind> {
+        let masks = row.masks.ok_or(AssertKind::MissingSnapshot)?;
+        let lookahead = match row.decode_batch_idx.checked_sub(masks.decode_batch_idx) {
+            Some(lookahead @ (0 | 1)) => lookahead,
+            Some(_) | None => return Err(AssertKind::Lookahead),
+        };
+        let known = match lookahead {
+            0 => masks.mask,
+            _ => masks.mask_next.ok_or(AssertKind::MissingSnapshot)?,
+        };
+        let completed_len = row.kv_committed_len - lookahead;
+        if row.lazy { Ok(lazy(row, completed_len, lookahead, known)) } else { paired_slots(row, completed_len, known) }
+    }
+}
+
+/// Not lazy: record at the own boundary, flip where the rule of pull request 33477 fires.
+fn paired_slots(row: &RowView, completed_len: u32, known: bool) -> Result<Action, AssertKind> {
+    let masks = row.masks.ok_or(AssertKind::MissingSnapshot)?;
+    let record = masks.mask.then_some((completed_len, Some(masks.track_idx)));
+    if !known {
+        return Ok(Action { record, ..Action::none(Check::Mask) });
+    }
+    assert_lead(row)?;
+    let next_track_idx = Some(row.other_idx(row.next_track_idx));
+    Ok(Action { record, next_track_idx, ..Action::none(Check::Mask) })
+}
+
+/// Lazy: at the own boundary keep the slot written and give the other one back. A request that finishes while the
+/// step in flight is on a boundary and writes in place keeps nothing that can be trusted.
+fn lazy(row: &RowView, completed_len: u32, lookahead: u32, known: bool) -> Action {
+    let in_place = row.next_track_idx == row.last_track_idx;
+    let decline = row.finished && lookahead == 1 && known && in_place;
+    let nothing = Action { decline, ..Action::none(Check::Mask) };
+    match row.masks {
+        Some(masks) if masks.mask && completed_len.is_multiple_of(row.grid) => Action {
+            record: Some((completed_len, Some(masks.track_idx))),
+            next_track_idx: Some(masks.track_idx),
+            release_idx: Some(1 - masks.track_idx),
+            ..nothing
+        },
+        Some(_) | None => nothing,
+    }
+}

@@ -1,0 +1,58 @@
+//! `mask-lookahead`: reuse the batch's host masks, chosen by the counter distance (pull request 33477).
+
+use crate::model::{Action, Keeps, RowView, Rule, WantsMasks};
+use crate::record::{AssertKind, Check};
+
+use super::ping_pong::fire;
+
+/// Fires by this batch's mask if no decode was prepared since, by the next one's if one was; the label is the live
+/// committed length. Where the masks are gone it computes as `committed-len` does.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MaskLookahead;
+
+impl Rule for MaskLookahead {
+    fn name(&self) -> &'static str {
+        "mask-lookahead"
+    }
+
+    fn wants_masks(&self) -> WantsMasks {
+        WantsMasks::Masks
+    }
+
+    fn keeps(&self) -> Keeps {
+        Keeps::FromNext
+    }
+
+    fn on_result(&self, row: &RowView) -> Result<Action, AssertKind> {
+        let Some(masks) = row.masks else {
+            return Ok(if row.kv_committed_len.is_multiple_of(row.grid) {
+                fire(row, row.kv_committed_len, Check::MaskLost)
+            } else {
+                Action::none(Check::MaskLost)
+            });
+        };
+        let boundary = match row.decode_batch_idx.checked_sub(masks.decode_batch_idx) {
+            Some(0) => masks.mask,
+            Some(1) => masks.mask_next.ok_or(AssertKind::MissingSnapshot)?,
+            Some(_) | None => return Err(AssertKind::Lookahead),
+        };
+        if !boundary {
+            return Ok(Action::none(Check::Mask));
+        }
+        assert_lead(row)?;
+        Ok(fire(row, row.kv_committed_len, Check::Mask))
+    }
+}
+
+/// The two assertions of the modelled code at a firing: the committed length leads the known tokens by at most the one
+/// step that overlap allows, and it is on the grid.
+pub(super) fn assert_lead(row: &RowView) -> Result<(), AssertKind> {
+    if row.outputs == 0 {
+        return Err(AssertKind::NoOutput);
+    }
+    match row.kv_committed_len.checked_sub(row.token_len()) {
+        Some(0 | 1) => {}
+        Some(_) | None => return Err(AssertKind::CommittedLead),
+    }
+    if row.kv_committed_len.is_multiple_of(row.grid) { Ok(()) } else { Err(AssertKind::OffGrid) }
+}

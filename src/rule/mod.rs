@@ -1,0 +1,12 @@
+//! The bookkeeping rules under test, one a file. None sees the judge; a new one is a new file and a line in `runner`.
+
+mod committed_len;
+mod completed_mask;
+mod mask_lookahead;
+mod ping_pong;
+mod token_len;
+
+pub use committed_len::CommittedLen;
+pub use completed_mask::CompletedMask;
+pub use mask_lookahead::MaskLookahead;
+pub use token_len::TokenLen;
