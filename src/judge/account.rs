@@ -1,0 +1,217 @@
+//! Who holds every slot, page and lock.
+//!
+//! Owns the owners. Refuses to look at contents: a slot can be held by the right request and hold the wrong state.
+
+use crate::record::{Owner, PageId, ReqId, SlotId};
+
+use super::findings::{Findings, Trouble};
+
+/// Slots beyond this index are not followed.
+const SLOTS_MAX: usize = 1 << 20;
+/// Pages beyond this index are not followed.
+const PAGES_MAX: usize = 1 << 25;
+/// Requests beyond this index are not followed.
+const REQS_MAX: usize = 1 << 22;
+
+/// The owners of everything.
+#[derive(Debug, Default)]
+pub(super) struct Account {
+    slots: Vec<Option<Owner>>,
+    pages: Vec<Option<Owner>>,
+    /// By request: the node whose lock it holds.
+    locks: Vec<Option<u32>>,
+    /// Whether a slot, page or request was named that is not followed.
+    pub overflow: bool,
+}
+
+impl Account {
+    /// Who holds a slot.
+    #[inline]
+    pub fn holder(&self, slot: SlotId) -> Option<Owner> {
+        self.slots.get(slot.index()).copied().flatten()
+    }
+
+    /// A slot was given out.
+    pub fn slot_alloc(&mut self, slot: SlotId, owner: Owner, findings: &mut Findings) {
+        let Some(holder) = entry(&mut self.slots, slot.index(), SLOTS_MAX, &mut self.overflow) else { return };
+        if let Some(held) = holder.replace(owner) {
+            let reason = || format!("slot {slot} was given out twice: {} still has it", name(Some(held)));
+            findings.trouble(Trouble::SlotTwice, 1, req_of(owner), Some(slot), reason);
+        }
+    }
+
+    /// A slot went from one owner to another, or to nobody.
+    pub fn slot_pass(&mut self, slot: SlotId, from: Owner, to: Option<Owner>, findings: &mut Findings) {
+        let Some(holder) = entry(&mut self.slots, slot.index(), SLOTS_MAX, &mut self.overflow) else { return };
+        let held = std::mem::replace(holder, to);
+        if held != Some(from) {
+            let done = if to.is_some() { "handed on" } else { "freed" };
+            let reason = || format!("slot {slot} was {done} by {}, but {} has it", name(Some(from)), name(held));
+            findings.trouble(Trouble::SlotNotHis, 1, req_of(from), Some(slot), reason);
+        }
+    }
+
+    /// Pages were given out.
+    pub fn page_alloc(&mut self, first: PageId, count: u32, owner: Owner, findings: &mut Findings) {
+        let Some(run) = self.pages(first, count) else { return };
+        let mut twice = 0;
+        for page in run {
+            twice += u64::from(page.replace(owner).is_some());
+        }
+        let reason = || format!("pages from {first} were given out, but somebody still has them");
+        findings.trouble(Trouble::PageTwice, twice, req_of(owner), None, reason);
+    }
+
+    /// Pages went from one owner to another, or to nobody.
+    pub fn page_pass(&mut self, first: PageId, count: u32, from: Owner, to: Option<Owner>, findings: &mut Findings) {
+        let Some(run) = self.pages(first, count) else { return };
+        let mut wrong = 0;
+        for page in run {
+            wrong += u64::from(std::mem::replace(page, to) != Some(from));
+        }
+        let done = if to.is_some() { "handed on" } else { "freed" };
+        let reason = || format!("pages from {first} were {done} by {}, which does not have them", name(Some(from)));
+        findings.trouble(Trouble::PageNotHis, wrong, req_of(from), None, reason);
+    }
+
+    /// A request took the lock on a node.
+    pub fn lock(&mut self, req: ReqId, node: u32, findings: &mut Findings) {
+        let Some(lock) = entry(&mut self.locks, req.index(), REQS_MAX, &mut self.overflow) else { return };
+        if let Some(held) = lock.replace(node) {
+            let reason = || format!("node {node} was locked while the lock on node {held} is held");
+            findings.trouble(Trouble::LockTwice, 1, Some(req), None, reason);
+        }
+    }
+
+    /// A request gave the lock on a node back.
+    pub fn unlock(&mut self, req: ReqId, node: u32, findings: &mut Findings) {
+        let Some(lock) = entry(&mut self.locks, req.index(), REQS_MAX, &mut self.overflow) else { return };
+        if *lock == Some(node) {
+            *lock = None;
+            return;
+        }
+        let held = lock.map_or("no lock is held".to_string(), |held| format!("the lock held is on node {held}"));
+        let reason = || format!("node {node} was unlocked, but {held}");
+        findings.trouble(Trouble::LockNotHeld, 1, Some(req), None, reason);
+    }
+
+    /// A forward or copy of `req` writes a slot. Slot 0, the target of padding, is nobody's and may be written.
+    #[inline]
+    pub fn writes(&self, slot: SlotId, req: ReqId, findings: &mut Findings) {
+        let holder = self.holder(slot);
+        if !is_his(holder, req) && slot.0 != 0 {
+            used(Trouble::WritesSlot, "written", slot, req, holder, findings);
+        }
+    }
+
+    /// The schedule stream writes a slot for `req`: its own, or one that goes straight into the tree.
+    pub fn writes_copy(&self, slot: SlotId, req: ReqId, findings: &mut Findings) {
+        if !matches!(self.holder(slot), Some(Owner::Tree | Owner::Spare)) {
+            self.writes(slot, req, findings);
+        }
+    }
+
+    /// A forward advances the state of `req` in a slot.
+    #[inline]
+    pub fn advances(&self, slot: SlotId, req: ReqId, findings: &mut Findings) {
+        let holder = self.holder(slot);
+        if !is_his(holder, req) {
+            used(Trouble::ReadsSlot, "advanced", slot, req, holder, findings);
+        }
+    }
+
+    /// A copy for `req` reads a slot: its own, or one of the tree.
+    pub fn reads(&self, slot: SlotId, req: ReqId, findings: &mut Findings) {
+        let holder = self.holder(slot);
+        if !is_his(holder, req) && holder != Some(Owner::Tree) {
+            used(Trouble::ReadsSlot, "read", slot, req, holder, findings);
+        }
+    }
+
+    /// Everything that is neither free nor in the tree at the end, but for what `excused` requests hold.
+    pub fn close(&self, excused: impl Fn(ReqId) -> bool, findings: &mut Findings) {
+        let left = |held: Owner| held != Owner::Tree && !req_of(held).is_some_and(&excused);
+        for (index, held) in held(&self.slots).filter(|&(_, held)| left(held)) {
+            let reason = || format!("slot s{index} is still held by {} at the end", name(Some(held)));
+            let slot = SlotId(index as u32);
+            findings.trouble(Trouble::SlotLeft, 1, req_of(held), Some(slot), reason);
+        }
+        for (index, held) in held(&self.pages).filter(|&(_, held)| left(held)) {
+            let reason = || format!("page p{index} is still held by {} at the end", name(Some(held)));
+            findings.trouble(Trouble::PageLeft, 1, req_of(held), None, reason);
+        }
+        for (index, node) in held(&self.locks) {
+            let req = ReqId(index as u32);
+            if !excused(req) {
+                let reason = || format!("the lock on node {node} was never given back");
+                findings.trouble(Trouble::LockLeft, 1, Some(req), None, reason);
+            }
+        }
+    }
+
+    #[inline]
+    fn pages(&mut self, first: PageId, count: u32) -> Option<&mut [Option<Owner>]> {
+        let (start, count) = (first.index(), count as usize);
+        let end = start.saturating_add(count);
+        if end > self.pages.len() {
+            entry(&mut self.pages, end - 1, PAGES_MAX, &mut self.overflow)?;
+        }
+        self.pages.get_mut(start..end)
+    }
+}
+
+/// Whether a request may use a slot as its own.
+#[inline]
+fn is_his(holder: Option<Owner>, req: ReqId) -> bool {
+    match holder {
+        Some(Owner::Active(held) | Owner::Track(held, _)) => held == req,
+        Some(Owner::Spare | Owner::Request(_) | Owner::Tree) | None => false,
+    }
+}
+
+/// The request behind an owner.
+pub(super) fn req_of(owner: Owner) -> Option<ReqId> {
+    match owner {
+        Owner::Active(req) | Owner::Track(req, _) | Owner::Request(req) => Some(req),
+        Owner::Spare | Owner::Tree => None,
+    }
+}
+
+#[cold]
+fn used(how: Trouble, verb: &str, slot: SlotId, req: ReqId, holder: Option<Owner>, findings: &mut Findings) {
+    let reason = || format!("slot {slot} was {verb} for {req}, but {} has it", name(holder));
+    findings.trouble(how, 1, Some(req), Some(slot), reason);
+}
+
+fn name(owner: Option<Owner>) -> String {
+    match owner {
+        Some(Owner::Spare) => "the waiting queue".to_string(),
+        Some(Owner::Active(req)) => format!("{req} as its active state"),
+        Some(Owner::Track(req, index)) => format!("{req} as track slot {index}"),
+        Some(Owner::Request(req)) => format!("{req}"),
+        Some(Owner::Tree) => "the tree".to_string(),
+        None => "nobody".to_string(),
+    }
+}
+
+fn held<T: Copy>(list: &[Option<T>]) -> impl Iterator<Item = (usize, T)> + '_ {
+    list.iter().enumerate().filter_map(|(index, held)| held.map(|held| (index, held)))
+}
+
+/// The entry at an index, growing the list up to a limit.
+#[inline]
+fn entry<'a, T: Copy>(
+    list: &'a mut Vec<Option<T>>,
+    index: usize,
+    max: usize,
+    overflow: &mut bool,
+) -> Option<&'a mut Option<T>> {
+    if index >= list.len() {
+        if index >= max {
+            *overflow = true;
+            return None;
+        }
+        list.resize(index + 1, None);
+    }
+    list.get_mut(index)
+}

@@ -1,0 +1,193 @@
+//! The judge: what it is made of, the life of a request before it, and the verdict at the end.
+//!
+//! Owns the parts and the order in which they hear of a release. Refuses to decide anything but the verdict.
+
+use crate::record::{AssertKind, Nothing, Owner, ReqId, SlotId};
+
+use super::account::{Account, req_of};
+use super::audit::{self, Offer};
+use super::findings::Findings;
+use super::live::Requests;
+use super::rows::Rows;
+use super::store::Store;
+use super::{Checkpoints, Finding, Judgement, Kind, Verdict};
+
+/// What the judge is told beside the record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Tokens of a page: keys are floored to it.
+    pub page_size: u32,
+    /// Whether to list every row with a decision or a due boundary.
+    pub keep_boundaries: bool,
+}
+
+/// Judges a run while it happens, or a record afterwards: a [`crate::record::Sink`] that ends in a [`Judgement`].
+///
+/// Memory grows with the requests alive, the slots and the pages, not with the length of the run.
+#[derive(Debug)]
+pub struct Judge {
+    options: Options,
+    pub(super) requests: Requests,
+    pub(super) store: Store,
+    pub(super) account: Account,
+    pub(super) rows: Rows,
+    pub(super) counts: Checkpoints,
+    pub(super) findings: Findings,
+    pub(super) turns: u32,
+    pub(super) bound: Option<bool>,
+    /// An assertion ended the modelled process: what it held is nobody's fault.
+    dead: bool,
+    pub(super) pins_missed: Vec<ReqId>,
+    pub(super) pins_ended: Vec<ReqId>,
+}
+
+impl Judge {
+    /// A judge who has seen nothing.
+    pub fn new(options: Options) -> Judge {
+        Judge {
+            options,
+            requests: Requests::default(),
+            store: Store::new(),
+            account: Account::default(),
+            rows: Rows::new(options.keep_boundaries),
+            counts: Checkpoints::default(),
+            findings: Findings::new(),
+            turns: 0,
+            bound: None,
+            dead: false,
+            pins_missed: Vec::new(),
+            pins_ended: Vec::new(),
+        }
+    }
+
+    /// The judgement of all that was seen. What is due and not recorded by then is lost, as at [`crate::record::Fact::Done`]; what is
+    /// still held is only looked at if the run said that it was done.
+    pub fn finish(mut self) -> Judgement {
+        self.settle();
+        let findings = self.findings.finish();
+        let unseen = self.store.overflow || self.account.overflow || self.requests.overflow;
+        Judgement {
+            verdict: verdict(&findings, self.bound.is_some() || unseen),
+            turns: self.turns,
+            decode_results: self.rows.decode_results,
+            lookahead: self.rows.lookahead(),
+            decisions: self.rows.decisions,
+            checkpoints: self.counts,
+            mask_reuse: self.rows.mask_reuse,
+            findings,
+            boundaries: self.rows.boundaries,
+            requests: self.requests.finish(),
+            pins_missed: self.pins_missed,
+            pins_ended: self.pins_ended,
+            bound: self.bound,
+        }
+    }
+
+    pub(super) fn slot_move(&mut self, slot: SlotId, from: Owner, to: Owner) {
+        self.account.slot_pass(slot, from, Some(to), &mut self.findings);
+        // In the tree the history of the donor's writes goes on, and so it does within a request.
+        if to != Owner::Tree && (req_of(to).is_none() || req_of(from) != req_of(to)) {
+            self.store.begin(slot);
+        }
+    }
+
+    pub(super) fn hit(&mut self, req: ReqId, source: SlotId, len: u32) {
+        if let Some(live) = self.requests.get_or_new(req) {
+            audit::hit(req, source, len, live, &mut self.store, &mut self.findings);
+        }
+    }
+
+    pub(super) fn donate(&mut self, req: ReqId, offer: Offer) {
+        self.rows.close(&mut self.requests, &mut self.counts);
+        let Some(live) = self.requests.get_or_new(req) else { return };
+        audit::donation(req, offer, self.options.page_size, live, &mut self.store, &mut self.findings);
+        live.dues.donate(offer.key_len, &mut self.counts);
+        if offer.how.finished {
+            self.release(req);
+        }
+    }
+
+    pub(super) fn no_donate(&mut self, req: ReqId, why: Nothing) {
+        self.rows.close(&mut self.requests, &mut self.counts);
+        match why {
+            Nothing::Retracted => self.retract(req),
+            Nothing::NoCheckpoint => self.release(req),
+            Nothing::Declined => {
+                if let Some(live) = self.requests.get_or_new(req) {
+                    live.dues.decline(&mut self.counts);
+                }
+                self.release(req);
+            }
+        }
+    }
+
+    fn release(&mut self, req: ReqId) {
+        if let Some(live) = self.requests.get(req) {
+            live.dues.release(req, true, &mut self.counts, &mut self.findings);
+            live.marks.clear();
+        }
+        self.requests.release(req);
+    }
+
+    pub(super) fn retract(&mut self, req: ReqId) {
+        self.rows.close(&mut self.requests, &mut self.counts);
+        if let Some(live) = self.requests.get(req) {
+            live.dues.retract(&mut self.counts);
+            live.marks.clear();
+            live.window.forget();
+            // It will be prefilled again, and start from whatever it hits then.
+            live.taint = None;
+            live.hit = None;
+        }
+    }
+
+    pub(super) fn assertion(&mut self, req: Option<ReqId>, kind: AssertKind) {
+        self.dead = true;
+        self.findings.add(Kind::Assertion, req, broken(kind).to_string());
+    }
+
+    /// Whatever is due and not recorded now never will be.
+    fn settle(&mut self) {
+        self.rows.close(&mut self.requests, &mut self.counts);
+        for (req, live) in self.requests.iter() {
+            live.dues.release(req, false, &mut self.counts, &mut self.findings);
+        }
+    }
+
+    pub(super) fn done(&mut self) {
+        self.settle();
+        if !self.dead {
+            let (cut, requests) = (self.bound.is_some(), &self.requests);
+            self.account.close(|req| cut && requests.is_running(req), &mut self.findings);
+        }
+    }
+}
+
+/// The worst of the findings, unless only the bound is to be told.
+fn verdict(findings: &[Finding], cut: bool) -> Verdict {
+    let worst = findings.iter().map(weight).max().unwrap_or(Verdict::Clean);
+    if cut { worst.max(Verdict::Inconclusive) } else { worst }
+}
+
+/// What a finding by itself makes of a run. An inherited one adds nothing to its root.
+fn weight(finding: &Finding) -> Verdict {
+    match finding.kind {
+        Kind::Lost => Verdict::Lossy,
+        Kind::Mislabelled | Kind::Unwritten | Kind::Foreign | Kind::Aliased | Kind::Torn => Verdict::Corrupt,
+        Kind::Inherited if finding.root.is_none() => Verdict::Corrupt,
+        Kind::Inherited => Verdict::Clean,
+        Kind::Assertion | Kind::Leak | Kind::DoubleFree | Kind::UseAfterFree | Kind::Lock => Verdict::Broken,
+    }
+}
+
+fn broken(kind: AssertKind) -> &'static str {
+    match kind {
+        AssertKind::Lookahead => "assertion: the lookahead is neither 0 nor 1",
+        AssertKind::OffGrid => "assertion: a boundary where the committed length is not on the grid",
+        AssertKind::CommittedLead => "assertion: the committed length leads the tokens by more than one",
+        AssertKind::NoOutput => "assertion: a boundary before any output",
+        AssertKind::MissingSnapshot => "assertion: the batch's counter snapshot or masks are missing",
+        AssertKind::OutOfSlots => "assertion: no state slot can be had, not even by eviction",
+        AssertKind::OutOfPages => "assertion: no KV page can be had, not even by eviction",
+    }
+}

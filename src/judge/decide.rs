@@ -1,0 +1,148 @@
+//! The decision diff for one row: what was due by the batch's own write, against what the rule did.
+//!
+//! Owns the lengths that a request has recorded, and the classification. Refuses to look at masks, labels left from
+//! before, or `kv_committed_len`: the reference is the forward's write.
+
+use crate::record::{Kept, SlotId};
+
+use super::Class;
+use super::window::Seen;
+
+/// The written lengths that the rule has named while the request holds its track slots, sorted.
+#[derive(Debug, Default)]
+pub(super) struct Marks {
+    lens: Vec<u32>,
+}
+
+impl Marks {
+    /// The track slots are gone, and what was kept in them.
+    pub fn clear(&mut self) {
+        self.lens.clear();
+    }
+
+    /// Whether a length is recorded, be it with another slot than was written for it.
+    #[inline]
+    pub fn named(&self, len: u32) -> bool {
+        has(&self.lens, len)
+    }
+
+    /// The class of a row, and the length that its decision names for a state that was really written, if any. `late`
+    /// is the slot written for a length whose result was processed before.
+    pub fn judge(
+        &mut self,
+        seen: Seen,
+        decision: Option<Kept>,
+        late: impl Fn(u32) -> Option<SlotId>,
+    ) -> (Class, Option<u32>) {
+        let due = seen.k.filter(|&k| seen.due.is_some() && !self.named(k));
+        let (mut class, mut names) = (Class::Agree, None);
+        match decision {
+            Some(after) => (class, names) = self.decide(seen, after, late),
+            None if seen.due.is_some() => class = Class::Settled,
+            None => {}
+        }
+        if due.is_some() && names != due {
+            class = class.max(Class::Missed);
+        }
+        (class, names)
+    }
+
+    /// The class of a decision by itself. A length named with another slot than was written counts as recorded: the
+    /// state audit convicts it when it is donated.
+    fn decide(&mut self, seen: Seen, after: Kept, late: impl Fn(u32) -> Option<SlotId>) -> (Class, Option<u32>) {
+        let Some(label) = after.label else { return (Class::WrongLabel, None) };
+        let own = seen.k == Some(label);
+        let ahead = seen.k.and_then(|k| k.checked_add(1)) == Some(label);
+        let due = if own { seen.due } else { seen.ahead.filter(|_| ahead) };
+        let Some(written) = due.or_else(|| late(label)) else {
+            return (if self.named(label) { Class::Repeat } else { Class::WrongLabel }, None);
+        };
+        let known = self.named(label);
+        let right = after.slot == Some(written);
+        insert(&mut self.lens, label);
+        let class = match (known, due) {
+            (true, _) => Class::Repeat,
+            (false, None) => Class::WrongLabel,
+            (false, Some(_)) if !right => Class::WrongSlot,
+            (false, Some(_)) if own => Class::Agree,
+            (false, Some(_)) => Class::Early,
+        };
+        (class, Some(label))
+    }
+}
+
+/// Looks from the end: nearly always the newest length is asked for.
+#[inline]
+fn has(sorted: &[u32], len: u32) -> bool {
+    match sorted.last() {
+        Some(&last) if last > len => sorted.binary_search(&len).is_ok(),
+        Some(&last) => last == len,
+        None => false,
+    }
+}
+
+fn insert(sorted: &mut Vec<u32>, len: u32) {
+    if let Err(at) = sorted.binary_search(&len) {
+        sorted.insert(at, len);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(label: u32, slot: u32) -> Option<Kept> {
+        Some(Kept { label: Some(label), slot: Some(SlotId(slot)) })
+    }
+
+    fn seen(k: u32, due: Option<u32>, ahead: Option<u32>) -> Seen {
+        Seen { k: Some(k), due: due.map(SlotId), ahead: ahead.map(SlotId), ..Seen::default() }
+    }
+
+    #[test]
+    fn the_classes_rank_as_the_specification_says() {
+        use Class::*;
+        let ranked = [Agree, Settled, Early, WrongSlot, WrongLabel, Missed, Repeat];
+        assert!(ranked.is_sorted());
+    }
+
+    #[test]
+    fn rows_and_their_classes() {
+        let none = |_: u32| None;
+        // (named before, seen, decision) -> (class, named by it)
+        type Row = (&'static [u32], Seen, Option<Kept>, Class, Option<u32>);
+        let rows: [Row; 17] = [
+            (&[], seen(3, None, None), None, Class::Agree, None),
+            (&[], seen(4, Some(1), None), kept(4, 1), Class::Agree, Some(4)),
+            (&[], seen(3, None, Some(1)), kept(4, 1), Class::Early, Some(4)),
+            (&[], seen(3, None, Some(1)), kept(4, 2), Class::WrongSlot, Some(4)),
+            (&[], seen(4, Some(1), None), kept(4, 2), Class::WrongSlot, Some(4)),
+            (&[], seen(3, None, None), kept(4, 1), Class::WrongLabel, None),
+            (&[], seen(5, None, None), kept(5, 1), Class::WrongLabel, None),
+            (&[], seen(5, None, None), kept(4, 1), Class::WrongLabel, None),
+            (&[], seen(4, Some(1), None), None, Class::Missed, None),
+            (&[4], seen(4, Some(1), None), None, Class::Settled, None),
+            (&[4], seen(4, Some(1), None), kept(4, 2), Class::Repeat, Some(4)),
+            (&[4], seen(4, Some(1), None), kept(4, 1), Class::Repeat, Some(4)),
+            (&[4], seen(6, None, None), kept(4, 1), Class::Repeat, None),
+            // Due and not recorded outranks a wrong label and an early record of the next one.
+            (&[], seen(4, Some(1), None), kept(3, 1), Class::Missed, None),
+            (&[], seen(4, Some(1), None), None, Class::Missed, None),
+            (&[], seen(1, Some(1), Some(2)), kept(2, 2), Class::Missed, Some(2)),
+            (&[2], seen(4, Some(1), None), kept(2, 1), Class::Repeat, None),
+        ];
+        for (index, (named, seen, decision, class, names)) in rows.into_iter().enumerate() {
+            let mut marks = Marks { lens: named.to_vec() };
+            assert_eq!(marks.judge(seen, decision, none), (class, names), "row {index}");
+        }
+    }
+
+    #[test]
+    fn a_length_recorded_one_result_late_is_a_wrong_label_there_but_recorded() {
+        let mut marks = Marks::default();
+        assert_eq!(marks.judge(seen(4, Some(1), None), None, |_| None), (Class::Missed, None));
+        let late = |len| (len == 4).then_some(SlotId(1));
+        assert_eq!(marks.judge(seen(5, None, None), kept(4, 1), late), (Class::WrongLabel, Some(4)));
+        assert!(marks.named(4));
+    }
+}

@@ -1,0 +1,76 @@
+//! The forward effects: what each of them does to the contents of slots, and whether its request may.
+//!
+//! Owns the fold of tokens into slots and the copies between them. Refuses to find a content wrong before it is used.
+
+use crate::record::{BatchId, Owner, ReqId, SlotId, Stream};
+
+use super::Kind;
+use super::account::req_of;
+use super::court::Judge;
+
+impl Judge {
+    pub(super) fn clear(&mut self, req: ReqId, slot: SlotId) {
+        let holder = self.account.holder(slot);
+        self.account.writes(slot, req, &mut self.findings);
+        self.store.clear(slot, req, holder.and_then(req_of) == Some(req));
+        if holder == Some(Owner::Active(req))
+            && let Some(live) = self.requests.get(req)
+        {
+            // Starts again from nothing. If it hits the cache, the copy follows.
+            live.taint = None;
+        }
+    }
+
+    pub(super) fn copy_state(&mut self, req: ReqId, from: SlotId, to: SlotId, stream: Stream) {
+        let state = self.store.content(from);
+        self.account.reads(from, req, &mut self.findings);
+        match stream {
+            Stream::Forward => {
+                self.account.writes(to, req, &mut self.findings);
+                self.store.write(to, state, req);
+                if self.account.holder(to) == Some(Owner::Active(req))
+                    && let Some(live) = self.requests.get(req)
+                    && let Some((_, root)) = live.hit.filter(|&(source, _)| source == from)
+                {
+                    live.taint = root;
+                }
+            }
+            Stream::Schedule => {
+                self.account.writes_copy(to, req, &mut self.findings);
+                if self.store.in_flight(from) {
+                    let reason = format!("slot {from} is copied while the forward that writes it is not waited for");
+                    let index = self.findings.add(Kind::Torn, Some(req), reason);
+                    if let Some(finding) = self.findings.at(index) {
+                        (finding.holds, finding.slot) = (Some(state.n), Some(from));
+                    }
+                }
+                self.store.write_now(to, state, req);
+            }
+        }
+    }
+
+    pub(super) fn extend(&mut self, req: ReqId, slot: SlotId, from: u32, to: u32, track: Option<(SlotId, u32)>) {
+        self.account.advances(slot, req, &mut self.findings);
+        let Some(live) = self.requests.get_or_new(req) else { return };
+        let base = self.store.content(slot);
+        self.store.write(slot, live.truth.advance(base, from, to), req);
+        let Some((kept, len)) = track else { return };
+        self.account.writes(kept, req, &mut self.findings);
+        if (from..=to).contains(&len) {
+            self.store.write(kept, live.truth.advance(base, from, len), req);
+        }
+    }
+
+    #[inline]
+    pub(super) fn step(&mut self, batch: BatchId, req: ReqId, slot: SlotId, k: u32, track: Option<SlotId>) {
+        self.account.advances(slot, req, &mut self.findings);
+        let Some(live) = self.requests.get_or_new(req) else { return };
+        live.window.launch(batch, k, track);
+        let state = live.truth.advance(self.store.content(slot), k.saturating_sub(1), k);
+        self.store.write(slot, state, req);
+        if let Some(kept) = track {
+            self.account.writes(kept, req, &mut self.findings);
+            self.store.write(kept, state, req);
+        }
+    }
+}

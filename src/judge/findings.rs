@@ -1,0 +1,109 @@
+//! The list of findings, with the place where the run is now.
+//!
+//! Owns turn, phase, order and the grouping of accounting findings: the same trouble of the same request is one
+//! finding that says how often, but no kind is ever dropped. Refuses to decide what is wrong.
+
+use std::collections::BTreeMap;
+
+use crate::record::{Phase, ReqId, SlotId};
+
+use super::{Finding, Kind};
+
+/// Accounting trouble that is the same but for the slot, page or time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Trouble {
+    /// A slot was given out while somebody had it.
+    SlotTwice,
+    /// A page was given out while somebody had it.
+    PageTwice,
+    /// A slot was freed or handed on by somebody else.
+    SlotNotHis,
+    /// A page was freed or handed on by somebody else.
+    PageNotHis,
+    /// A forward or a copy read a slot that its request does not hold.
+    ReadsSlot,
+    /// A forward or a copy wrote a slot that its request does not hold.
+    WritesSlot,
+    /// A lock taken while another is held.
+    LockTwice,
+    /// A lock given back that is not held.
+    LockNotHeld,
+    /// A slot neither free nor in the tree at the end.
+    SlotLeft,
+    /// A page neither free nor in the tree at the end.
+    PageLeft,
+    /// A lock held at the end.
+    LockLeft,
+}
+
+/// All findings of a run so far.
+#[derive(Debug)]
+pub(super) struct Findings {
+    /// The loop turn.
+    pub turn: u32,
+    /// The CPU phase.
+    pub phase: Phase,
+    list: Vec<Finding>,
+    groups: BTreeMap<(Trouble, Option<ReqId>), (usize, u64)>,
+}
+
+impl Findings {
+    /// None yet, before the first turn.
+    pub fn new() -> Findings {
+        Findings { turn: 0, phase: Phase::Ingest, list: Vec::new(), groups: BTreeMap::new() }
+    }
+
+    /// A finding of a kind about a request, here and now. Returns its index; details follow by [`Findings::at`].
+    pub fn add(&mut self, kind: Kind, req: Option<ReqId>, reason: String) -> usize {
+        let (turn, phase) = (self.turn, self.phase);
+        self.list.push(Finding { kind, req, turn, phase, label: None, holds: None, slot: None, reason, root: None });
+        self.list.len() - 1
+    }
+
+    /// A finding by its index.
+    pub fn at(&mut self, index: usize) -> Option<&mut Finding> {
+        self.list.get_mut(index)
+    }
+
+    /// Accounting trouble, `count` times. The first one gives slot, place and words.
+    pub fn trouble(
+        &mut self,
+        trouble: Trouble,
+        count: u64,
+        req: Option<ReqId>,
+        slot: Option<SlotId>,
+        reason: impl FnOnce() -> String,
+    ) {
+        if count == 0 {
+            return;
+        }
+        if let Some((_, total)) = self.groups.get_mut(&(trouble, req)) {
+            *total += count;
+            return;
+        }
+        let index = self.add(trouble.kind(), req, reason());
+        self.list[index].slot = slot;
+        self.groups.insert((trouble, req), (index, count));
+    }
+
+    /// The list, with the counts of grouped findings in their reasons.
+    pub fn finish(mut self) -> Vec<Finding> {
+        for &(index, count) in self.groups.values() {
+            if count > 1 {
+                self.list[index].reason.push_str(&format!(" ({count} in all)"));
+            }
+        }
+        self.list
+    }
+}
+
+impl Trouble {
+    fn kind(self) -> Kind {
+        match self {
+            Trouble::SlotTwice | Trouble::PageTwice | Trouble::SlotLeft | Trouble::PageLeft => Kind::Leak,
+            Trouble::SlotNotHis | Trouble::PageNotHis => Kind::DoubleFree,
+            Trouble::ReadsSlot | Trouble::WritesSlot => Kind::UseAfterFree,
+            Trouble::LockTwice | Trouble::LockNotHeld | Trouble::LockLeft => Kind::Lock,
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! The rows of processed results: puts a row and its decision together, classes them, counts them.
+//!
+//! Owns the one row that is still open (its decision may come before or after it) and the counts by row. Refuses to
+//! interpret masks: how a rule found out is only counted.
+
+use std::collections::BTreeMap;
+
+use crate::record::{BatchId, Check, Kept, Phase, ReqId};
+
+use super::live::Requests;
+use super::loss::Due;
+use super::window::Seen;
+use super::{Boundary, Checkpoints, Class, Decisions, MaskReuse};
+
+/// A row whose decision may still come, or a decision whose row may. Overwritten field by field, as one is opened for
+/// every output token.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    is_open: bool,
+    has_row: bool,
+    fired: bool,
+    check: Check,
+    batch: BatchId,
+    req: ReqId,
+    turn: u32,
+    phase: Phase,
+    seen: Seen,
+    lookahead: i64,
+    after: Kept,
+}
+
+/// Counts over all rows, and the row that is open.
+#[derive(Debug)]
+pub(super) struct Rows {
+    open: Open,
+    keep_boundaries: bool,
+    /// Processed decode rows.
+    pub decode_results: u64,
+    /// Rows by lookahead 0 and 1; the others.
+    near: [u64; 2],
+    far: BTreeMap<i64, u64>,
+    /// Classes.
+    pub decisions: Decisions,
+    /// How the rule found out.
+    pub mask_reuse: MaskReuse,
+    /// Rows worth a line.
+    pub boundaries: Vec<Boundary>,
+}
+
+impl Rows {
+    /// Nothing processed yet.
+    pub fn new(keep_boundaries: bool) -> Rows {
+        let open = Open {
+            is_open: false,
+            has_row: false,
+            fired: false,
+            check: Check::None,
+            batch: BatchId(0),
+            req: ReqId(0),
+            turn: 0,
+            phase: Phase::Result,
+            seen: Seen::default(),
+            lookahead: 0,
+            after: Kept { label: None, slot: None },
+        };
+        Rows {
+            open,
+            keep_boundaries,
+            decode_results: 0,
+            near: [0; 2],
+            far: BTreeMap::new(),
+            decisions: Decisions::default(),
+            mask_reuse: MaskReuse::default(),
+            boundaries: Vec::new(),
+        }
+    }
+
+    /// A row of a processed decode result. `now` is the turn and the phase.
+    #[inline]
+    pub fn row(
+        &mut self,
+        (batch, req): (BatchId, ReqId),
+        said: i64,
+        check: Check,
+        now: (u32, Phase),
+        requests: &mut Requests,
+        counts: &mut Checkpoints,
+    ) {
+        let mut seen = Seen::default();
+        if let Some(live) = requests.get(req) {
+            seen = live.window.process(batch);
+            seen.refused = live.dues.was_refused(seen.k);
+        }
+        let lookahead = seen.lookahead.map_or(said, i64::from);
+        self.count(lookahead, check);
+        if !self.open.is(batch, req) || self.open.has_row {
+            self.close(requests, counts);
+            self.open.begin((batch, req), now);
+        }
+        let open = &mut self.open;
+        (open.has_row, open.check, open.lookahead) = (true, check, lookahead);
+        (open.seen.k, open.seen.due, open.seen.ahead) = (seen.k, seen.due, seen.ahead);
+        open.seen.refused = seen.refused;
+    }
+
+    /// The rule fired.
+    pub fn decision(
+        &mut self,
+        (batch, req): (BatchId, ReqId),
+        after: Kept,
+        now: (u32, Phase),
+        requests: &mut Requests,
+        counts: &mut Checkpoints,
+    ) {
+        if !self.open.is(batch, req) || self.open.fired {
+            self.close(requests, counts);
+            self.open.begin((batch, req), now);
+        }
+        (self.open.fired, self.open.after) = (true, after);
+    }
+
+    /// Classes the open row: nothing that belongs to it can come any more. A decision without a row is classed as
+    /// one of a step that the record does not have.
+    #[inline]
+    pub fn close(&mut self, requests: &mut Requests, counts: &mut Checkpoints) {
+        if !self.open.is_open {
+            return;
+        }
+        self.open.is_open = false;
+        if self.open.seen.due.is_none() && !self.open.fired {
+            self.decisions.agree += 1;
+            counts.skipped += u64::from(self.open.seen.refused);
+        } else {
+            self.close_boundary(requests, counts);
+        }
+    }
+
+    #[inline(never)]
+    fn close_boundary(&mut self, requests: &mut Requests, counts: &mut Checkpoints) {
+        let Open { batch, req, turn, phase, check, seen, lookahead, fired, after, .. } = self.open;
+        let Some(live) = requests.get_or_new(req) else { return };
+        let decision = fired.then_some(after);
+        let (class, names) = live.marks.judge(seen, decision, |len| live.dues.slot(len));
+        if let Some(len) = names {
+            live.dues.record(len, counts);
+        }
+        if let (Some(k), Some(slot)) = (seen.k, seen.due) {
+            let withheld = decision.is_some_and(|after| after.label == Some(k) && after.slot.is_none());
+            let due = Due { k, slot, turn, phase, refused: seen.refused, withheld };
+            live.dues.process(due, live.marks.named(k), counts);
+        } else {
+            counts.skipped += u64::from(seen.refused);
+        }
+        self.decisions.add(class);
+        if self.keep_boundaries {
+            let (label, slot) = decision.map_or((None, None), |after| (after.label, after.slot));
+            let (k, due) = (seen.k.unwrap_or(0), seen.due);
+            self.boundaries.push(Boundary { turn, batch, req, k, lookahead, check, fired, label, slot, due, class });
+        }
+    }
+
+    /// Processed rows by lookahead.
+    pub fn lookahead(&self) -> BTreeMap<i64, u64> {
+        let near = [0, 1].into_iter().zip(self.near).filter(|&(_, count)| count > 0);
+        self.far.iter().map(|(&lookahead, &count)| (lookahead, count)).chain(near).collect()
+    }
+
+    #[inline]
+    fn count(&mut self, lookahead: i64, check: Check) {
+        self.decode_results += 1;
+        match lookahead {
+            0 => self.near[0] += 1,
+            1 => self.near[1] += 1,
+            far => *self.far.entry(far).or_default() += 1,
+        }
+        let reuse = &mut self.mask_reuse;
+        match check {
+            Check::None => {}
+            Check::Mask => reuse.reused += 1,
+            Check::Recompute => reuse.recomputed += 1,
+            Check::MaskLost => {
+                reuse.recomputed += 1;
+                reuse.lost += 1;
+            }
+        }
+    }
+}
+
+impl Open {
+    #[inline]
+    fn is(&self, batch: BatchId, req: ReqId) -> bool {
+        self.is_open && self.batch == batch && self.req == req
+    }
+
+    /// Neither row nor decision yet.
+    #[inline]
+    fn begin(&mut self, (batch, req): (BatchId, ReqId), (turn, phase): (u32, Phase)) {
+        (self.is_open, self.has_row, self.fired) = (true, false, false);
+        (self.batch, self.req, self.turn, self.phase) = (batch, req, turn, phase);
+        (self.seen.k, self.seen.due, self.seen.ahead, self.seen.refused) = (None, None, None, false);
+        (self.check, self.lookahead) = (Check::None, 0);
+    }
+}
+
+impl Decisions {
+    fn add(&mut self, class: Class) {
+        let count = match class {
+            Class::Agree => &mut self.agree,
+            Class::Early => &mut self.early,
+            Class::Settled => &mut self.settled,
+            Class::Repeat => &mut self.repeat,
+            Class::Missed => &mut self.missed,
+            Class::WrongLabel => &mut self.wrong_label,
+            Class::WrongSlot => &mut self.wrong_slot,
+        };
+        *count += 1;
+    }
+}

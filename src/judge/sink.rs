@@ -1,0 +1,97 @@
+//! The judge as a sink: hands every fact to those whose business it is.
+//!
+//! Owns the table of facts. Refuses to interpret them.
+
+use crate::record::{Fact, ReqId, Sink, Token};
+
+use super::audit::Offer;
+use super::court::Judge;
+
+impl Sink for Judge {
+    // Where the machine emits a fact its kind is known, so that inlined only one arm remains.
+    #[inline(always)]
+    fn fact(&mut self, fact: Fact) {
+        let findings = &mut self.findings;
+        match fact {
+            Fact::Turn { turn, .. } => {
+                self.turns += 1;
+                findings.turn = turn;
+            }
+            Fact::Begin { phase, .. } => findings.phase = phase,
+            Fact::End { .. } | Fact::SlotRefused { .. } | Fact::PrepareExtend { .. } => {}
+            Fact::MasksDropped { .. } | Fact::Flip { .. } => {}
+            Fact::Arrive { req, max_new, .. } => self.requests.arrive(req, max_new),
+            Fact::Match { req, state_len, .. } => self.requests.matched(req, state_len),
+            Fact::Hit { req, source, len } => self.hit(req, source, len),
+            Fact::Admit { req } => self.requests.admit(req),
+            Fact::SlotAlloc { slot, owner, .. } => {
+                self.account.slot_alloc(slot, owner, findings);
+                self.store.begin(slot);
+            }
+            Fact::SlotMove { slot, from, to } => self.slot_move(slot, from, to),
+            Fact::SlotFree { slot, owner, .. } => self.account.slot_pass(slot, owner, None, findings),
+            Fact::PageAlloc { first, count, owner } => self.account.page_alloc(first, count, owner, findings),
+            Fact::PageMove { first, count, from, to } => {
+                self.account.page_pass(first, count, from, Some(to), findings);
+            }
+            Fact::PageFree { first, count, owner } => self.account.page_pass(first, count, owner, None, findings),
+            Fact::Lock { req, node } => self.account.lock(req, node, findings),
+            Fact::Unlock { req, node } => self.account.unlock(req, node, findings),
+            Fact::PrepareDecode { batch, req, k, .. } => {
+                if let Some(live) = self.requests.get_or_new(req) {
+                    live.window.prepare(batch, k);
+                }
+            }
+            Fact::HostMasks { bytes, .. } => {
+                self.rows.mask_reuse.bytes = self.rows.mask_reuse.bytes.saturating_add(bytes);
+            }
+            Fact::Launch { batch, .. } => self.store.launch(batch),
+            Fact::Clear { req, slot } => self.clear(req, slot),
+            Fact::CopyState { req, from, to, stream } => self.copy_state(req, from, to, stream),
+            Fact::Extend { req, slot, from, to, track, .. } => self.extend(req, slot, from, to, track),
+            Fact::Step { batch, req, slot, k, track } => self.step(batch, req, slot, k, track),
+            Fact::Sampled { req, len, token } => {
+                if let Some(live) = self.requests.get(req) {
+                    live.truth.sampled(len, token);
+                }
+            }
+            Fact::Wait { batch, .. } => self.store.wait(batch),
+            Fact::Skip { batch, req } => {
+                if let Some(live) = self.requests.get(req) {
+                    live.window.process(batch);
+                }
+            }
+            Fact::Output { req, outputs, .. } => self.requests.output(req, outputs),
+            Fact::Finish { req, kind, outputs } => self.requests.end(req, kind, outputs),
+            Fact::Row { batch, req, lookahead, check, .. } => {
+                let now = (findings.turn, findings.phase);
+                self.rows.row((batch, req), lookahead, check, now, &mut self.requests, &mut self.counts);
+            }
+            Fact::Decision { batch, req, after, .. } => {
+                let now = (findings.turn, findings.phase);
+                self.rows.decision((batch, req), after, now, &mut self.requests, &mut self.counts);
+            }
+            Fact::Donate { req, label, key_len, slot, how } => {
+                self.donate(req, Offer { label, key_len, slot, how });
+            }
+            Fact::NoDonate { req, why } => self.no_donate(req, why),
+            Fact::TrackRefused { req, k } => {
+                if let Some(live) = self.requests.get_or_new(req) {
+                    live.dues.refuse(k);
+                }
+            }
+            Fact::Retract { req, .. } => self.retract(req),
+            Fact::Assert { req, kind } => self.assertion(req, kind),
+            Fact::PinMissed { req } => self.pins_missed.push(req),
+            Fact::PinEnded { req } => self.pins_ended.push(req),
+            Fact::Bound { stalled } => self.bound = Some(stalled),
+            Fact::Done { .. } => self.done(),
+        }
+    }
+
+    fn prompt(&mut self, req: ReqId, tokens: &[Token]) {
+        if let Some(live) = self.requests.get_or_new(req) {
+            live.truth.prompt(tokens);
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The decode steps of one request between prepare and result.
+//!
+//! Owns which step a batch ran, where its forward kept the state, and what was prepared since. Refuses to judge.
+
+use crate::record::{BatchId, SlotId};
+
+/// Decode steps of one request that are remembered. At most three of its batches are between prepare and result.
+const STEPS: usize = 4;
+
+/// One decode step of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Step {
+    batch: BatchId,
+    k: u32,
+    /// How many steps had been prepared with it, if its prepare is in the record.
+    nth: Option<u32>,
+    /// Where its forward kept the state.
+    track: Option<SlotId>,
+    launched: bool,
+    processed: bool,
+}
+
+const NO_STEP: Step = Step { batch: BatchId(0), k: 0, nth: None, track: None, launched: false, processed: true };
+
+/// The last decode steps of a request.
+#[derive(Debug)]
+pub(super) struct Window {
+    steps: [Step; STEPS],
+    next: usize,
+    prepared: u32,
+}
+
+/// What the judge itself knows of a row when its result is processed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Seen {
+    /// The length that the batch reached, if the record says.
+    pub k: Option<u32>,
+    /// The slot that its forward kept the state in, if a checkpoint was due.
+    pub due: Option<SlotId>,
+    /// The slot in which the step in flight, which reaches k + 1, keeps its state.
+    pub ahead: Option<SlotId>,
+    /// Decode steps prepared since, if the record has the prepare.
+    pub lookahead: Option<u32>,
+    /// Whether the engine refused the slot that this step asked for.
+    pub refused: bool,
+}
+
+impl Window {
+    /// No step yet.
+    pub fn new() -> Window {
+        Window { steps: [NO_STEP; STEPS], next: 0, prepared: 0 }
+    }
+
+    /// A step was prepared.
+    #[inline]
+    pub fn prepare(&mut self, batch: BatchId, k: u32) {
+        self.prepared = self.prepared.wrapping_add(1);
+        let step = &mut self.steps[self.next];
+        (step.batch, step.k, step.nth, step.track) = (batch, k, Some(self.prepared), None);
+        (step.launched, step.processed) = (false, false);
+        self.next = (self.next + 1) % STEPS;
+    }
+
+    /// A step was launched: its forward keeps the state in `track`. It may run under another batch than it was
+    /// prepared in, when decode rows ride an extend batch.
+    #[inline]
+    pub fn launch(&mut self, batch: BatchId, k: u32, track: Option<SlotId>) {
+        let newest = &mut self.steps[self.back(1)];
+        if newest.batch == batch && !newest.launched && !newest.processed {
+            (newest.k, newest.track, newest.launched) = (k, track, true);
+        } else {
+            self.launch_other(batch, k, track);
+        }
+    }
+
+    #[cold]
+    fn launch_other(&mut self, batch: BatchId, k: u32, track: Option<SlotId>) {
+        let waits = |step: &Step| !step.launched && !step.processed;
+        let own = self.steps.iter().rposition(|step| waits(step) && step.batch == batch);
+        match own.or_else(|| self.steps.iter().rposition(|step| waits(step) && step.k == k)) {
+            Some(index) => {
+                self.steps[index] = Step { batch, k, track, launched: true, ..self.steps[index] };
+            }
+            None => self.push(Step { batch, k, nth: None, track, launched: true, processed: false }),
+        }
+    }
+
+    /// The result of a batch is processed: what is known of the row.
+    #[inline]
+    pub fn process(&mut self, batch: BatchId) -> Seen {
+        let is_it = |step: &Step| step.batch == batch && !step.processed;
+        // Nearly always one step has been prepared since, else none.
+        let (older, newest) = (self.back(2), self.back(1));
+        let index = if is_it(&self.steps[older]) {
+            older
+        } else if is_it(&self.steps[newest]) {
+            newest
+        } else {
+            let Some(index) = self.steps.iter().position(is_it) else { return Seen::default() };
+            index
+        };
+        let step = &mut self.steps[index];
+        step.processed = true;
+        let Step { k, track, nth, .. } = *step;
+        let follows = |next: &Step| next.launched && !next.processed && next.k.checked_sub(1) == Some(k);
+        let newest = &self.steps[newest];
+        let next = if follows(newest) { Some(newest) } else { self.steps.iter().find(|next| follows(next)) };
+        Seen {
+            k: Some(k),
+            due: track,
+            ahead: next.and_then(|next| next.track),
+            lookahead: nth.map(|nth| self.prepared.wrapping_sub(nth)),
+            refused: false,
+        }
+    }
+
+    /// The request was retracted: what is in flight will be passed over.
+    pub fn forget(&mut self) {
+        for step in &mut self.steps {
+            step.processed = true;
+        }
+    }
+
+    /// The index of the step prepared `count` steps ago.
+    #[inline]
+    fn back(&self, count: usize) -> usize {
+        (self.next + STEPS - count) % STEPS
+    }
+
+    fn push(&mut self, step: Step) {
+        self.steps[self.next] = step;
+        self.next = (self.next + 1) % STEPS;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_may_run_under_another_batch_than_it_was_prepared_in() {
+        let mut window = Window::new();
+        window.prepare(BatchId(2), 8);
+        window.launch(BatchId(3), 8, Some(SlotId(1)));
+        window.prepare(BatchId(4), 9);
+        let seen = window.process(BatchId(3));
+        assert_eq!((seen.k, seen.due, seen.lookahead), (Some(8), Some(SlotId(1)), Some(1)));
+    }
+
+    #[test]
+    fn a_retracted_step_is_not_in_flight() {
+        let mut window = Window::new();
+        window.prepare(BatchId(1), 4);
+        window.launch(BatchId(1), 4, Some(SlotId(1)));
+        window.forget();
+        window.prepare(BatchId(2), 3);
+        window.launch(BatchId(2), 3, None);
+        assert_eq!(window.process(BatchId(2)).ahead, None);
+    }
+}
