@@ -1,0 +1,162 @@
+//! The form of `diff`: the rules side by side, a row for each boundary decision on which not all of them agree with
+//! the reference, then the verdicts.
+
+use std::collections::BTreeMap;
+
+use crate::judge::{Boundary, Class, Judgement};
+use crate::record::ReqId;
+
+use super::layout::{align, count};
+use super::{Run, name, warning};
+
+/// Where a decision belongs: the request and the length that the batch reached for it.
+type Key = (ReqId, u32);
+
+/// Columns before those of the rules.
+const FIXED: usize = 4;
+
+/// All runs side by side; they must be of one scenario, judged with their boundaries kept.
+///
+/// # Panics
+/// If a judgement counts decisions that differ from the reference but has kept no boundaries.
+pub fn diff_text(runs: &[Run]) -> String {
+    for run in runs {
+        let of = run.judgement;
+        let differ = of.decode_results > of.decisions.agree;
+        assert!(!differ || !of.boundaries.is_empty(), "{} was judged without keeping its boundaries", run.rule);
+    }
+    let mut rows = vec![head(runs)];
+    let columns: Vec<BTreeMap<Key, Vec<&Boundary>>> = runs.iter().map(|run| by_key(run.judgement)).collect();
+    let keys = differing(&columns);
+    for (_, key) in &keys {
+        rows.push(decision(*key, &columns, runs));
+    }
+    let decisions = rows.len();
+    rows.extend(verdicts(runs));
+
+    let scenario = runs.first().map_or("", |run| run.scenario);
+    let mut out = format!("{scenario} under {}\n\n", count(runs.len() as u64, "rule"));
+    for (index, line) in align(&rows, &[1, 2, 3]).into_iter().enumerate() {
+        if index == decisions {
+            out.push_str(if keys.is_empty() { "every boundary decision agrees under every rule\n\n" } else { "\n" });
+        }
+        out.push_str(&line);
+        out.push('\n');
+    }
+    warnings(&mut out, runs);
+    out
+}
+
+fn head(runs: &[Run]) -> Vec<String> {
+    let mut cells = ["request", "k", "turn", "L"].map(str::to_owned).to_vec();
+    cells.extend(runs.iter().map(|run| run.rule.to_owned()));
+    cells
+}
+
+fn by_key(judgement: &Judgement) -> BTreeMap<Key, Vec<&Boundary>> {
+    let mut all: BTreeMap<Key, Vec<&Boundary>> = BTreeMap::new();
+    for boundary in &judgement.boundaries {
+        all.entry((boundary.req, boundary.k)).or_default().push(boundary);
+    }
+    all
+}
+
+/// The keys with a class other than `agree` under some rule, by the first turn in which any rule met them.
+fn differing(columns: &[BTreeMap<Key, Vec<&Boundary>>]) -> Vec<(u32, Key)> {
+    let mut turns: BTreeMap<Key, (u32, bool)> = BTreeMap::new();
+    for (key, boundaries) in columns.iter().flatten() {
+        for boundary in boundaries {
+            let (turn, differs) = turns.entry(*key).or_insert((boundary.turn, false));
+            *turn = boundary.turn.min(*turn);
+            *differs |= boundary.class != Class::Agree;
+        }
+    }
+    let mut keys: Vec<(u32, Key)> =
+        turns.into_iter().filter(|&(_, (_, differs))| differs).map(|(key, (turn, _))| (turn, key)).collect();
+    keys.sort_unstable();
+    keys
+}
+
+fn decision(key: Key, columns: &[BTreeMap<Key, Vec<&Boundary>>], runs: &[Run]) -> Vec<String> {
+    let names = runs.first().map_or(&[][..], |run| run.names);
+    let all = || columns.iter().filter_map(|column| column.get(&key)).flatten();
+    let turn = among(all().map(|boundary| i64::from(boundary.turn)));
+    let lookahead = among(all().map(|boundary| boundary.lookahead));
+    let mut cells = vec![name::request(names, key.0), key.1.to_string(), turn, lookahead];
+    for column in columns {
+        let boundaries = column.get(&key).map_or(&[][..], Vec::as_slice);
+        let words: Vec<String> = boundaries.iter().map(|boundary| cell(boundary)).collect();
+        cells.push(if words.is_empty() { "-".to_owned() } else { words.join(" + ") });
+    }
+    cells
+}
+
+/// The value, or the range of values where schedules differ between rules.
+fn among(values: impl Iterator<Item = i64>) -> String {
+    let range = values.fold(None, |range: Option<(i64, i64)>, value| {
+        Some(range.map_or((value, value), |(low, high)| (low.min(value), high.max(value))))
+    });
+    match range {
+        None => String::new(),
+        Some((low, high)) if low == high => low.to_string(),
+        Some((low, high)) => format!("{low}..{high}"),
+    }
+}
+
+fn cell(boundary: &Boundary) -> String {
+    let class = name::class(boundary.class);
+    if !boundary.fired {
+        return class.to_owned();
+    }
+    let label = boundary.label.map_or("-".to_owned(), |label| label.to_string());
+    let slot = boundary.slot.map_or("-".to_owned(), |slot| slot.to_string());
+    format!("{class} {label}@{slot}")
+}
+
+/// The rows below: the verdict, findings of each kind that occurred, what was lost.
+fn verdicts(runs: &[Run]) -> Vec<Vec<String>> {
+    let row = |label: &str, cell: &dyn Fn(&Judgement) -> String| {
+        let mut cells = vec![String::new(); FIXED];
+        cells[0] = label.to_owned();
+        cells.extend(runs.iter().map(|run| cell(run.judgement)));
+        cells
+    };
+    let number = |number: u64| if number == 0 { "-".to_owned() } else { number.to_string() };
+    let mut rows = vec![row("verdict", &|of| name::verdict(of.verdict).to_owned())];
+    for kind in name::KINDS {
+        let times = |of: &Judgement| of.findings.iter().filter(|finding| finding.kind == kind).count() as u64;
+        if runs.iter().any(|run| times(run.judgement) > 0) {
+            rows.push(row(name::kind(kind), &|of| number(times(of))));
+        }
+    }
+    if runs.iter().any(|run| run.judgement.checkpoints.cost_tokens > 0) {
+        rows.push(row("cost of loss", &|of| match of.checkpoints.cost_tokens {
+            0 => "-".to_owned(),
+            tokens => count(tokens, "token"),
+        }));
+    }
+    if runs.iter().any(|run| run.judgement.mask_reuse.lost > 0) {
+        rows.push(row("masks lost", &|of| number(of.mask_reuse.lost)));
+    }
+    rows
+}
+
+/// Every warning once, with the rules that it is for unless it is for all.
+fn warnings(out: &mut String, runs: &[Run]) {
+    let mut all: Vec<(String, Vec<&str>)> = Vec::new();
+    for run in runs {
+        for warning in warning::warnings(run) {
+            match all.iter_mut().find(|(text, _)| *text == warning) {
+                Some((_, rules)) => rules.push(run.rule),
+                None => all.push((warning, vec![run.rule])),
+            }
+        }
+    }
+    if !all.is_empty() {
+        out.push('\n');
+    }
+    for (text, rules) in all {
+        let whose = if rules.len() == runs.len() { String::new() } else { format!(" ({})", rules.join(", ")) };
+        out.push_str(&format!("warning: {text}{whose}\n"));
+    }
+}

@@ -1,0 +1,286 @@
+//! A run by hand for the tests of this module: the double fire of design row 3 (extra_buffer, G=4, a prompt of one
+//! token, L(4)=0, stop at rD4) under mask-lookahead, after the recording of the real system.
+
+use std::collections::BTreeMap;
+
+use crate::engine::Time;
+use crate::judge::{Boundary, Checkpoints, Class, Decisions, Finding, Judgement, Kind, MaskReuse, Outcome, Verdict};
+use crate::record::{
+    BatchId, Check, Donated, Fact, FinishKind, Kept, Mode, Nothing, Owner, Phase, Record, ReqId, Sink, SlotId,
+};
+
+use super::{Meter, Run, Timing};
+
+pub(super) const A: ReqId = ReqId(0);
+pub(super) const B: ReqId = ReqId(1);
+
+/// What a [`Run`] borrows.
+pub(super) struct Fixture {
+    pub(super) names: Vec<String>,
+    pub(super) judgement: Judgement,
+    pub(super) record: Record,
+    pub(super) timing: Timing,
+}
+
+impl Fixture {
+    pub(super) fn double_fire() -> Fixture {
+        let record = record();
+        let mut meter = Meter::new();
+        record.replay(&mut meter);
+        let names = vec!["a".to_owned(), "b".to_owned()];
+        Fixture { names, judgement: judgement(), record, timing: meter.timing() }
+    }
+
+    pub(super) fn run(&self, rule: &'static str) -> Run<'_> {
+        Run {
+            scenario: "scenarios/double-fire.ron",
+            rule,
+            replay: format!("overlapsim run scenarios/double-fire.ron --rule {rule} --timeline"),
+            names: &self.names,
+            judgement: &self.judgement,
+            timing: &self.timing,
+            warnings: Vec::new(),
+        }
+    }
+}
+
+/// A judgement that found nothing in nothing.
+pub(super) fn nothing() -> Judgement {
+    Judgement {
+        verdict: Verdict::Clean,
+        turns: 0,
+        decode_results: 0,
+        lookahead: BTreeMap::new(),
+        decisions: Decisions::default(),
+        checkpoints: Checkpoints::default(),
+        mask_reuse: MaskReuse::default(),
+        findings: Vec::new(),
+        boundaries: Vec::new(),
+        requests: Vec::new(),
+        pins_missed: Vec::new(),
+        pins_ended: Vec::new(),
+        bound: None,
+    }
+}
+
+pub(super) fn finding(kind: Kind, label: u32) -> Finding {
+    Finding {
+        kind,
+        req: Some(A),
+        turn: 4,
+        phase: Phase::Result,
+        label: Some(label),
+        holds: None,
+        slot: None,
+        reason: "because".to_owned(),
+        root: None,
+    }
+}
+
+fn judgement() -> Judgement {
+    let early = Boundary {
+        turn: 3,
+        batch: BatchId(3),
+        req: A,
+        k: 3,
+        lookahead: 1,
+        check: Check::Mask,
+        fired: true,
+        label: Some(4),
+        slot: Some(SlotId(3)),
+        due: None,
+        class: Class::Early,
+    };
+    let repeat = Boundary {
+        turn: 4,
+        batch: BatchId(4),
+        k: 4,
+        lookahead: 0,
+        slot: Some(SlotId(4)),
+        due: Some(SlotId(3)),
+        class: Class::Repeat,
+        ..early
+    };
+    let unwritten = Finding {
+        slot: Some(SlotId(4)),
+        reason: "slot s4 was donated under length 4, but nothing has been written to it since a got it".to_owned(),
+        ..finding(Kind::Unwritten, 4)
+    };
+    let outcome = |outputs, kind| Outcome { arrived: true, prefix_hit: 0, outputs, finish: Some(kind) };
+    Judgement {
+        verdict: Verdict::Corrupt,
+        turns: 7,
+        decode_results: 3,
+        lookahead: BTreeMap::from([(0, 1), (1, 2)]),
+        decisions: Decisions { agree: 1, early: 1, repeat: 1, ..Decisions::default() },
+        checkpoints: Checkpoints { due: 1, recorded: 1, donated: 1, ..Checkpoints::default() },
+        mask_reuse: MaskReuse { reused: 3, bytes: 40, ..MaskReuse::default() },
+        findings: vec![unwritten],
+        boundaries: vec![early, repeat],
+        requests: vec![outcome(4, FinishKind::Token), outcome(1, FinishKind::Length)],
+        ..nothing()
+    }
+}
+
+/// Virtual time on both streams.
+struct Clock {
+    record: Record,
+    now: u64,
+    gpu: u64,
+    copied: BTreeMap<BatchId, u64>,
+}
+
+impl Clock {
+    fn fact(&mut self, fact: Fact) {
+        self.record.fact(fact);
+    }
+
+    fn phase(&mut self, phase: Phase, batch: Option<u32>, us: u64, facts: &[Fact]) {
+        let batch = batch.map(BatchId);
+        self.fact(Fact::Begin { phase, batch, at: Time(self.now) });
+        facts.iter().for_each(|&fact| self.fact(fact));
+        self.now += us * 1000;
+        self.fact(Fact::End { at: Time(self.now) });
+    }
+
+    fn turn(&mut self, turn: u32, arrivals: &[Fact], plan: &[Fact]) {
+        self.fact(Fact::Turn { turn, at: Time(self.now) });
+        self.phase(Phase::Ingest, None, 1, arrivals);
+        self.phase(Phase::Plan, None, 2, plan);
+    }
+
+    fn launch(&mut self, batch: u32, mode: Mode, rows: &[Fact]) {
+        self.phase(Phase::Prepare, Some(batch), 5, rows);
+        let batch_id = BatchId(batch);
+        let start = self.gpu.max(self.now + 10_000);
+        let end = start + 60_000;
+        self.gpu = end;
+        self.copied.insert(batch_id, end + 2000);
+        let (start, end, copied) = (Time(start), Time(end), Time(end + 2000));
+        self.phase(
+            Phase::Launch,
+            Some(batch),
+            10,
+            &[Fact::Launch { batch: batch_id, mode, rows: 1, start, end, copied }],
+        );
+    }
+
+    fn result(&mut self, batch: u32, facts: impl Fn(Time) -> Vec<Fact>) {
+        let batch = BatchId(batch);
+        self.fact(Fact::Begin { phase: Phase::Result, batch: Some(batch), at: Time(self.now) });
+        self.now = self.now.max(self.copied[&batch]);
+        self.fact(Fact::Wait { batch, at: Time(self.now) });
+        self.now += 4000;
+        facts(Time(self.now)).into_iter().for_each(|fact| self.fact(fact));
+        self.fact(Fact::End { at: Time(self.now) });
+    }
+}
+
+fn alloc(slot: u32, owner: Owner) -> Fact {
+    Fact::SlotAlloc { slot: SlotId(slot), owner, last: true }
+}
+
+fn free(slot: u32, owner: Owner) -> Fact {
+    Fact::SlotFree { slot: SlotId(slot), owner, last: true }
+}
+
+fn extend(batch: u32, req: ReqId, active: u32) -> Fact {
+    Fact::PrepareExtend {
+        batch: BatchId(batch),
+        req,
+        prefix_len: 0,
+        seq_len: 1,
+        kv_committed_len: 1,
+        active: SlotId(active),
+        track: None,
+        next_track_idx: Some(0),
+    }
+}
+
+fn decode(batch: u32, req: ReqId, k: u32, active: u32, track: Option<u32>) -> Fact {
+    Fact::PrepareDecode {
+        batch: BatchId(batch),
+        req,
+        k,
+        decode_batch_idx: k - 1,
+        kv_committed_len: k,
+        active: SlotId(active),
+        track: track.map(SlotId),
+        next_track_idx: Some(0),
+    }
+}
+
+fn output(batch: u32, req: ReqId, outputs: u32, at: Time) -> Fact {
+    Fact::Output { batch: BatchId(batch), req, outputs, at }
+}
+
+fn row(batch: u32, lookahead: i64, kv_committed_len: u32) -> Fact {
+    Fact::Row { batch: BatchId(batch), req: A, lookahead, kv_committed_len, check: Check::Mask }
+}
+
+fn fire(batch: u32, before: Kept, after: Kept, next_track_idx: u8) -> [Fact; 2] {
+    let batch = BatchId(batch);
+    [Fact::Decision { batch, req: A, before, after }, Fact::Flip { batch, req: A, next_track_idx }]
+}
+
+fn admit(req: ReqId, active: u32) -> [Fact; 4] {
+    let tracks = [0, 1].map(|index: u8| alloc(active + 1 + u32::from(index), Owner::Track(req, index)));
+    [Fact::Admit { req }, alloc(active, Owner::Active(req)), tracks[0], tracks[1]]
+}
+
+fn record() -> Record {
+    let mut clock = Clock { record: Record::default(), now: 0, gpu: 0, copied: BTreeMap::new() };
+    let kept = |slot: u32| Kept { label: Some(4), slot: Some(SlotId(slot)) };
+    clock.record.prompt(A, &[1000]);
+    clock.record.prompt(B, &[1001]);
+    clock.turn(0, &[Fact::Arrive { req: A, at: Time(0), max_new: 20 }], &admit(A, 2));
+    clock.launch(1, Mode::Extend, &[extend(1, A, 2)]);
+    clock.turn(1, &[], &[]);
+    clock.launch(2, Mode::Decode, &[decode(2, A, 2, 2, None)]);
+    clock.result(1, |at| vec![output(1, A, 1, at), Fact::NoDonate { req: A, why: Nothing::NoCheckpoint }]);
+    clock.turn(2, &[], &[]);
+    clock.launch(3, Mode::Decode, &[decode(3, A, 3, 2, None)]);
+    clock.result(2, |at| vec![output(2, A, 2, at), row(2, 1, 3)]);
+    clock.turn(3, &[], &[]);
+    clock.launch(4, Mode::Decode, &[decode(4, A, 4, 2, Some(3))]);
+    clock.result(3, |at| {
+        let none = Kept { label: None, slot: Some(SlotId(4)) };
+        let [decision, flip] = fire(3, none, kept(3), 1);
+        vec![output(3, A, 3, at), row(3, 1, 4), decision, flip]
+    });
+    let arrive = Fact::Arrive { req: B, at: Time(clock.now), max_new: 1 };
+    clock.turn(4, &[arrive], &admit(B, 6));
+    clock.launch(5, Mode::Extend, &[extend(5, B, 6)]);
+    clock.result(4, |at| {
+        let [decision, flip] = fire(4, kept(3), kept(4), 0);
+        let how = Donated { finished: true, existed: false };
+        vec![
+            output(4, A, 4, at),
+            Fact::Finish { req: A, kind: FinishKind::Token, outputs: 4 },
+            row(4, 0, 4),
+            decision,
+            flip,
+            Fact::Donate { req: A, label: 4, key_len: 4, slot: SlotId(4), how },
+            Fact::SlotMove { slot: SlotId(4), from: Owner::Track(A, 1), to: Owner::Tree },
+            free(2, Owner::Active(A)),
+            free(3, Owner::Track(A, 0)),
+        ]
+    });
+    clock.turn(5, &[], &[]);
+    clock.launch(6, Mode::Decode, &[decode(6, B, 2, 6, None)]);
+    clock.result(5, |at| {
+        vec![
+            output(5, B, 1, at),
+            Fact::Finish { req: B, kind: FinishKind::Length, outputs: 1 },
+            Fact::NoDonate { req: B, why: Nothing::NoCheckpoint },
+            free(6, Owner::Active(B)),
+            free(7, Owner::Track(B, 0)),
+            free(8, Owner::Track(B, 1)),
+        ]
+    });
+    clock.turn(6, &[], &[]);
+    clock.result(6, |_| vec![Fact::Skip { batch: BatchId(6), req: B }]);
+    let at = Time(clock.now);
+    clock.fact(Fact::Done { at });
+    clock.record
+}

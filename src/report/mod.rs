@@ -1,0 +1,50 @@
+//! Renders what was computed: numbers first, text last.
+//!
+//! Everything here is a pure function from a [`Judgement`], a [`Timing`] and, for the timeline, a
+//! [`Record`](crate::record::Record), to text or to a serializable value. Nothing here decides anything about a run,
+//! prints, or reads a file. [`Meter`] is the one piece that computes: a sink that turns the facts of a run into its
+//! [`Timing`].
+
+mod diff;
+mod json;
+mod layout;
+mod meter;
+pub mod name;
+mod test_line;
+mod text;
+mod timeline;
+mod warning;
+
+#[cfg(test)]
+mod fixture;
+#[cfg(test)]
+mod tests;
+
+pub use diff::diff_text;
+pub use json::{RunJson, run_json, runs_json};
+pub use meter::{Meter, Quantiles, Timing};
+pub use test_line::{FindingLine, RuleFailure, TestOutcome, test_text};
+pub use text::run_text;
+pub use timeline::timeline;
+pub use warning::warnings;
+
+use crate::judge::Judgement;
+
+/// One judged run of a scenario under one rule: all that the renderers need.
+#[derive(Clone, Debug)]
+pub struct Run<'a> {
+    /// The scenario file, as it was named on the command line.
+    pub scenario: &'a str,
+    /// The rule, by its kebab-case name.
+    pub rule: &'a str,
+    /// The command that replays this run.
+    pub replay: String,
+    /// The ids of the requests, by request index.
+    pub names: &'a [String],
+    /// What the judge says.
+    pub judgement: &'a Judgement,
+    /// What the meter says.
+    pub timing: &'a Timing,
+    /// Warnings beyond those that the judgement implies, in words.
+    pub warnings: Vec<String>,
+}

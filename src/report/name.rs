@@ -1,0 +1,164 @@
+//! The names under which reports speak of verdicts, findings, classes and phases. Owns no other words.
+
+use crate::judge::{Class, Kind, Verdict};
+use crate::record::{Check, FinishKind, Mode, Nothing, Phase, ReqId};
+
+/// Every kind of finding, in the order of the enum.
+pub const KINDS: [Kind; 12] = [
+    Kind::Mislabelled,
+    Kind::Unwritten,
+    Kind::Foreign,
+    Kind::Aliased,
+    Kind::Torn,
+    Kind::Inherited,
+    Kind::Lost,
+    Kind::Assertion,
+    Kind::Leak,
+    Kind::DoubleFree,
+    Kind::UseAfterFree,
+    Kind::Lock,
+];
+
+/// The kebab-case name of a verdict.
+pub fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Clean => "clean",
+        Verdict::Lossy => "lossy",
+        Verdict::Inconclusive => "inconclusive",
+        Verdict::Corrupt => "corrupt",
+        Verdict::Broken => "broken",
+    }
+}
+
+/// The kebab-case name of a kind of finding.
+pub fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Mislabelled => "mislabelled",
+        Kind::Unwritten => "unwritten",
+        Kind::Foreign => "foreign",
+        Kind::Aliased => "aliased",
+        Kind::Torn => "torn",
+        Kind::Inherited => "inherited",
+        Kind::Lost => "lost",
+        Kind::Assertion => "assertion",
+        Kind::Leak => "leak",
+        Kind::DoubleFree => "double-free",
+        Kind::UseAfterFree => "use-after-free",
+        Kind::Lock => "lock",
+    }
+}
+
+/// The kind of finding of that kebab-case name.
+pub fn kind_from_name(text: &str) -> Option<Kind> {
+    KINDS.into_iter().find(|&of| kind(of) == text)
+}
+
+/// The kebab-case name of a decision class, for text.
+pub fn class(class: Class) -> &'static str {
+    match class {
+        Class::Agree => "agree",
+        Class::Settled => "settled",
+        Class::Early => "early",
+        Class::WrongSlot => "wrong-slot",
+        Class::WrongLabel => "wrong-label",
+        Class::Missed => "missed",
+        Class::Repeat => "repeat",
+    }
+}
+
+/// The snake_case name of a decision class, for the keys of JSON objects.
+pub fn class_key(of: Class) -> &'static str {
+    match of {
+        Class::WrongSlot => "wrong_slot",
+        Class::WrongLabel => "wrong_label",
+        Class::Agree | Class::Settled | Class::Early | Class::Missed | Class::Repeat => class(of),
+    }
+}
+
+/// The name of a CPU phase.
+pub fn phase(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Ingest => "ingest",
+        Phase::Plan => "plan",
+        Phase::Prepare => "prepare",
+        Phase::Launch => "launch",
+        Phase::Result => "result",
+    }
+}
+
+/// The name of a batch mode.
+pub fn mode(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Extend => "extend",
+        Mode::Decode => "decode",
+    }
+}
+
+/// The name of the way a request finished.
+pub fn finish(kind: FinishKind) -> &'static str {
+    match kind {
+        FinishKind::Token => "token",
+        FinishKind::Length => "length",
+    }
+}
+
+/// The way a rule found its boundary, in a word or two; empty if it was not asked.
+pub fn check(check: Check) -> &'static str {
+    match check {
+        Check::None => "",
+        Check::Mask => "mask",
+        Check::Recompute => "recompute",
+        Check::MaskLost => "mask lost",
+    }
+}
+
+/// Why nothing was donated, in words.
+pub fn nothing(why: Nothing) -> &'static str {
+    match why {
+        Nothing::NoCheckpoint => "no checkpoint recorded",
+        Nothing::Declined => "the guard declined",
+        Nothing::Retracted => "retracted",
+    }
+}
+
+/// The id of a request, or its index where the ids do not reach.
+pub fn request(names: &[String], req: ReqId) -> String {
+    names.get(req.index()).cloned().unwrap_or_else(|| req.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_is_found_by_its_name() {
+        for of in KINDS {
+            assert_eq!(kind_from_name(kind(of)), Some(of));
+        }
+        assert_eq!(kind(Kind::UseAfterFree), "use-after-free");
+        assert_eq!(kind_from_name("use_after_free"), None);
+    }
+
+    #[test]
+    fn keys_are_the_text_names_in_snake_case() {
+        let all = [
+            Class::Agree,
+            Class::Settled,
+            Class::Early,
+            Class::WrongSlot,
+            Class::WrongLabel,
+            Class::Missed,
+            Class::Repeat,
+        ];
+        for of in all {
+            assert_eq!(class_key(of), class(of).replace('-', "_"));
+        }
+    }
+
+    #[test]
+    fn a_request_without_an_id_is_named_by_its_index() {
+        let names = ["a".to_owned()];
+        assert_eq!(request(&names, ReqId(0)), "a");
+        assert_eq!(request(&names, ReqId(7)), "r7");
+    }
+}

@@ -1,0 +1,186 @@
+//! The lines of `test`: one a scenario, what differed below it, and a summary for CI to read.
+
+use crate::judge::{Kind, Verdict};
+
+use super::name;
+
+/// What came of testing one scenario file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TestOutcome {
+    /// The scenario file.
+    pub scenario: String,
+    /// How many rules its `expect` lists.
+    pub rules: usize,
+    /// The rules whose run was not as expected.
+    pub failures: Vec<RuleFailure>,
+    /// Why the file could not be run at all; may have several lines.
+    pub error: Option<String>,
+}
+
+/// How a run under one rule differed from what was expected of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleFailure {
+    /// The rule.
+    pub rule: String,
+    /// The verdict expected.
+    pub expected: Verdict,
+    /// The verdict that came.
+    pub got: Verdict,
+    /// Findings expected that did not come.
+    pub missing: Vec<FindingLine>,
+    /// Findings that came unexpectedly.
+    pub unexpected: Vec<FindingLine>,
+    /// The command that replays the run.
+    pub replay: String,
+}
+
+/// A finding as `expect` writes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FindingLine {
+    /// Its kind.
+    pub kind: Kind,
+    /// The request, if the finding is about one.
+    pub request: Option<String>,
+    /// The label, if it has one.
+    pub label: Option<u32>,
+}
+
+impl TestOutcome {
+    /// Whether everything was as expected.
+    pub fn passed(&self) -> bool {
+        self.failures.is_empty() && self.error.is_none()
+    }
+}
+
+/// The whole text of `test`; its last line is `N passed, N failed`.
+pub fn test_text(outcomes: &[TestOutcome]) -> String {
+    let mut out = String::new();
+    for outcome in outcomes {
+        scenario(&mut out, outcome);
+    }
+    let passed = outcomes.iter().filter(|outcome| outcome.passed()).count();
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    out.push_str(&format!("{passed} passed, {} failed\n", outcomes.len() - passed));
+    out
+}
+
+fn scenario(out: &mut String, outcome: &TestOutcome) {
+    let path = &outcome.scenario;
+    if let Some(error) = &outcome.error {
+        out.push_str(&format!("FAIL {path}  cannot be run\n"));
+        for line in error.lines() {
+            out.push_str(format!("       {line}").trim_end());
+            out.push('\n');
+        }
+    } else if outcome.failures.is_empty() {
+        let rules = match outcome.rules {
+            0 => "nothing expected".to_owned(),
+            1 => "1 rule".to_owned(),
+            several => format!("{several} rules"),
+        };
+        out.push_str(&format!("ok   {path}  ({rules})\n"));
+    } else {
+        let summary: Vec<String> = outcome.failures.iter().map(difference).collect();
+        out.push_str(&format!("FAIL {path}  {}\n", summary.join("; ")));
+        for failure in &outcome.failures {
+            details(out, failure);
+        }
+    }
+}
+
+fn difference(failure: &RuleFailure) -> String {
+    let (rule, got) = (&failure.rule, name::verdict(failure.got));
+    if failure.expected == failure.got {
+        format!("{rule}: {got} as expected, with other findings")
+    } else {
+        format!("{rule}: expected {}, got {got}", name::verdict(failure.expected))
+    }
+}
+
+fn details(out: &mut String, failure: &RuleFailure) {
+    let both = [("missing", &failure.missing), ("unexpected", &failure.unexpected)];
+    for (word, findings) in both {
+        for finding in findings {
+            out.push_str(&format!("       {}: {word} {finding}\n", failure.rule));
+        }
+    }
+    out.push_str(&format!("       replay: {}\n", failure.replay));
+}
+
+impl std::fmt::Display for FindingLine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(name::kind(self.kind))?;
+        if let Some(request) = &self.request {
+            write!(f, ", request {request}")?;
+        }
+        if let Some(label) = self.label {
+            write!(f, ", label {label}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(scenario: &str, rules: usize) -> TestOutcome {
+        TestOutcome { scenario: scenario.to_owned(), rules, failures: Vec::new(), error: None }
+    }
+
+    fn line(kind: Kind, label: u32) -> FindingLine {
+        FindingLine { kind, request: Some("a".to_owned()), label: Some(label) }
+    }
+
+    #[test]
+    fn passes_failures_and_errors() {
+        let failure = RuleFailure {
+            rule: "mask-lookahead".to_owned(),
+            expected: Verdict::Corrupt,
+            got: Verdict::Lossy,
+            missing: vec![line(Kind::Unwritten, 4)],
+            unexpected: vec![line(Kind::Lost, 8)],
+            replay: "overlapsim run s/bad.ron --rule mask-lookahead --timeline".to_owned(),
+        };
+        let other = RuleFailure {
+            rule: "token-len".to_owned(),
+            got: Verdict::Corrupt,
+            missing: Vec::new(),
+            replay: "overlapsim run s/bad.ron --rule token-len --timeline".to_owned(),
+            ..failure.clone()
+        };
+        let outcomes = [
+            outcome("s/good.ron", 4),
+            TestOutcome { failures: vec![failure, other], ..outcome("s/bad.ron", 2) },
+            TestOutcome {
+                error: Some("s/gone.ron: no such file\n\nremedy: look".to_owned()),
+                ..outcome("s/gone.ron", 0)
+            },
+            outcome("s/quiet.ron", 0),
+        ];
+        let expected = "\
+ok   s/good.ron  (4 rules)
+FAIL s/bad.ron  mask-lookahead: expected corrupt, got lossy; token-len: corrupt as expected, with other findings
+       mask-lookahead: missing unwritten, request a, label 4
+       mask-lookahead: unexpected lost, request a, label 8
+       replay: overlapsim run s/bad.ron --rule mask-lookahead --timeline
+       token-len: unexpected lost, request a, label 8
+       replay: overlapsim run s/bad.ron --rule token-len --timeline
+FAIL s/gone.ron  cannot be run
+       s/gone.ron: no such file
+
+       remedy: look
+ok   s/quiet.ron  (nothing expected)
+
+2 passed, 2 failed
+";
+        assert_eq!(test_text(&outcomes), expected);
+    }
+
+    #[test]
+    fn nothing_to_test_is_only_a_summary() {
+        assert_eq!(test_text(&[]), "0 passed, 0 failed\n");
+    }
+}

@@ -1,0 +1,209 @@
+//! The text form of `run`: the verdict, then counts, findings, costs, warnings and times, for a screen of 100 columns.
+
+use std::collections::BTreeMap;
+
+use crate::judge::{Finding, Judgement, Kind};
+
+use super::layout::{align, count, span, wrap};
+use super::{Quantiles, Run, name, warning};
+
+/// Findings of one kind that are printed in full.
+const SHOWN_MAX: usize = 20;
+
+/// The report of one run.
+pub fn run_text(run: &Run) -> String {
+    let mut out = format!("{}   {} under {}\n\n", name::verdict(run.judgement.verdict), run.scenario, run.rule);
+    counts(&mut out, run.judgement);
+    findings(&mut out, run);
+    out.push('\n');
+    losses(&mut out, run.judgement);
+    for warning in warning::warnings(run) {
+        wrap(&mut out, 0, &format!("warning: {warning}"));
+    }
+    out.push('\n');
+    times(&mut out, run);
+    out
+}
+
+fn counts(out: &mut String, judgement: &Judgement) {
+    let decisions = judgement.decisions;
+    let checkpoints = judgement.checkpoints;
+    let masks = judgement.mask_reuse;
+    let rows = [
+        ("turns", judgement.turns.to_string()),
+        ("results", format!("{}{}", count(judgement.decode_results, "decode row"), lookahead(judgement))),
+        (
+            "decisions",
+            format!(
+                "{} agree, {} early, {} settled, {} repeat, {} missed, {} wrong-label, {} wrong-slot",
+                decisions.agree,
+                decisions.early,
+                decisions.settled,
+                decisions.repeat,
+                decisions.missed,
+                decisions.wrong_label,
+                decisions.wrong_slot
+            ),
+        ),
+        (
+            "checkpoints",
+            format!(
+                "{} due, {} recorded, {} lost, {} skipped, {} donated",
+                checkpoints.due, checkpoints.recorded, checkpoints.lost, checkpoints.skipped, checkpoints.donated
+            ),
+        ),
+        (
+            "mask reuse",
+            format!(
+                "{} reused, {} recomputed, {} of masks",
+                masks.reused,
+                masks.recomputed,
+                count(masks.bytes, "byte")
+            ),
+        ),
+        ("findings", kinds(&judgement.findings)),
+    ];
+    let cells: Vec<Vec<String>> = rows.into_iter().map(|(head, body)| vec![head.to_owned(), body]).collect();
+    for line in align(&cells, &[]) {
+        out.push_str(&line);
+        out.push('\n');
+    }
+}
+
+/// The lookahead of the rows, L=0 and L=1 always.
+fn lookahead(judgement: &Judgement) -> String {
+    let mut all = BTreeMap::from([(0, 0), (1, 0)]);
+    all.extend(&judgement.lookahead);
+    all.iter().map(|(lookahead, rows)| format!(", L={lookahead}: {rows}")).collect()
+}
+
+/// How many of which kind, each with its first occurrence, in the order in which they first occurred.
+fn kinds(findings: &[Finding]) -> String {
+    let mut groups: Vec<(&Finding, u64)> = Vec::new();
+    for finding in findings {
+        match groups.iter_mut().find(|(first, _)| first.kind == finding.kind) {
+            Some((_, number)) => *number += 1,
+            None => groups.push((finding, 1)),
+        }
+    }
+    let one = |&(first, number): &(&Finding, u64)| {
+        let first_word = if number == 1 { "" } else { "first " };
+        format!("{number} {} ({first_word}in turn {})", name::kind(first.kind), first.turn)
+    };
+    let words: Vec<String> = groups.iter().map(one).collect();
+    if words.is_empty() { "none".to_owned() } else { words.join(", ") }
+}
+
+fn findings(out: &mut String, run: &Run) {
+    let mut seen: BTreeMap<Kind, usize> = BTreeMap::new();
+    for (index, of) in run.judgement.findings.iter().enumerate() {
+        let number = seen.entry(of.kind).or_default();
+        *number += 1;
+        if *number <= SHOWN_MAX {
+            out.push('\n');
+            finding(out, index, of, run);
+        }
+    }
+    let rest: Vec<String> = seen
+        .iter()
+        .filter(|&(_, &number)| number > SHOWN_MAX)
+        .map(|(&kind, &number)| {
+            format!("... and {} more {} (see --format json)\n", number - SHOWN_MAX, name::kind(kind))
+        })
+        .collect();
+    if !rest.is_empty() {
+        out.push('\n');
+        out.push_str(&rest.concat());
+    }
+}
+
+fn finding(out: &mut String, index: usize, of: &Finding, run: &Run) {
+    wrap(out, 0, &format!("{}. {}", index + 1, finding_words(of, run.names)));
+    let mut why = format!("turn {}, {}: {}", of.turn, name::phase(of.phase), of.reason);
+    if let Some(root) = of.root {
+        why.push_str(&format!(" (from finding {})", root + 1));
+    }
+    wrap(out, 3, &why);
+    // Never wrapped: it is there to be copied.
+    out.push_str(&format!("   replay: {}\n", run.replay));
+}
+
+/// A finding without its place and reason: kind, request, label, what the slot holds, slot.
+pub(super) fn finding_words(of: &Finding, names: &[String]) -> String {
+    let mut parts = vec![format!("{}:", name::kind(of.kind))];
+    if let Some(req) = of.req {
+        parts.push(format!("request {},", name::request(names, req)));
+    }
+    if let Some(label) = of.label {
+        parts.push(format!("label {label},"));
+    }
+    if let Some(holds) = holds(of) {
+        parts.push(format!("holds {holds},"));
+    }
+    if let Some(slot) = of.slot {
+        parts.push(format!("slot {slot},"));
+    }
+    parts.join(" ").trim_end_matches([',', ':']).to_owned()
+}
+
+/// What the slot of a finding holds, in words, if the finding is about that.
+pub(super) fn holds(of: &Finding) -> Option<String> {
+    match (of.holds, of.kind) {
+        (Some(holds), _) => Some(holds.to_string()),
+        (None, Kind::Unwritten) => Some("nothing".to_owned()),
+        (
+            None,
+            Kind::Mislabelled
+            | Kind::Foreign
+            | Kind::Aliased
+            | Kind::Torn
+            | Kind::Inherited
+            | Kind::Lost
+            | Kind::Assertion
+            | Kind::Leak
+            | Kind::DoubleFree
+            | Kind::UseAfterFree
+            | Kind::Lock,
+        ) => None,
+    }
+}
+
+fn losses(out: &mut String, judgement: &Judgement) {
+    let checkpoints = judgement.checkpoints;
+    let cost = match (checkpoints.lost, checkpoints.cost_tokens) {
+        (0, 0) => "none".to_owned(),
+        (_, tokens) => format!(
+            "{} to recompute ({} never recorded)",
+            count(tokens, "token"),
+            count(checkpoints.lost, "due checkpoint")
+        ),
+    };
+    out.push_str(&format!("cost of loss: {cost}\n"));
+    let lost = judgement.mask_reuse.lost;
+    if lost > 0 {
+        let rows = count(lost, "row");
+        let words =
+            format!("mask reuse lost: {rows} computed again because the batch's masks were gone: a silent slow-down");
+        wrap(out, 0, &words);
+    }
+}
+
+fn times(out: &mut String, run: &Run) {
+    let timing = run.timing;
+    let head = ["virtual time", "p50", "p90", "p99"].map(str::to_owned).to_vec();
+    let row = |label: &str, of: Quantiles| {
+        let cell = |value: Option<u64>| value.map_or("-".to_owned(), span);
+        vec![label.to_owned(), cell(of.p50), cell(of.p90), cell(of.p99)]
+    };
+    let rows = [head, row("  ttft", timing.ttft_ns), row("  tpot", timing.tpot_ns), row("  e2e", timing.e2e_ns)];
+    for line in align(&rows, &[1, 2, 3]) {
+        out.push_str(&line);
+        out.push('\n');
+    }
+    out.push_str(&format!(
+        "  makespan {}, {}, {:.1} per second\n",
+        span(timing.makespan_ns),
+        count(timing.output_tokens, "output token"),
+        timing.output_tokens_per_s
+    ));
+}

@@ -1,0 +1,213 @@
+//! How each fact enters the drawing.
+
+use crate::record::{AssertKind, BatchId, Check, Donated, Fact, Kept, Mode, Owner, ReqId, Sink, SlotId, Stream, Token};
+use crate::report::name;
+
+use super::lanes::Forward;
+use super::turn::{Column, Part};
+use super::{Drawing, Prepared};
+
+impl Sink for Drawing<'_> {
+    fn fact(&mut self, fact: Fact) {
+        match fact {
+            Fact::Turn { turn, at } => self.open_turn(turn, at),
+            Fact::Begin { phase, batch, at } => self.begin(phase, batch, at),
+            Fact::End { at } => self.finish_phase(at),
+            Fact::Wait { batch, at } => self.wait(batch, at),
+            Fact::Launch { batch, mode, start, end, .. } => self.launch(Forward { batch, mode, start, end }),
+
+            Fact::Arrive { req, .. } => {
+                let prompt_len = self.seen(req).prompt_len;
+                self.note(format!("{} arrives, prompt of {prompt_len}", name::request(self.names, req)));
+            }
+            Fact::Hit { req, source, len } => {
+                let turn = self.turn().number;
+                let wrong = self.wrong.of_state(turn, req, source);
+                let id = name::request(self.names, req);
+                self.note(format!("{id} hits the cache: length {len}, state from {source}{wrong}"));
+            }
+            Fact::CopyState { req, from, to, stream } => {
+                let stream = match stream {
+                    Stream::Schedule => "schedule",
+                    Stream::Forward => "forward",
+                };
+                self.below(req, format!("copies {from} to {to} on the {stream} stream"));
+            }
+            Fact::Retract { req, outputs } => self.below(req, format!("is retracted, keeps {outputs} outputs")),
+            Fact::TrackRefused { req, k } => self.below(req, format!("gets no track slot at k {k}: writes in place")),
+            Fact::SlotRefused { req: Some(req), count } => self.below(req, format!("is refused {count} slots")),
+            Fact::SlotRefused { req: None, count } => self.note(format!("refused: {count} slots")),
+            Fact::PinMissed { req } => self.below(req, "is not admitted in the turn that it is pinned to".to_owned()),
+            Fact::PinEnded { req } => self.below(req, "comes now: the request it is pinned to has ended".to_owned()),
+            Fact::SlotAlloc { slot, owner, .. } | Fact::SlotMove { slot, to: owner, .. } => self.take(slot, owner),
+            Fact::SlotFree { slot, owner, .. } => self.free(slot, owner),
+            Fact::MasksDropped { batch } => self.note(format!("the live {batch} drops its host masks")),
+
+            Fact::PrepareExtend {
+                batch,
+                req,
+                prefix_len,
+                seq_len,
+                kv_committed_len,
+                active,
+                track,
+                next_track_idx,
+            } => {
+                self.seen(req).next_track_idx = next_track_idx;
+                let row = self.turn().row(Part::Prepare(batch), name::mode(Mode::Extend), req);
+                row.due = track.is_some();
+                row.set(Column::Length, format!("tokens {prefix_len}..{seq_len}"));
+                row.set(Column::Committed, format!("C {kv_committed_len}"));
+                row.set(Column::Active, format!("active {active}"));
+                row.set(Column::Track, track.map_or(String::new(), |(slot, len)| format!("track {slot} at {len}")));
+            }
+            Fact::PrepareDecode { batch, req, k, kv_committed_len, active, track, next_track_idx, .. } => {
+                self.seen(req).next_track_idx = next_track_idx;
+                self.prepared.insert((batch, req), Prepared { k, track });
+                let row = self.turn().row(Part::Prepare(batch), name::mode(Mode::Decode), req);
+                row.due = track.is_some();
+                row.set(Column::Length, format!("k {k}"));
+                row.set(Column::Committed, format!("C {kv_committed_len}"));
+                row.set(Column::Active, format!("active {active}"));
+                row.set(Column::Track, track.map_or(String::new(), |slot| format!("track {slot}")));
+                row.set(Column::Next, next_track_idx.map_or(String::new(), |next| format!("next {next}")));
+            }
+
+            Fact::Skip { batch, req } => {
+                self.prepared.remove(&(batch, req));
+                self.row_of(batch, req).set(Column::End, "passed over: it had ended".to_owned());
+            }
+            Fact::Output { batch, req, outputs, at } => {
+                self.until(at);
+                self.row_of(batch, req).set(Column::Output, format!("out {outputs}"));
+            }
+            Fact::Finish { req, kind, .. } => {
+                let end = format!("ends: {}", name::finish(kind));
+                match self.result_row(req) {
+                    Some(row) => row.set(Column::End, end),
+                    None => self.below(req, end),
+                }
+            }
+            Fact::Row { batch, req, lookahead, kv_committed_len, check } => {
+                self.decode_row(batch, req, lookahead, kv_committed_len, check);
+            }
+            Fact::Decision { batch, req, before, after } => {
+                let row = self.row_of(batch, req);
+                row.fired = true;
+                row.set(Column::Kept, format!("{}->{}", kept(before), kept(after)));
+            }
+            Fact::Flip { batch, req, next_track_idx } => {
+                let before = self.seen(req).next_track_idx.replace(next_track_idx);
+                let before = before.map_or(String::new(), |before| format!("{before}->"));
+                self.row_of(batch, req).set(Column::Next, format!("next {before}{next_track_idx}"));
+            }
+            Fact::Donate { req, label, key_len, slot, how } => self.donate(req, label, key_len, slot, how),
+            Fact::NoDonate { req, why } => self.below(req, format!("donates nothing: {}", name::nothing(why))),
+
+            Fact::Assert { req, kind } => {
+                let id = req.map_or(String::new(), |req| format!(" of {}", name::request(self.names, req)));
+                self.turn().tail.push(format!("assertion{id}: {}", assertion(kind)));
+            }
+            Fact::Bound { stalled } => {
+                let why = if stalled { "nothing can ever happen again" } else { "the bound on turns is hit" };
+                self.turn().tail.push(format!("ended: {why}"));
+            }
+            Fact::Done { at } => self.turn().tail.push(format!("done at {at}")),
+
+            Fact::Match { .. }
+            | Fact::Admit { .. }
+            | Fact::PageAlloc { .. }
+            | Fact::PageMove { .. }
+            | Fact::PageFree { .. }
+            | Fact::Lock { .. }
+            | Fact::Unlock { .. }
+            | Fact::HostMasks { .. }
+            | Fact::Clear { .. }
+            | Fact::Extend { .. }
+            | Fact::Step { .. }
+            | Fact::Sampled { .. } => {}
+        }
+    }
+
+    fn prompt(&mut self, req: ReqId, tokens: &[Token]) {
+        self.seen(req).prompt_len = tokens.len();
+    }
+}
+
+impl Drawing<'_> {
+    fn launch(&mut self, forward: Forward) {
+        self.stream.push_back(forward);
+        self.modes.insert(forward.batch, forward.mode);
+        let part = Part::Prepare(forward.batch);
+        if let Some(section) = self.turn().sections.iter_mut().rfind(|section| section.part == part) {
+            section.head = format!("{}, on the GPU {} .. {}", section.head, forward.start, forward.end);
+        }
+    }
+
+    fn decode_row(&mut self, batch: BatchId, req: ReqId, lookahead: i64, kv_committed_len: u32, check: Check) {
+        let prepared = self.prepared.remove(&(batch, req));
+        let class = self.classes.get(&(batch, req)).copied();
+        let last = self.seen(req).lookahead.replace(lookahead);
+        let change = last.filter(|&last| last != lookahead).map_or(String::new(), |last| format!("{last}->"));
+        let row = self.row_of(batch, req);
+        row.set(Column::Lookahead, format!("L {change}{lookahead}"));
+        row.set(Column::Committed, format!("C {kv_committed_len}"));
+        row.set(Column::Check, name::check(check).to_owned());
+        row.set(Column::Class, class.map_or(String::new(), |class| name::class(class).to_owned()));
+        if let Some(Prepared { k, track }) = prepared {
+            row.due = track.is_some();
+            row.set(Column::Length, format!("k {k}"));
+            row.set(Column::Track, track.map_or(String::new(), |slot| format!("wrote {slot}")));
+        }
+    }
+
+    fn take(&mut self, slot: SlotId, owner: Owner) {
+        if let Owner::Track(req, index) = owner
+            && let Some(row) = self.result_row(req)
+        {
+            row.notes.push(format!("takes {slot} as track slot {index}"));
+        } else {
+            let names = self.names;
+            self.turn().take(slot, owner, names);
+        }
+    }
+
+    fn free(&mut self, slot: SlotId, owner: Owner) {
+        match owner {
+            Owner::Active(req) | Owner::Track(req, _) => match self.result_row(req) {
+                Some(row) => row.freed.push(slot),
+                None => self.below(req, format!("frees {slot}")),
+            },
+            Owner::Tree => self.note(format!("the tree frees {slot}")),
+            Owner::Spare | Owner::Request(_) => {}
+        }
+    }
+
+    fn donate(&mut self, req: ReqId, label: u32, key_len: u32, slot: SlotId, how: Donated) {
+        let turn = self.turn().number;
+        let wrong = self.wrong.of_state(turn, req, slot);
+        let key = if key_len == label { String::new() } else { format!(" (key of {key_len})") };
+        let existed = if how.existed { ", which had a state already" } else { "" };
+        self.below(req, format!("donates {slot} under label {label}{key}{existed}{wrong}"));
+    }
+}
+
+fn kept(of: Kept) -> String {
+    match (of.label, of.slot) {
+        (None, _) => "none".to_owned(),
+        (Some(label), None) => format!("{label}@none"),
+        (Some(label), Some(slot)) => format!("{label}@{slot}"),
+    }
+}
+
+fn assertion(kind: AssertKind) -> &'static str {
+    match kind {
+        AssertKind::Lookahead => "the lookahead is neither 0 nor 1",
+        AssertKind::OffGrid => "a boundary where the committed length is not on the grid",
+        AssertKind::CommittedLead => "the committed length leads the tokens by more than one",
+        AssertKind::NoOutput => "a boundary before any output",
+        AssertKind::MissingSnapshot => "the batch's counter snapshot or masks are missing",
+        AssertKind::OutOfSlots => "no state slot can be had",
+        AssertKind::OutOfPages => "no KV page can be had",
+    }
+}

@@ -1,0 +1,189 @@
+//! The timeline of a run: two lanes a turn, the rows of the batches below them, and what the judge says of each.
+
+mod facts;
+mod lanes;
+mod turn;
+mod wrong;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::engine::Time;
+use crate::judge::{Class, Judgement};
+use crate::record::{BatchId, Mode, Phase, Record, ReqId, SlotId};
+
+use lanes::{Forward, Segment};
+use turn::{Part, Row, Turn};
+use wrong::Wrong;
+
+const LEGEND: &str = "\
+CPU: its phases in order; GPU: what it runs meanwhile (true to the order of events, not to scale)
+*       boundary: this step's forward writes its state into a track slot
+!       the rule fires
+k C L   length that the step reaches, committed length now, steps prepared since (0->1: changed)
+4@s3    label 4, kept in slot s3
+early   fired one result ahead; settled: was recorded early; repeat: fired again for a recorded
+        length; missed: due and not recorded
+";
+
+/// Draws a whole run, turn by turn. Decision classes appear if the judgement kept its boundaries.
+pub fn timeline(record: &Record, names: &[String], judgement: &Judgement) -> String {
+    let mut drawing = Drawing::new(names, judgement);
+    record.replay(&mut drawing);
+    drawing.end()
+}
+
+/// The drawing under way: a sink that prints a turn when the next begins, and keeps what outlives a turn.
+#[derive(Debug)]
+struct Drawing<'a> {
+    names: &'a [String],
+    wrong: Wrong<'a>,
+    classes: BTreeMap<(BatchId, ReqId), Class>,
+    out: String,
+    turn: Option<Turn>,
+    /// The CPU phase that has begun.
+    open: Option<Open>,
+    /// Rows prepared whose result has not been processed.
+    prepared: BTreeMap<(BatchId, ReqId), Prepared>,
+    /// Forwards that have not ended before this turn.
+    stream: VecDeque<Forward>,
+    /// The modes of batches in flight.
+    modes: BTreeMap<BatchId, Mode>,
+    /// By request index.
+    seen: Vec<Seen>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    phase: Phase,
+    batch: Option<BatchId>,
+    at: Time,
+}
+
+/// A decode row in flight.
+#[derive(Clone, Copy, Debug)]
+struct Prepared {
+    k: u32,
+    track: Option<SlotId>,
+}
+
+/// What was last seen of a request.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    prompt_len: usize,
+    lookahead: Option<i64>,
+    next_track_idx: Option<u8>,
+}
+
+impl<'a> Drawing<'a> {
+    fn new(names: &'a [String], judgement: &'a Judgement) -> Drawing<'a> {
+        let classes = judgement.boundaries.iter().map(|of| ((of.batch, of.req), of.class)).collect();
+        let (turn, open, prepared, stream, modes, seen) = Default::default();
+        let wrong = Wrong::new(judgement);
+        Drawing { names, wrong, classes, out: LEGEND.to_owned(), turn, open, prepared, stream, modes, seen }
+    }
+
+    fn end(mut self) -> String {
+        self.close_turn();
+        let left = self.wrong.left(self.names);
+        if !left.is_empty() {
+            self.out.push('\n');
+        }
+        for line in left {
+            self.out.push_str(&line);
+            self.out.push('\n');
+        }
+        self.out
+    }
+
+    fn open_turn(&mut self, number: u32, at: Time) {
+        self.close_turn();
+        self.turn = Some(Turn::new(number, at));
+        // A forward of no length at this very instant belongs to the turn before.
+        while self.stream.front().is_some_and(|forward| forward.end <= at) {
+            self.stream.pop_front();
+        }
+    }
+
+    fn close_turn(&mut self) {
+        if let Some(mut turn) = self.turn.take() {
+            turn.tail.extend(self.wrong.rest(turn.number, self.names));
+            turn.print(&mut self.out, self.stream.make_contiguous(), self.names);
+        }
+    }
+
+    /// The turn under way; a record written by hand may begin without one.
+    fn turn(&mut self) -> &mut Turn {
+        self.turn.get_or_insert_with(|| Turn::new(0, Time::ZERO))
+    }
+
+    fn note(&mut self, text: String) {
+        let names = self.names;
+        self.turn().note(text, names);
+    }
+
+    fn seen(&mut self, req: ReqId) -> &mut Seen {
+        if req.index() >= self.seen.len() {
+            self.seen.resize(req.index() + 1, Seen::default());
+        }
+        &mut self.seen[req.index()]
+    }
+
+    fn begin(&mut self, phase: Phase, batch: Option<BatchId>, at: Time) {
+        self.open = Some(Open { phase, batch, at });
+        self.until(at);
+    }
+
+    fn finish_phase(&mut self, at: Time) {
+        self.until(at);
+        if let Some(Open { phase, batch, at: from }) = self.open.take() {
+            let batch_word = batch.map_or(String::new(), |batch| format!(" {batch}"));
+            let label = format!("{}{batch_word}", super::name::phase(phase));
+            self.turn().segments.push(Segment::phase(label, from, at));
+        }
+    }
+
+    /// A wait splits off the front of the phase that it is in.
+    fn wait(&mut self, batch: BatchId, at: Time) {
+        let from = self.open.map_or(self.turn().to, |open| open.at);
+        if at > from {
+            self.turn().segments.push(Segment::wait(batch, from, at));
+        }
+        if let Some(open) = &mut self.open {
+            open.at = at;
+        }
+        self.until(at);
+    }
+
+    fn until(&mut self, at: Time) {
+        let turn = self.turn();
+        turn.to = turn.to.max(at);
+    }
+
+    /// The row of a request in the result that is being processed, if one is.
+    fn result_row(&mut self, req: ReqId) -> Option<&mut Row> {
+        let last = self.turn().sections.last().map(|section| section.part);
+        let batch = match (self.open, last) {
+            (Some(Open { phase: Phase::Result, batch: Some(batch), .. }), _) => batch,
+            (None, Some(Part::Result(batch))) => batch,
+            (Some(_) | None, _) => return None,
+        };
+        Some(self.row_of(batch, req))
+    }
+
+    fn row_of(&mut self, batch: BatchId, req: ReqId) -> &mut Row {
+        let head = self.modes.get(&batch).map_or("", |&mode| super::name::mode(mode));
+        self.turn().row(Part::Result(batch), head, req)
+    }
+
+    /// A line below the row of a request where there is one, above the rows otherwise.
+    fn below(&mut self, req: ReqId, text: String) {
+        let named = format!("{} {text}", super::name::request(self.names, req));
+        match self.result_row(req) {
+            Some(row) => row.notes.push(text),
+            None => self.note(named),
+        }
+    }
+}

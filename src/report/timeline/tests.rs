@@ -1,0 +1,106 @@
+//! The timeline of records written by hand, as a person should see them.
+
+use super::*;
+use crate::judge::Kind;
+use crate::record::{Check, Entry, Fact};
+use crate::report::fixture::{A, Fixture, finding, nothing};
+use crate::report::layout::WIDTH;
+
+#[test]
+fn the_double_fire_is_there_to_see() {
+    let fixture = Fixture::double_fire();
+    let text = timeline(&fixture.record, &fixture.names, &fixture.judgement);
+    let expected = "
+turn 3  144.000us .. 204.000us
+  CPU |ingest|plan|prepare b4|launch b4|wait b3             |result b3|
+  GPU =b3 decode=========================================][b4 decode===
+  prepare b4  decode, on the GPU 198.000us .. 258.000us
+    *.  a  k 4  C 4  active s2  track s3  next 0
+  result b3  decode
+    .!  a  k 3  L 1  C 4  mask  early  none->4@s3  next 0->1  out 3
+
+turn 4  204.000us .. 264.000us
+  CPU |ingest|plan|prepare b5|launch b5|wait b4             |result b4|
+  GPU =b4 decode=========================================][b5 extend===
+  b arrives, prompt of 1
+  b takes s6 (active), s7 (track), s8 (track)
+  prepare b5  extend, on the GPU 258.000us .. 318.000us
+    ..  b  tokens 0..1  C 1  active s6
+  result b4  decode
+    *!  a  k 4  L 1->0  C 4  wrote s3  mask  repeat  4@s3->4@s4  next 1->0  out 4  ends: token
+         donates s4 under label 4  <-- WRONG: unwritten, holds nothing
+         frees s2, s3
+
+turn 5  264.000us .. 324.000us
+";
+    assert!(text.contains(expected), "{text}");
+    let end = "
+turn 6  324.000us .. 384.000us
+  CPU |ingest|plan|wait b6             |result b6|
+  GPU =b6 decode=====================]
+  result b6  decode
+    ..  b  passed over: it had ended
+  done at 384.000us
+";
+    assert!(text.ends_with(end), "{text}");
+    assert!(text.is_ascii() && text.lines().all(|line| line.len() <= WIDTH && line == line.trim_end()));
+}
+
+#[test]
+fn ten_requests_are_ten_lines() {
+    let names: Vec<String> = (0..10).map(|index| format!("request-{index}")).collect();
+    let prepare = |index| Fact::PrepareDecode {
+        batch: BatchId(123),
+        req: ReqId(index),
+        k: 97 + index * 3,
+        decode_batch_idx: 1,
+        kv_committed_len: 97 + index * 3,
+        active: SlotId(index * 3),
+        track: (index == 1).then_some(SlotId(4)),
+        next_track_idx: Some(1),
+    };
+    let row = |index| Fact::Row {
+        batch: BatchId(123),
+        req: ReqId(index),
+        lookahead: 1,
+        kv_committed_len: 98 + index * 3,
+        check: Check::MaskLost,
+    };
+    let facts = (0..10).map(prepare).chain((0..10).map(row));
+    let record = Record { entries: facts.map(Entry::Fact).collect() };
+    let expected = "
+turn 0  0.000us .. 0.000us
+  CPU |
+  GPU
+  prepare b123  decode
+    ..  request-0  k 97   C 97   active s0             next 1
+    *.  request-1  k 100  C 100  active s3   track s4  next 1
+    ..  request-2  k 103  C 103  active s6             next 1
+";
+    let text = timeline(&record, &names, &nothing());
+    assert!(text.contains(expected), "{text}");
+    assert!(text.contains("    *.  request-1  k 100  L 1  C 101  wrote s4  mask lost\n"), "{text}");
+    assert_eq!(text.matches("request-").count(), 20);
+}
+
+#[test]
+fn findings_without_a_line_of_their_own_close_their_turn() {
+    let mut judgement = nothing();
+    judgement.findings = vec![finding(Kind::Lost, 4), finding(Kind::Leak, 0)];
+    judgement.findings[1].turn = 9;
+    let at = Time(5);
+    let facts = [Fact::Turn { turn: 4, at }, Fact::Hit { req: A, source: SlotId(7), len: 4 }, Fact::Done { at }];
+    let record = Record { entries: facts.into_iter().map(Entry::Fact).collect() };
+    let text = timeline(&record, &["a".to_owned()], &judgement);
+    let expected = "
+turn 4  0.005us .. 0.005us
+  CPU |
+  GPU
+  a hits the cache: length 4, state from s7
+  done at 0.005us
+  WRONG: lost: request a, label 4
+
+WRONG: turn 9, leak: request a, label 0
+";
+    assert!(text.ends_with(expected), "{text}");
+}

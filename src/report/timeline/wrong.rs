@@ -1,0 +1,55 @@
+//! The judge's findings by turn, handed out to the lines that show them.
+
+use std::collections::BTreeMap;
+
+use crate::judge::{Finding, Judgement, Kind};
+use crate::record::{ReqId, SlotId};
+use crate::report::name;
+use crate::report::text::{finding_words, holds};
+
+/// The findings that no line has shown yet.
+#[derive(Debug)]
+pub(super) struct Wrong<'a> {
+    by_turn: BTreeMap<u32, Vec<&'a Finding>>,
+}
+
+impl<'a> Wrong<'a> {
+    pub(super) fn new(judgement: &'a Judgement) -> Wrong<'a> {
+        let mut by_turn: BTreeMap<u32, Vec<&Finding>> = BTreeMap::new();
+        for finding in &judgement.findings {
+            by_turn.entry(finding.turn).or_default().push(finding);
+        }
+        Wrong { by_turn }
+    }
+
+    /// What was found of the state that `req` donates or takes in this turn, as the end of a line;
+    /// empty if it is right.
+    pub(super) fn of_state(&mut self, turn: u32, req: ReqId, slot: SlotId) -> String {
+        let Some(findings) = self.by_turn.get_mut(&turn) else { return String::new() };
+        let is_it = |of: &&Finding| of.req == Some(req) && of.slot == Some(slot) && is_of_state(of.kind);
+        let Some(index) = findings.iter().position(is_it) else { return String::new() };
+        let finding = findings.remove(index);
+        let holds = holds(finding).map_or(String::new(), |holds| format!(", holds {holds}"));
+        format!("  <-- WRONG: {}{holds}", name::kind(finding.kind))
+    }
+
+    /// The findings of a turn that no line has shown.
+    pub(super) fn rest(&mut self, turn: u32, names: &[String]) -> Vec<String> {
+        let findings = self.by_turn.remove(&turn).unwrap_or_default();
+        findings.into_iter().map(|finding| format!("WRONG: {}", finding_words(finding, names))).collect()
+    }
+
+    /// The findings of turns that the record does not have.
+    pub(super) fn left(self, names: &[String]) -> Vec<String> {
+        let findings =
+            self.by_turn.into_iter().flat_map(|(turn, findings)| findings.into_iter().map(move |of| (turn, of)));
+        findings.map(|(turn, of)| format!("WRONG: turn {turn}, {}", finding_words(of, names))).collect()
+    }
+}
+
+fn is_of_state(kind: Kind) -> bool {
+    match kind {
+        Kind::Mislabelled | Kind::Unwritten | Kind::Foreign | Kind::Aliased | Kind::Torn | Kind::Inherited => true,
+        Kind::Lost | Kind::Assertion | Kind::Leak | Kind::DoubleFree | Kind::UseAfterFree | Kind::Lock => false,
+    }
+}
