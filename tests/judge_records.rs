@@ -299,11 +299,11 @@ fn the_right_length_in_the_wrong_slot() {
     let mut early = before_the_boundary();
     let judged = early.row(3, A, Some((4, 3))).end(4, 3).done();
     assert_eq!((judged.verdict, classes(&judged)), (Verdict::Corrupt, vec![(3, Class::WrongSlot)]));
-    // At its own result it is also a due length that is not recorded, which ranks higher.
+    // At its own result too: the length is recorded, so it is not lost, but under a slot that does not hold it.
     let mut own = before_the_boundary();
     let judged = own.row(3, A, None).row(4, A, Some((4, 3))).end(4, 3).done();
-    assert_eq!(classes(&judged), vec![(4, Class::Missed)]);
-    assert_eq!(kinds(&judged), vec![Kind::Unwritten, Kind::Lost]);
+    assert_eq!(classes(&judged), vec![(4, Class::WrongSlot)]);
+    assert_eq!(kinds(&judged), vec![Kind::Unwritten]);
 }
 
 #[test]

@@ -111,7 +111,12 @@ impl Judge {
         self.rows.close(&mut self.requests, &mut self.counts);
         match why {
             Nothing::Retracted => self.retract(req),
-            Nothing::NoCheckpoint => self.release(req),
+            Nothing::NoCheckpoint => {
+                if let Some(live) = self.requests.get(req) {
+                    live.dues.withdraw(req, &mut self.counts, &mut self.findings);
+                }
+                self.release(req);
+            }
             Nothing::Declined => {
                 if let Some(live) = self.requests.get_or_new(req) {
                     live.dues.decline(&mut self.counts);

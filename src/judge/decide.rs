@@ -58,6 +58,9 @@ impl Marks {
             return (if self.named(label) { Class::Repeat } else { Class::WrongLabel }, None);
         };
         let known = self.named(label);
+        if after.slot.is_none() {
+            return (if known { Class::Repeat } else { Class::WrongSlot }, None);
+        }
         let right = after.slot == Some(written);
         insert(&mut self.lens, label);
         let class = match (known, due) {

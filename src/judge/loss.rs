@@ -119,6 +119,27 @@ impl Dues {
         self.best = 0;
     }
 
+    /// The request ends and offers nothing: what it had recorded is lost after all, unless the engine forced it by
+    /// refusing the slot of a step in flight.
+    pub fn withdraw(&mut self, req: ReqId, counts: &mut Checkpoints, findings: &mut Findings) {
+        if self.best == 0 {
+            return;
+        }
+        if !self.refused.is_empty() {
+            counts.skipped += 1;
+            return;
+        }
+        counts.lost += 1;
+        counts.recorded -= 1;
+        counts.cost_tokens += u64::from(self.best.saturating_sub(self.donated.max(self.prefix)));
+        let reason = format!("length {} was recorded, but at the end no slot was kept for it", self.best);
+        let index = findings.add(Kind::Lost, Some(req), reason);
+        if let Some(finding) = findings.at(index) {
+            finding.label = Some(self.best);
+        }
+        self.best = 0;
+    }
+
     /// Whether the slot for step `k`, whose result is processed now, was refused.
     #[inline]
     pub fn was_refused(&mut self, k: Option<u32>) -> bool {

@@ -97,15 +97,6 @@ impl Arrivals {
         (self.by_turn.keys().next().copied(), self.timed.next_at())
     }
 
-    /// Whether every request has been seen.
-    pub fn none_left(&self) -> bool {
-        self.timed.is_empty()
-            && self.by_turn.is_empty()
-            && self.due.is_empty()
-            && self.before.is_empty()
-            && self.after.iter().all(Vec::is_empty)
-    }
-
     /// Whether some request waits to be pinned to one for which `over` holds.
     pub fn pinned_to(&self, mut over: impl FnMut(ReqId) -> bool) -> bool {
         self.before.iter().any(|&(_, other, _)| over(other))

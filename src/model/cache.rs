@@ -51,8 +51,9 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         };
         let key_len = self.floor_to_page(label.min(committed));
         let Some(slot) = slot.filter(|_| key_len > 0) else {
+            let protected = it.cache_protected_len;
             self.sink.fact(Fact::NoDonate { req, why: Nothing::NoCheckpoint });
-            self.drop_pages(req, it.cache_protected_len.max(key_len));
+            self.drop_pages(req, protected);
             return None;
         };
         let inserted = self.insert(req, &Offer { label, slot, owner, key_len }, true);
@@ -123,7 +124,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let owner = Owner::Track(req, idx);
         let fresh = self.slot_for_donation(req, owner)?;
         let kept = &mut self.world.reqs[req.index()].track[usize::from(idx)];
-        let slot = kept.replace(fresh).expect("the kept index names a held slot");
+        let slot = kept.replace(fresh).expect("prefill tracking wrote the kept slot");
         Ok((slot, owner))
     }
 

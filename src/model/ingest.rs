@@ -40,8 +40,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     fn see(&mut self, req: ReqId, at: crate::engine::Time) {
         let spec = &self.setup.requests[req.index()];
-        let mut tokens = Vec::new();
-        materialise(self.setup, &self.world.reqs, req, &mut tokens);
+        let tokens = materialise(self.setup, &self.world.reqs, req);
         assert!(!tokens.is_empty(), "validation refuses empty prompts");
         self.sink.prompt(req, &tokens);
         self.sink.fact(Fact::Arrive { req, at, max_new: spec.max_new });
