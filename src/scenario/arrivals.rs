@@ -1,0 +1,111 @@
+//! When requests are first seen, and whether what their prompts reach into exists by then.
+
+use super::Diagnostic;
+use super::duration::parse_ns;
+use super::ends::End;
+use super::limits::TURN_MAX;
+use super::locate::Step;
+use super::prompts::{Prompts, req_id};
+use super::raw;
+use super::references::Refs;
+use super::source::Source;
+use super::words::quote;
+use crate::engine::Time;
+use crate::model::Arrive;
+
+/// The arrivals of all requests, filled in by order of reference.
+pub(super) struct Arrivals {
+    /// The arrivals themselves.
+    pub of: Vec<Arrive>,
+}
+
+impl Arrivals {
+    pub fn new(count: usize) -> Self {
+        Arrivals { of: vec![Arrive::Turn(0); count] }
+    }
+
+    /// Fills in one arrival; the requests that it and its prompt name are filled in already.
+    pub fn fill(
+        &mut self,
+        source: &Source<'_>,
+        at: usize,
+        raw: &[raw::Request],
+        refs: Refs,
+        prompts: &Prompts,
+        ends: &[End],
+    ) -> Result<(), Diagnostic> {
+        let needs = prompts.needs[at];
+        let Some(given) = &raw[at].arrive else {
+            self.of[at] = needs.map_or(Arrive::Turn(0), |needs| Arrive::After(req_id(needs)));
+            return Ok(());
+        };
+        let named = refs.arrive.unwrap_or(at);
+        let arrive = match given {
+            raw::Arrive::Turn(turn) => turn_of(source, at, *turn)?,
+            raw::Arrive::At(text) => time_of(source, at, text)?,
+            raw::Arrive::After(_) => Arrive::After(req_id(named)),
+            raw::Arrive::Before(id, step) => {
+                let prompt = prompts.len[named];
+                step_of(source, at, id, *step, (prompt, prompt + ends[named].max_new))?;
+                Arrive::Before(req_id(named), *step)
+            }
+        };
+        if let Some(needs) = needs.filter(|needs| !self.comes_after(arrive, *needs)) {
+            let other = quote(&raw[needs].id);
+            let message = format!("the prompt reaches into outputs of {other}, which need not exist at this arrival");
+            let remedy = format!("write `arrive: After({other})`, or leave `arrive` out");
+            return Err(source.at(&arrive_path(at), message, remedy));
+        }
+        self.of[at] = arrive;
+        Ok(())
+    }
+
+    /// Whether whoever arrives like this finds `needs` finished, in every timing.
+    fn comes_after(&self, arrive: Arrive, needs: usize) -> bool {
+        let mut arrive = arrive;
+        // Every turn follows a reference, and references are without cycles.
+        loop {
+            arrive = match arrive {
+                Arrive::After(req) if req.index() == needs => return true,
+                Arrive::After(req) | Arrive::Before(req, _) => self.of[req.index()],
+                Arrive::Turn(_) | Arrive::At(_) => return false,
+            };
+        }
+    }
+}
+
+fn turn_of(source: &Source<'_>, at: usize, turn: u32) -> Result<Arrive, Diagnostic> {
+    if turn > TURN_MAX {
+        let message = format!("turn {turn} is beyond any run");
+        return Err(source.at(&argument_path(at, 0), message, format!("give a turn of at most {TURN_MAX}")));
+    }
+    Ok(Arrive::Turn(turn))
+}
+
+fn time_of(source: &Source<'_>, at: usize, text: &str) -> Result<Arrive, Diagnostic> {
+    let ns = parse_ns(text).map_err(|why| {
+        let remedy = "write a number and one of ns, us, ms, s, such as \"12.5ms\"; at most 30 years";
+        source.at(&argument_path(at, 0), format!("the time {} {why}", quote(text)), remedy)
+    })?;
+    Ok(Arrive::At(Time(ns)))
+}
+
+/// A decode step that can be waited for: above the prompt, and not beyond the last output.
+fn step_of(source: &Source<'_>, at: usize, id: &str, step: u32, (prompt, last): (u32, u32)) -> Result<(), Diagnostic> {
+    let message = if step <= prompt {
+        format!("{} has a prompt of {prompt}: D{step} is no decode step of it", quote(id))
+    } else if step > last {
+        format!("{} has at most {last} tokens, prompt and outputs: D{step} never comes", quote(id))
+    } else {
+        return Ok(());
+    };
+    Err(source.at(&argument_path(at, 1), message, format!("give a length from {} to {last}", prompt + 1)))
+}
+
+fn arrive_path(at: usize) -> [Step<'static>; 3] {
+    [Step::Field("requests"), Step::Item(at), Step::Field("arrive")]
+}
+
+fn argument_path(at: usize, nth: usize) -> [Step<'static>; 4] {
+    [Step::Field("requests"), Step::Item(at), Step::Field("arrive"), Step::Item(nth)]
+}

@@ -1,0 +1,149 @@
+//! The `engine` block: the preset of its release, the fields that are set over it, and what they forbid together.
+
+use super::Diagnostic;
+use super::limits::{POOL_TOKENS_MAX, SLOTS_MAX, TOKEN_END};
+use super::locate::Step;
+use super::raw;
+use super::source::Source;
+use crate::model::{Engine, Grid, Release, Strategy};
+
+/// Fills in the preset and checks every field, alone and against the others.
+pub(super) fn validate(source: &Source<'_>, raw: &raw::Engine) -> Result<Engine, Diagnostic> {
+    let engine = filled(raw);
+    sizes(source, &engine)?;
+    strategy(source, &engine)?;
+    grids(source, &engine)?;
+    pools(source, &engine)?;
+    let conservativeness = engine.conservativeness;
+    if !conservativeness.is_finite() || conservativeness < 0.0 {
+        let message = format!("`conservativeness` is {conservativeness}, not a finite number of 0 or more");
+        return Err(source.at(&field("conservativeness"), message, "give a factor such as 1.0"));
+    }
+    Ok(engine)
+}
+
+fn filled(raw: &raw::Engine) -> Engine {
+    let mut engine = Engine::preset(raw.release.map_or(Release::V0_5_17, Release::from));
+    macro_rules! set {
+        ($($field:ident),+) => { $(if let Some(given) = raw.$field { engine.$field = given.into(); })+ };
+    }
+    set!(strategy, overlap, track_interval, mamba_chunk, page_size, grid, mamba_slots, kv_tokens, max_running);
+    set!(max_prefill_tokens, conservativeness, result_queue, disable_consecutive_prefill_overlap);
+    set!(skip_finishing_decode, filter_before_prefill, lazy_prealloc_evicts, refused_prealloc_clears_label);
+    set!(kv_eviction, finish_order, slot_headroom, branching_beyond_state);
+    set!(split_refreshes_state, tombstone_lock, admission_forgets_skip);
+    set!(fixed_length_reserves_all, waiting_prefix_refresh, rematch_after_insert, handover_unlocks_state);
+    engine
+}
+
+fn field(name: &str) -> [Step<'_>; 2] {
+    [Step::Field("engine"), Step::Field(name)]
+}
+
+fn sizes(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
+    for (name, size, most) in [
+        ("track_interval", engine.track_interval, POOL_TOKENS_MAX),
+        ("mamba_chunk", engine.mamba_chunk, POOL_TOKENS_MAX),
+        ("page_size", engine.page_size, POOL_TOKENS_MAX),
+        ("mamba_slots", engine.mamba_slots, SLOTS_MAX),
+        ("kv_tokens", engine.kv_tokens, POOL_TOKENS_MAX),
+        ("max_running", engine.max_running, SLOTS_MAX),
+        ("max_prefill_tokens", engine.max_prefill_tokens, POOL_TOKENS_MAX),
+    ] {
+        if size == 0 {
+            return Err(source.at(
+                &field(name),
+                format!("`{name}` is 0"),
+                "give at least 1, or leave it to its default",
+            ));
+        }
+        if size > most {
+            let message = format!("`{name}` is {size}, more than the simulator holds");
+            return Err(source.at(&field(name), message, format!("give at most {most}")));
+        }
+    }
+    Ok(())
+}
+
+fn strategy(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
+    match engine.strategy {
+        Strategy::NoBuffer if engine.overlap => Err(source.at_first(
+            &[&field("overlap"), &field("strategy")],
+            "the strategy NoBuffer cannot run with overlap on",
+            "set `overlap: false`, or use ExtraBuffer or ExtraBufferLazy",
+        )),
+        Strategy::NoBuffer if engine.page_size != 1 => Err(source.at(
+            &field("page_size"),
+            format!("the strategy NoBuffer cannot run with a page of {} tokens", engine.page_size),
+            "set `page_size: 1`, or use ExtraBuffer or ExtraBufferLazy",
+        )),
+        Strategy::ExtraBufferLazy if !engine.overlap => Err(source.at(
+            &field("overlap"),
+            "the strategy ExtraBufferLazy cannot run with overlap off",
+            "set `overlap: true`, or use ExtraBuffer",
+        )),
+        Strategy::NoBuffer | Strategy::ExtraBuffer | Strategy::ExtraBufferLazy => Ok(()),
+    }
+}
+
+fn grids(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
+    let (interval, page, kv) = (engine.track_interval, engine.page_size, engine.kv_tokens);
+    if interval % page != 0 {
+        return Err(source.at_first(
+            &[&field("track_interval"), &field("page_size")],
+            format!("`track_interval` {interval} is off the page grid: it is no multiple of `page_size` {page}"),
+            near_multiples("track_interval", interval, page),
+        ));
+    }
+    if kv % page != 0 {
+        return Err(source.at_first(
+            &[&field("kv_tokens"), &field("page_size")],
+            format!("`kv_tokens` {kv} is not a whole number of pages of {page} tokens"),
+            near_multiples("kv_tokens", kv, page),
+        ));
+    }
+    let chunk = lcm(engine.mamba_chunk.into(), page.into());
+    let grid = match engine.grid {
+        Grid::Interval => chunk,
+        Grid::Lcm => lcm(chunk, interval.into()),
+    };
+    if grid >= u64::from(TOKEN_END) {
+        let message = format!(
+            "`mamba_chunk` {}, `page_size` {page} and `track_interval` {interval} have no common multiple below 2^31",
+            engine.mamba_chunk
+        );
+        let remedy = "give sizes with common factors, such as powers of two";
+        return Err(source.at_first(
+            &[&field("mamba_chunk"), &field("track_interval"), &field("page_size")],
+            message,
+            remedy,
+        ));
+    }
+    Ok(())
+}
+
+fn pools(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
+    let need = engine.slots_at_admission();
+    if engine.mamba_slots < need {
+        return Err(source.at(
+            &field("mamba_slots"),
+            format!("{} state slots are too few for one request, which takes {need} when admitted", engine.mamba_slots),
+            format!("set `mamba_slots` to at least {need}"),
+        ));
+    }
+    Ok(())
+}
+
+fn near_multiples(name: &str, size: u32, page: u32) -> String {
+    let below = size / page * page;
+    let above = u64::from(below) + u64::from(page);
+    if below == 0 { format!("set `{name}: {above}`") } else { format!("set `{name}: {below}` or `{name}: {above}`") }
+}
+
+fn lcm(a: u64, b: u64) -> u64 {
+    let (mut x, mut y) = (a, b);
+    while y != 0 {
+        (x, y) = (y, x % y);
+    }
+    (a / x).saturating_mul(b)
+}

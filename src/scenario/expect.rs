@@ -1,0 +1,130 @@
+//! The `expect` block: the exact findings that each listed rule must have.
+
+use serde::Deserialize;
+
+use super::Diagnostic;
+use super::locate::Step;
+use super::raw;
+use super::requests::{Index, unknown_request};
+use super::source::Source;
+use super::words::{instead_of, quote};
+
+/// The kinds of finding that can be expected, as the judge names them.
+pub const FINDING_KINDS: [&str; 11] = [
+    "mislabelled",
+    "unwritten",
+    "foreign",
+    "aliased",
+    "torn",
+    "lost",
+    "assertion",
+    "leak",
+    "double-free",
+    "use-after-free",
+    "lock",
+];
+
+/// What must come out under one rule: this verdict, and these findings and no others (`inherited` ones aside).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expect {
+    /// The rule.
+    pub rule: String,
+    /// The verdict of the run.
+    pub verdict: ExpectVerdict,
+    /// All findings, in any order.
+    pub findings: Vec<ExpectFinding>,
+}
+
+/// The verdict of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+pub enum ExpectVerdict {
+    /// Nothing wrong.
+    Clean,
+    /// Checkpoints lost, nothing wrong.
+    Lossy,
+    /// A cached state is not what its label says.
+    Corrupt,
+    /// An assertion of the modelled system, or its accounting.
+    Broken,
+    /// A bound ended the run.
+    Inconclusive,
+}
+
+/// One finding; what is `None` is not compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExpectFinding {
+    /// One of [`FINDING_KINDS`].
+    pub kind: String,
+    /// The name of the request.
+    pub request: Option<String>,
+    /// The length under which the state is cached.
+    pub label: Option<u32>,
+    /// The length that the state has.
+    pub holds: Option<u32>,
+    /// The turn in which it is found.
+    pub turn: Option<u32>,
+    /// The physical slot.
+    pub slot: Option<u32>,
+}
+
+/// Checks rule names, kinds and requests.
+pub(super) fn validate(
+    source: &Source<'_>,
+    names: &[String],
+    rules: &[&str],
+    raw: &[raw::Expect],
+) -> Result<Vec<Expect>, Diagnostic> {
+    let index = Index::new(names);
+    let mut expects: Vec<Expect> = Vec::with_capacity(raw.len());
+    for (at, expect) in raw.iter().enumerate() {
+        let field = |name| [Step::Field("expect"), Step::Item(at), Step::Field(name)];
+        let rule = expect.rule.as_str();
+        if !rules.contains(&rule) {
+            let message = format!("there is no rule {}", quote(rule));
+            return Err(source.at(&field("rule"), message, instead_of(rule, rules, "the rules are")));
+        }
+        if expects.iter().any(|other| other.rule == rule) {
+            let message = format!("the rule {} is expected twice", quote(rule));
+            return Err(source.at(&field("rule"), message, "put all its findings into one entry"));
+        }
+        if expect.verdict == ExpectVerdict::Clean && !expect.findings.is_empty() {
+            let message = "a clean run has no findings, but some are expected";
+            return Err(source.at(&field("verdict"), message, "write the verdict that they lead to, or drop them"));
+        }
+        let findings = expect.findings.iter().enumerate();
+        let findings = findings.map(|(nth, raw)| finding(source, names, &index, (at, nth), raw));
+        let findings = findings.collect::<Result<_, _>>()?;
+        expects.push(Expect { rule: rule.to_string(), verdict: expect.verdict, findings });
+    }
+    Ok(expects)
+}
+
+fn finding(
+    source: &Source<'_>,
+    names: &[String],
+    index: &Index<'_>,
+    (at, nth): (usize, usize),
+    raw: &raw::Finding,
+) -> Result<ExpectFinding, Diagnostic> {
+    let field =
+        |name| [Step::Field("expect"), Step::Item(at), Step::Field("findings"), Step::Item(nth), Step::Field(name)];
+    if !FINDING_KINDS.contains(&raw.kind.as_str()) {
+        let message = format!("there is no kind of finding {}", quote(&raw.kind));
+        let remedy = match raw.kind.as_str() {
+            "inherited" => "inherited findings are never listed: drop it".to_string(),
+            kind => instead_of(kind, &FINDING_KINDS, "the kinds are"),
+        };
+        return Err(source.at(&field("kind"), message, remedy));
+    }
+    if let Some(id) = raw.request.as_deref().filter(|id| index.get(id).is_none()) {
+        return Err(unknown_request(source, &field("request"), id, names));
+    }
+    Ok(ExpectFinding {
+        kind: raw.kind.clone(),
+        request: raw.request.clone(),
+        label: raw.label,
+        holds: raw.holds,
+        turn: raw.turn,
+        slot: raw.slot,
+    })
+}

@@ -1,0 +1,34 @@
+//! The largest numbers that a scenario may give, so that no sum of them overflows, and the bound on turns.
+
+use crate::model::{Arrive, Event, RequestSpec};
+
+/// Most tokens in a prompt, and most outputs of a request.
+pub(super) const REQUEST_TOKENS_MAX: u32 = 1 << 24;
+/// Most requests.
+pub(super) const REQUESTS_MAX: usize = 1 << 22;
+/// Tokens are below this.
+pub(super) const TOKEN_END: u32 = 1 << 31;
+/// The first token of fresh ones; sampled tokens are below.
+pub(super) const FRESH_FIRST: u32 = 1000;
+/// The latest turn at which something can be scripted.
+pub(super) const TURN_MAX: u32 = 1 << 30;
+/// The largest KV pool in tokens, and the largest of each length that is counted in tokens.
+pub(super) const POOL_TOKENS_MAX: u32 = 1 << 26;
+/// Most state slots, and most running requests.
+pub(super) const SLOTS_MAX: u32 = 1 << 20;
+/// The largest cost: ten seconds.
+pub(super) const COST_NS_MAX: u64 = 10_000_000_000;
+
+/// A bound on turns that no run reaches which makes progress: every output may take a few turns of its own.
+pub(super) fn turns_max(requests: &[RequestSpec], events: &[Event]) -> u32 {
+    let outputs: u64 = requests.iter().map(|request| u64::from(request.max_new) + 4).sum();
+    let arrivals = requests.iter().map(|request| match request.arrive {
+        Arrive::Turn(turn) => turn,
+        Arrive::At(_) | Arrive::After(_) | Arrive::Before(..) => 0,
+    });
+    let scripted = events.iter().map(|event| match event {
+        Event::FailAlloc { turn, .. } => *turn,
+    });
+    let latest = arrivals.chain(scripted).max().unwrap_or(0);
+    u32::try_from(64 + 4 * outputs + u64::from(latest)).unwrap_or(u32::MAX)
+}

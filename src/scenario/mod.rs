@@ -1,0 +1,134 @@
+//! Scenario files: one timing of one engine, written in RON, with what is expected of each rule
+//! (`docs/scenario-format.md`). Owns the spelling, its validation and its diagnostics; gives a [`Setup`] that holds what
+//! the machine may rely on. Every mistake in a file is a [`Diagnostic`] with its place and a remedy; none is a panic.
+
+mod arrivals;
+mod costs;
+mod diagnostic;
+mod duration;
+mod ends;
+mod engine;
+mod events;
+mod expect;
+mod limits;
+mod locate;
+mod prompts;
+mod raw;
+mod read;
+mod references;
+mod requests;
+mod scan;
+mod source;
+#[cfg(test)]
+mod tests;
+mod trace;
+mod words;
+
+use std::path::Path;
+
+use crate::model::Setup;
+
+pub use diagnostic::Diagnostic;
+pub use expect::{Expect, ExpectFinding, ExpectVerdict, FINDING_KINDS};
+
+use locate::Step;
+use requests::Requests;
+use source::Source;
+use words::{instead_of, quote};
+
+/// A validated scenario.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// The stem of the file's name.
+    pub name: String,
+    /// Why the file exists: its first `//` comment, if one stands before the scenario.
+    pub title: String,
+    /// The rule to run when the caller names none.
+    pub rule: Option<String>,
+    /// The seed of the chooser when the caller gives none.
+    pub seed: u64,
+    /// What to run.
+    pub setup: Setup,
+    /// What must come out, for the rules listed.
+    pub expect: Vec<Expect>,
+}
+
+/// Reads a scenario file; a `trace` path is relative to its directory. `rules` are the names that `rule` and `expect`
+/// may use.
+///
+/// # Errors
+/// The first mistake found, in the scenario or in its trace.
+pub fn load(path: &Path, rules: &[&str]) -> Result<Scenario, Diagnostic> {
+    let name = path.display().to_string();
+    let bytes = std::fs::read(path).map_err(|error| {
+        let message = format!("cannot read {name}: {}", trace::why_unreadable(&error));
+        Diagnostic::of_file(&name, message, "give the path of a scenario file")
+    })?;
+    let text = utf8(&name, &bytes)?;
+    parse(&name, text, path.parent().unwrap_or(Path::new("")), rules)
+}
+
+/// Reads a scenario from its text. `name` is the file name shown in diagnostics, `base` the directory to which a
+/// `trace` path is relative.
+///
+/// # Errors
+/// The first mistake found, in the scenario or in its trace.
+pub fn parse(name: &str, text: &str, base: &Path, rules: &[&str]) -> Result<Scenario, Diagnostic> {
+    let source = Source { name, text: text.strip_prefix('\u{feff}').unwrap_or(text) };
+    let file = read::read(&source)?;
+    let engine = engine::validate(&source, &file.engine.unwrap_or_default())?;
+    let costs = costs::validate(&source, &file.costs.unwrap_or_default())?;
+    let Requests { specs, names } = match (&file.requests, &file.trace) {
+        (Some(requests), None) => requests::validate(&source, &engine, requests)?,
+        (None, Some(trace)) => trace::validate(&source, &engine, trace, base)?,
+        (Some(_), Some(_)) => {
+            let message = "`requests` and `trace` are both given";
+            return Err(source.at_key(&[], ("trace", 0), message, "a run takes its requests from one of them"));
+        }
+        (None, None) => {
+            let remedy = "add `requests: [(id: \"a\", prompt: Fresh(1), stop: Length(4))]`, or a `trace`";
+            return Err(source.at(&[], "the scenario has no requests", remedy));
+        }
+    };
+    let events = events::validate(&source, &engine, &names, file.events.as_deref().unwrap_or_default())?;
+    let expect = expect::validate(&source, &names, rules, file.expect.as_deref().unwrap_or_default())?;
+    if let Some(rule) = file.rule.as_deref().filter(|rule| !rules.contains(rule)) {
+        let message = format!("there is no rule {}", quote(rule));
+        return Err(source.at(&[Step::Field("rule")], message, instead_of(rule, rules, "the rules are")));
+    }
+    let turns_max = match file.turns_max {
+        Some(0) => {
+            return Err(source.at(&[Step::Field("turns_max")], "`turns_max` is 0", "give at least 1, or leave it out"));
+        }
+        Some(turns) => turns,
+        None => limits::turns_max(&specs, &events),
+    };
+    Ok(Scenario {
+        name: stem(name),
+        title: title(source.text),
+        rule: file.rule,
+        seed: file.seed.unwrap_or(0),
+        setup: Setup { engine, costs, requests: specs, names, events, turns_max },
+        expect,
+    })
+}
+
+fn stem(name: &str) -> String {
+    Path::new(name).file_stem().map_or_else(|| name.to_string(), |stem| stem.to_string_lossy().into_owned())
+}
+
+fn title(text: &str) -> String {
+    let mut scanner = scan::Scanner::new(text);
+    scanner.skip_attributes();
+    scanner.comment().unwrap_or_default().to_string()
+}
+
+/// The text of a file, or where it stops being text.
+fn utf8<'a>(name: &str, bytes: &'a [u8]) -> Result<&'a str, Diagnostic> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let good = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
+        let lossy = format!("{good}\u{fffd}");
+        let at = good.len();
+        Diagnostic::at(name, &lossy, at..at + 1, "this byte is not UTF-8", "save the file as UTF-8 text")
+    })
+}

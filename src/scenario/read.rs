@@ -1,0 +1,243 @@
+//! RON text to the raw file, and what the deserializer complains of to a diagnostic with place and remedy.
+
+use ron::Error;
+use ron::error::SpannedError;
+use ron::extensions::Extensions;
+use serde_path_to_error::{Path, Segment};
+
+use super::Diagnostic;
+use super::locate::Step;
+use super::raw;
+use super::scan::Scanner;
+use super::source::Source;
+use super::words::{instead_of, quote, unknown_field};
+
+/// Reads the file. Options are written without `Some`.
+pub(super) fn read(source: &Source<'_>) -> Result<raw::File, Diagnostic> {
+    let options = ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME);
+    let mut deserializer =
+        ron::Deserializer::from_str_with_options(source.text, &options).map_err(|error| explain(source, error, &[]))?;
+    if source.is_blank() {
+        return Err(source.at(&[], "the file holds no scenario", format!("write {}", example("requests"))));
+    }
+    match serde_path_to_error::deserialize(&mut deserializer) {
+        Ok(file) => {
+            deserializer.end().map_err(|error| explain(source, deserializer.span_error(error), &[]))?;
+            Ok(file)
+        }
+        Err(error) => {
+            let path = error.path().clone();
+            Err(explain(source, deserializer.span_error(error.into_inner()), &steps(&path)))
+        }
+    }
+}
+
+/// The path of the deserializer in our steps. The name of a variant is no step, but its only argument is one.
+fn steps(path: &Path) -> Vec<Step<'_>> {
+    let segments: Vec<&Segment> = path.iter().collect();
+    let mut steps = Vec::with_capacity(segments.len());
+    for (at, segment) in segments.iter().enumerate() {
+        match segment {
+            Segment::Seq { index } => steps.push(Step::Item(*index)),
+            Segment::Map { key } => steps.push(Step::Field(key)),
+            // `Tokens` is the one variant whose argument is a list: what follows is an index into that.
+            Segment::Enum { variant } if at + 1 == segments.len() || variant == "Tokens" => steps.push(Step::Item(0)),
+            Segment::Enum { .. } | Segment::Unknown => {}
+        }
+    }
+    steps
+}
+
+fn explain(source: &Source<'_>, error: SpannedError, path: &[Step<'_>]) -> Diagnostic {
+    match error.code {
+        Error::NoSuchStructField { expected, found, .. } => {
+            let path = without_last(path, &found);
+            let message = format!("there is no field `{}` here", found.escape_debug());
+            source.at_key(path, (&found, 0), message, unknown_field(&found, expected))
+        }
+        Error::DuplicateStructField { field, .. } => {
+            let path = without_last(path, field);
+            source.at_key(path, (field, 1), format!("the field `{field}` is given twice"), "keep one of the two")
+        }
+        Error::MissingStructField { field, .. } => {
+            source.at(path, format!("the field `{field}` is missing here"), format!("add {}", example(field)))
+        }
+        Error::NoSuchEnumVariant { expected, found, .. } => source.at(
+            path,
+            format!("{} is not a word for {}", quote(&found), name_of(path)),
+            instead_of(&found, expected, "the words here are"),
+        ),
+        Error::ExpectedDifferentStructName { expected, found } => {
+            let message = format!("{} stands where {expected:?} may stand", quote(&found));
+            source.at(path, message, "leave the name before the bracket out")
+        }
+        Error::UnclosedBlockComment => {
+            let (message, remedy) = syntax(&error.code);
+            let start = Scanner::new(source.text).unclosed_comment().unwrap_or(0);
+            source.range(start..start + 2, message, remedy)
+        }
+        Error::ExpectedStringEnd => {
+            let (message, remedy) = syntax(&error.code);
+            let at = source.offset(error.span.start);
+            source.range(at..at + 1, message, remedy)
+        }
+        code if is_syntax(&code) || (is_name(&code) && source.opens_bracket(path)) => {
+            if let Some(word) = source.word_across(error.span.end) {
+                let message = format!("{} is not a value that fits here", quote(&source.text[word.clone()]));
+                return source.range(
+                    word,
+                    message,
+                    "write a whole number without a point or a unit, or one of the words",
+                );
+            }
+            let ends = source.text.trim_end().len();
+            let (message, remedy) =
+                if source.offset(error.span.end) < ends { syntax(&code) } else { syntax(&Error::Eof) };
+            let at = source.offset(error.span.end).min(ends);
+            source.range(at..at + 1, message, remedy)
+        }
+        code => source.at(path, format!("{} cannot be read: {}", name_of(path), wrong_type(&code)), remedy_for(path)),
+    }
+}
+
+/// Whether the text is broken, as against sound text that says the wrong thing.
+fn is_syntax(code: &Error) -> bool {
+    matches!(
+        code,
+        Error::Eof
+            | Error::ExpectedArrayEnd
+            | Error::ExpectedAttribute
+            | Error::ExpectedAttributeEnd
+            | Error::ExpectedComma
+            | Error::ExpectedOptionEnd
+            | Error::ExpectedMapColon
+            | Error::ExpectedMapEnd
+            | Error::ExpectedStructLikeEnd
+            | Error::ExpectedStringEnd
+            | Error::InvalidEscape(_)
+            | Error::NoSuchExtension(_)
+            | Error::UnclosedBlockComment
+            | Error::UnclosedLineComment
+            | Error::UnexpectedChar(_)
+            | Error::TrailingCharacters
+            | Error::ExceededRecursionLimit
+    )
+}
+
+/// Whether a name was wanted: that of a field, and the text is broken, or that of a variant, and the type is wrong.
+fn is_name(code: &Error) -> bool {
+    matches!(code, Error::ExpectedIdentifier | Error::InvalidIdentifier(_) | Error::SuggestRawIdentifier(_))
+}
+
+/// The path of the struct in which a field is: the path of what went wrong may end with the field or not.
+fn without_last<'p, 'a>(path: &'p [Step<'a>], field: &str) -> &'p [Step<'a>] {
+    match path {
+        [before @ .., Step::Field(last)] if *last == field => before,
+        _ => path,
+    }
+}
+
+fn syntax(code: &Error) -> (String, &'static str) {
+    let (message, remedy) = match code {
+        Error::Eof => ("the text ends in the middle of a value", "close the brackets and quotes that are open"),
+        Error::ExpectedComma => ("a comma or a closing bracket is missing before this", "write `,` between values"),
+        Error::ExpectedMapColon => ("a colon is missing before this", "write a field as `name: value`"),
+        Error::ExpectedArrayEnd | Error::ExpectedStructLikeEnd | Error::ExpectedMapEnd | Error::ExpectedOptionEnd => (
+            "a closing bracket is missing before this",
+            "close the bracket, or take out the value that is one too many",
+        ),
+        Error::ExpectedStringEnd => ("a quote is not closed", "close it with `\"`"),
+        Error::UnclosedBlockComment | Error::UnclosedLineComment => ("a comment is not closed", "close it with `*/`"),
+        Error::ExpectedIdentifier | Error::InvalidIdentifier(_) | Error::SuggestRawIdentifier(_) => {
+            ("a name is missing here", "write a field as `name: value`")
+        }
+        Error::InvalidEscape(_) => {
+            ("this escape in a string is not known", "write `\\\\` for a backslash, `\\\"` for a quote")
+        }
+        Error::TrailingCharacters => {
+            ("something follows the end of the scenario", "a file holds one `Scenario(..)`: take the rest out")
+        }
+        Error::ExceededRecursionLimit => ("brackets are nested too deep", "no value of a scenario is nested so deep"),
+        Error::ExpectedAttribute | Error::ExpectedAttributeEnd | Error::NoSuchExtension(_) => {
+            ("this attribute is not known", "leave `#![..]` out: a scenario needs none")
+        }
+        _ => return (format!("this is not RON: {code}"), "docs/scenario-format.md shows the form of a file"),
+    };
+    (message.to_string(), remedy)
+}
+
+fn wrong_type(code: &Error) -> String {
+    match code {
+        Error::ExpectedInteger => "it is not a whole number".into(),
+        Error::IntegerOutOfBounds => "the number is too large, or below 0".into(),
+        Error::ExpectedFloat => "it is not a number".into(),
+        Error::ExpectedBoolean => "it is neither `true` nor `false`".into(),
+        Error::ExpectedString => "it is not a text in quotes".into(),
+        Error::ExpectedArray => "it is not a list in `[..]`".into(),
+        Error::ExpectedIdentifier | Error::InvalidIdentifier(_) | Error::SuggestRawIdentifier(_) => {
+            "it does not begin with one of its words".into()
+        }
+        Error::ExpectedStructLike | Error::ExpectedNamedStructLike(_) => "its values in `(..)` are missing".into(),
+        Error::ExpectedDifferentLength { expected, found } => format!("{expected} needed, {found} given"),
+        other => other.to_string().chars().filter(|c| !c.is_control()).take(160).collect(),
+    }
+}
+
+/// The last named field on a path.
+fn field_of<'a>(path: &[Step<'a>]) -> Option<&'a str> {
+    path.iter().rev().find_map(|step| match step {
+        Step::Field(name) => Some(*name),
+        Step::Item(_) => None,
+    })
+}
+
+fn name_of(path: &[Step<'_>]) -> String {
+    field_of(path).map_or_else(|| "the scenario".into(), |name| format!("`{}`", name.escape_debug()))
+}
+
+fn remedy_for(path: &[Step<'_>]) -> String {
+    field_of(path).map_or_else(
+        || "a scenario is `Scenario(engine: (..), requests: [..])`".into(),
+        |field| format!("write {}", example(field)),
+    )
+}
+
+/// How a field is written.
+fn example(field: &str) -> String {
+    let form = match field {
+        "id" | "request" => "\"a\"",
+        "rule" => "\"mask-lookahead\"",
+        "arrive" => "Turn(0), At(\"12.5ms\"), After(\"a\") or Before(\"a\", 5)",
+        "prompt" => "Tokens([1, 2]), Fresh(4), Extend(\"a\", 4) or Prefix(\"a\", 8, 4)",
+        "stop" => "Token(4) or Length(4)",
+        "do" => "FailAlloc(\"a\")",
+        "requests" => "[(id: \"a\", prompt: Fresh(1), stop: Length(4))]",
+        "trace" => "(format: AzureCsv, path: \"trace.csv\", limit: 500)",
+        "format" => "AzureCsv or MooncakeJsonl",
+        "path" => "\"trace.csv\"",
+        "events" => "[(turn: 7, do: FailAlloc(\"a\"))]",
+        "expect" => "[(rule: \"mask-lookahead\", verdict: Clean)]",
+        "verdict" => "Clean, Lossy, Corrupt, Broken or Inconclusive",
+        "findings" => "[(kind: \"unwritten\", request: \"a\", label: 4)]",
+        "kind" => "\"unwritten\"",
+        "engine" => "(track_interval: 4, mamba_chunk: 4)",
+        "costs" => "(plan: Fixed(50_000), gpu_decode: Uniform(7_000_000, 9_000_000))",
+        "release" => "V0_5_17",
+        "strategy" => "ExtraBuffer",
+        "grid" => "Interval or Lcm",
+        "result_queue" => "Copy or Alias",
+        "kv_eviction" => "Whole or Shortfall",
+        "finish_order" => "LengthFirst or TokenFirst",
+        "tombstone_lock" => "Steal, Skip or Count",
+        "slot_headroom" => "PerRequest or Exact",
+        "conservativeness" | "time_scale" => "1.0",
+        "overlap" | "disable_consecutive_prefill_overlap" | "skip_finishing_decode" | "filter_before_prefill" => "true",
+        "split_refreshes_state" | "admission_forgets_skip" | "fixed_length_reserves_all" => "true",
+        "waiting_prefix_refresh" | "rematch_after_insert" | "handover_unlocks_state" => "true",
+        "lazy_prealloc_evicts" | "refused_prealloc_clears_label" | "branching_beyond_state" => "true",
+        "track_interval" | "mamba_chunk" | "page_size" | "mamba_slots" | "kv_tokens" | "max_running" => "64",
+        "max_prefill_tokens" | "seed" | "turns_max" | "limit" | "max_new" | "turn" | "label" | "holds" | "slot" => "4",
+        _ => "Fixed(50_000) or Uniform(40_000, 60_000)",
+    };
+    format!("`{field}: {form}`")
+}

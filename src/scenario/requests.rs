@@ -1,0 +1,107 @@
+//! The `requests` block: names, ends, prompts and arrivals, each checked alone and against the others.
+
+use std::collections::BTreeMap;
+
+use super::Diagnostic;
+use super::arrivals::Arrivals;
+use super::ends::End;
+use super::limits::REQUESTS_MAX;
+use super::locate::Step;
+use super::prompts::{Prompts, req_id};
+use super::raw;
+use super::references;
+use super::source::Source;
+use super::words::{instead_of, quote};
+use crate::model::{Engine, RequestSpec};
+use crate::record::ReqId;
+
+/// The requests of a setup and their names.
+pub(super) struct Requests {
+    pub specs: Vec<RequestSpec>,
+    pub names: Vec<String>,
+}
+
+/// Requests by name.
+pub(super) struct Index<'a>(BTreeMap<&'a str, ReqId>);
+
+impl<'a> Index<'a> {
+    pub fn new(names: &'a [String]) -> Self {
+        Index(names.iter().enumerate().map(|(at, name)| (name.as_str(), req_id(at))).collect())
+    }
+
+    pub fn get(&self, name: &str) -> Option<ReqId> {
+        self.0.get(name).copied()
+    }
+}
+
+/// The error that a name at a path is none of the requests.
+pub(super) fn unknown_request(source: &Source<'_>, path: &[Step<'_>], id: &str, names: &[String]) -> Diagnostic {
+    let known: Vec<&str> = names.iter().map(String::as_str).collect();
+    source.at(path, format!("there is no request {}", quote(id)), instead_of(id, &known, "the requests are"))
+}
+
+/// Checks the list of requests.
+pub(super) fn validate(source: &Source<'_>, engine: &Engine, raw: &[raw::Request]) -> Result<Requests, Diagnostic> {
+    let names = names(source, raw)?;
+    let ends = raw.iter().enumerate().map(|(at, raw)| End::of(source, at, raw)).collect::<Result<Vec<_>, _>>()?;
+    let refs = references::resolve(source, &Index::new(&names), &names, raw)?;
+    let order = references::order(source, raw, &refs)?;
+    let mut prompts = Prompts::new(source, raw)?;
+    let mut arrivals = Arrivals::new(raw.len());
+    for at in order {
+        prompts.fill(source, at, &raw[at], refs[at], ends[at].outputs)?;
+        arrivals.fill(source, at, raw, refs[at], &prompts, &ends)?;
+    }
+    for (at, end) in ends.iter().enumerate() {
+        let path = [Step::Field("requests"), Step::Item(at), Step::Field("prompt")];
+        if let Some((message, remedy)) = beyond_the_pool(engine, &names[at], prompts.len[at], end.max_new) {
+            return Err(source.at(&path, message, remedy));
+        }
+    }
+    let parts = arrivals.of.into_iter().zip(prompts.of).zip(ends);
+    let specs =
+        parts.map(|((arrive, prompt), end)| RequestSpec { arrive, prompt, stop: end.stop, max_new: end.max_new });
+    Ok(Requests { specs: specs.collect(), names })
+}
+
+/// Why a request can never be admitted, and the remedy: admission wants its prompt, its outputs and a page to spare.
+pub(super) fn beyond_the_pool(engine: &Engine, name: &str, prompt: u32, max_new: u32) -> Option<(String, String)> {
+    let page = u64::from(engine.page_size);
+    let tokens = u64::from(prompt) + u64::from(max_new);
+    let need = tokens.div_ceil(page) * page + page;
+    if need < u64::from(engine.kv_tokens) {
+        return None;
+    }
+    let message = format!(
+        "the KV pool is too small for {}: {prompt} prompt tokens, up to {max_new} outputs and a page to spare need more \
+         than the {} tokens of `kv_tokens`",
+        quote(name),
+        engine.kv_tokens
+    );
+    Some((message, format!("set `kv_tokens` to at least {}", need + page)))
+}
+
+fn names(source: &Source<'_>, raw: &[raw::Request]) -> Result<Vec<String>, Diagnostic> {
+    let list = [Step::Field("requests")];
+    if raw.is_empty() {
+        let remedy = "give at least one, such as (id: \"a\", prompt: Fresh(1), stop: Length(4))";
+        return Err(source.at(&list, "the list of requests is empty", remedy));
+    }
+    if raw.len() > REQUESTS_MAX {
+        let message = format!("{} requests are more than the simulator holds", raw.len());
+        return Err(source.at(&list, message, format!("give at most {REQUESTS_MAX}")));
+    }
+    let mut seen = BTreeMap::new();
+    for (at, request) in raw.iter().enumerate() {
+        let path = [Step::Field("requests"), Step::Item(at), Step::Field("id")];
+        if request.id.is_empty() {
+            return Err(source.at(&path, "the id is empty", "give every request a name, such as \"a\""));
+        }
+        if let Some(before) = seen.insert(request.id.as_str(), at) {
+            let message =
+                format!("the id {} is given twice: request {} of the list has it", quote(&request.id), before + 1);
+            return Err(source.at(&path, message, "give every request a name of its own"));
+        }
+    }
+    Ok(raw.iter().map(|request| request.id.clone()).collect())
+}

@@ -1,0 +1,126 @@
+//! Importers of public traces: text to rows, rows to requests. They know nothing of files; a bad row is told by line
+//! and column, and whoever has the file makes a report of it.
+
+pub mod azure;
+pub mod mooncake;
+mod scale;
+
+use std::sync::Arc;
+
+use crate::engine::Time;
+use crate::model::{Arrive, Prompt, RequestSpec, Stop};
+use crate::record::Token;
+
+pub use scale::{Scale, ScaleError};
+
+/// The first fresh token; sampled tokens are below.
+const FRESH_FIRST: Token = 1000;
+/// Tokens are below this.
+const TOKEN_END: u64 = 1 << 31;
+
+/// Where something stands in a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// Byte offset in the line, without its line break.
+    pub offset: usize,
+    /// Bytes that are meant.
+    pub len: usize,
+}
+
+/// What is wrong with a row, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct BadRow {
+    /// Where.
+    pub place: Place,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub remedy: String,
+}
+
+impl BadRow {
+    fn new(place: Place, message: impl Into<String>, remedy: impl Into<String>) -> Self {
+        BadRow { place, message: message.into(), remedy: remedy.into() }
+    }
+}
+
+/// One request of a trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// When it arrived, counted from the first row and scaled.
+    pub at: Time,
+    /// Its prompt.
+    pub prompt: Prompt,
+    /// Tokens in the prompt.
+    pub prompt_len: u32,
+    /// Tokens generated; at least one.
+    pub outputs: u32,
+    /// Where the length of the prompt stands.
+    pub place: Place,
+}
+
+impl Row {
+    /// The request: it arrives at its time and ends by length.
+    pub fn request(self) -> RequestSpec {
+        RequestSpec { arrive: Arrive::At(self.at), prompt: self.prompt, stop: Stop::Length, max_new: self.outputs }
+    }
+}
+
+/// Time of arrival, counted from the first row, which must not be later than any other.
+#[derive(Debug, Default)]
+struct Clock {
+    first_ns: Option<u128>,
+    last_ns: u128,
+}
+
+impl Clock {
+    fn since_first(&mut self, ns: u128, scale: Scale, place: Place) -> Result<Time, BadRow> {
+        let first_ns = *self.first_ns.get_or_insert(ns);
+        if ns < self.last_ns {
+            return Err(BadRow::new(
+                place,
+                "the timestamp is earlier than that of the row before",
+                "sort the rows by time",
+            ));
+        }
+        self.last_ns = ns;
+        let scaled = scale.apply(ns - first_ns);
+        scaled
+            .map(Time)
+            .ok_or_else(|| BadRow::new(place, "the row arrives later than 30 years", "set a smaller `time_scale`"))
+    }
+}
+
+/// Deals tokens, each once.
+#[derive(Debug)]
+struct Fresh {
+    next: u64,
+}
+
+impl Fresh {
+    fn new() -> Self {
+        Fresh { next: FRESH_FIRST.into() }
+    }
+
+    fn take(&mut self, len: u32, place: Place) -> Result<Token, BadRow> {
+        let first = self.next;
+        self.next += u64::from(len);
+        match Token::try_from(first) {
+            Ok(first) if self.next <= TOKEN_END => Ok(first),
+            _ => Err(BadRow::new(place, "the trace has more than 2^31 different tokens", "set a smaller `limit`")),
+        }
+    }
+}
+
+/// The lines of a trace with their numbers, without line breaks and without blank lines at the end.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text).trim_end();
+    text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)).enumerate().map(|(at, line)| (at + 1, line))
+}
+
+fn blocks(firsts: Vec<Token>, block_len: u32, len: u32) -> Prompt {
+    Prompt::Blocks { firsts: Arc::from(firsts), block_len, len }
+}

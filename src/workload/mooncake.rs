@@ -1,0 +1,151 @@
+//! The Mooncake traces (kvcache-ai/Mooncake): one JSON object a line, prompts as ids of 512-token blocks. Equal ids
+//! become equal tokens, so that prompts share the prefixes that they shared in the service.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::{BadRow, Clock, Fresh, Place, Row, Scale, blocks, lines};
+
+/// Tokens in a block.
+pub const BLOCK_LEN: u32 = 512;
+const MILLISECOND_NS: u128 = 1_000_000;
+
+#[derive(Deserialize)]
+struct Raw {
+    timestamp: u64,
+    input_length: u32,
+    output_length: u32,
+    hash_ids: Vec<u64>,
+}
+
+/// Reads the first `limit` rows of a trace. Blocks are given tokens in the order in which they are first named.
+///
+/// # Errors
+/// The first bad row: broken JSON, a field missing or of the wrong type, a length of 0, a number of blocks that does
+/// not fit the length of the prompt, a timestamp that goes back.
+pub fn read(text: &str, limit: Option<usize>, scale: Scale) -> Result<Vec<Row>, BadRow> {
+    let mut clock = Clock::default();
+    let mut fresh = Fresh::new();
+    let mut first_of_block = BTreeMap::new();
+    let mut rows = Vec::new();
+    for (line, text) in
+        lines(text).take(limit.unwrap_or(usize::MAX)).filter(|(line, text)| *line > 1 || !text.is_empty())
+    {
+        let raw = row(line, text)?;
+        let place = |name| value_place(line, text, name);
+        let ns = u128::from(raw.timestamp) * MILLISECOND_NS;
+        let at = clock.since_first(ns, scale, place("timestamp"))?;
+        for (name, len) in [("input_length", raw.input_length), ("output_length", raw.output_length)] {
+            if len == 0 {
+                let remedy = "every request has a prompt and an output: take the row out";
+                return Err(BadRow::new(place(name), format!("`{name}` is 0"), remedy));
+            }
+        }
+        let needed = raw.input_length.div_ceil(BLOCK_LEN) as usize;
+        if raw.hash_ids.len() != needed {
+            let message = format!(
+                "{} `hash_ids` do not cover {} tokens in blocks of {BLOCK_LEN}",
+                raw.hash_ids.len(),
+                raw.input_length
+            );
+            return Err(BadRow::new(place("hash_ids"), message, format!("list {needed} ids, one a block")));
+        }
+        let mut firsts = Vec::with_capacity(needed);
+        for id in raw.hash_ids {
+            let first = match first_of_block.get(&id) {
+                Some(first) => *first,
+                None => {
+                    let first = fresh.take(BLOCK_LEN, place("hash_ids"))?;
+                    first_of_block.insert(id, first);
+                    first
+                }
+            };
+            firsts.push(first);
+        }
+        rows.push(Row {
+            at,
+            prompt: blocks(firsts, BLOCK_LEN, raw.input_length),
+            prompt_len: raw.input_length,
+            outputs: raw.output_length,
+            place: place("input_length"),
+        });
+    }
+    if rows.is_empty() {
+        let place = Place { line: 1, offset: 0, len: 0 };
+        return Err(BadRow::new(place, "the trace has no rows", "give a trace with at least one row"));
+    }
+    Ok(rows)
+}
+
+fn row(line: usize, text: &str) -> Result<Raw, BadRow> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let read = serde_path_to_error::deserialize::<_, Raw>(&mut deserializer);
+    let (name, error) = match read {
+        Ok(raw) => match deserializer.end() {
+            Ok(()) => return Ok(raw),
+            Err(error) => (None, error),
+        },
+        Err(error) => {
+            let name = error.path().to_string();
+            (Some(name).filter(|name| name != "."), error.into_inner())
+        }
+    };
+    // The error ends with " at line 1 column 7", which is ours to say.
+    let told = error.to_string();
+    let told = told.split(" at line ").next().unwrap_or(&told);
+    // Columns count bytes from 1; the end of a row that is cut short is behind its last byte.
+    let offset = if error.is_eof() { text.len() } else { error.column().saturating_sub(1).min(text.len()) };
+    let place = Place { line, offset, len: 1 };
+    let message = match name {
+        Some(name) if error.is_data() => format!("`{name}` cannot be read: {told}"),
+        _ => format!("the row cannot be read: {told}"),
+    };
+    let remedy = match error.classify() {
+        serde_json::error::Category::Data => {
+            "a row has whole numbers timestamp (milliseconds), input_length and output_length, and a list hash_ids"
+        }
+        serde_json::error::Category::Eof => "the row is cut short: write one whole JSON object a line",
+        serde_json::error::Category::Syntax | serde_json::error::Category::Io => "write one JSON object a line",
+    };
+    Err(BadRow::new(place, message, remedy))
+}
+
+/// Where the value of a field stands in a row that could be read.
+fn value_place(line: usize, text: &str, name: &str) -> Place {
+    let key = format!("\"{name}\"");
+    let Some(after) = text.find(&key).map(|at| at + key.len()) else {
+        return Place { line, offset: 0, len: text.len() };
+    };
+    let indent = text[after..].find(|c: char| c != ':' && !c.is_whitespace()).unwrap_or(0);
+    let offset = after + indent;
+    let end = if text[offset..].starts_with('[') {
+        text[offset..].find(']').map(|at| at + 1)
+    } else {
+        text[offset..].find([',', '}'])
+    };
+    Place { line, offset, len: end.unwrap_or(text.len() - offset) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Time;
+    use crate::model::Prompt;
+
+    #[test]
+    fn equal_ids_are_equal_tokens() {
+        let text = concat!(
+            "{\"timestamp\": 7, \"input_length\": 600, \"output_length\": 2, \"hash_ids\": [9000000000, 5]}\r\n",
+            "{\"timestamp\": 10, \"input_length\": 1030, \"output_length\": 1, \"hash_ids\": [9000000000, 7, 5]}",
+        );
+        let rows = read(text, None, Scale::ONE).expect("two rows");
+        let firsts = rows.iter().map(|row| match &row.prompt {
+            Prompt::Blocks { firsts, block_len: 512, len } if *len == row.prompt_len => firsts.to_vec(),
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(firsts.collect::<Vec<_>>(), [vec![1000, 1512], vec![1000, 2024, 1512]]);
+        assert_eq!((rows[1].at, rows[1].outputs), (Time(3_000_000), 1));
+        assert_eq!(read(text, Some(1), Scale::ONE).map(|rows| rows.len()), Ok(1));
+    }
+}
