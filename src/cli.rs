@@ -1,0 +1,90 @@
+//! The command line: clap structs; each command is one call into the library.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+use crate::command::{self, Exit, Failure, Format, RunArgs};
+
+/// Replays any timing of an LLM server's overlap scheduler, and judges which recurrent state it caches under which
+/// prefix length.
+#[derive(Debug, Parser)]
+#[command(version, arg_required_else_help = true, after_help = EXITS)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXITS: &str = "Exit codes: 0 clean or lossy; 1 corrupt or broken, or an expectation failed; \
+2 a mistake in the command line or a file; 3 a bound ended the run (inconclusive).";
+
+const RUN_EXAMPLES: &str = "Examples:
+  overlapsim run scenarios/double-fire.ron
+  overlapsim run scenarios/double-fire.ron --rule all
+  overlapsim run scenarios/double-fire.ron --rule completed-mask --timeline
+  overlapsim run scenarios/natural-jitter.ron --seed 7 --format json";
+
+const DIFF_EXAMPLES: &str = "Examples:
+  overlapsim diff scenarios/double-fire.ron";
+
+const TEST_EXAMPLES: &str = "Examples:
+  overlapsim test scenarios/
+  overlapsim test scenarios/double-fire.ron my-incident.ron";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Replay a scenario under one rule or all, and judge it
+    #[command(after_help = RUN_EXAMPLES)]
+    Run {
+        /// The scenario file
+        file: PathBuf,
+        /// A rule by name, `all`, or `release` for the one that the scenario's release shipped with [default: the
+        /// scenario's own, or mask-lookahead]
+        #[arg(long, value_name = "RULE")]
+        rule: Option<String>,
+        /// The seed of drawn durations [default: the scenario's own, or 0]
+        #[arg(long, value_name = "N")]
+        seed: Option<u64>,
+        /// How to print the result
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+        /// Draw the CPU phases and the GPU stream turn by turn (text only)
+        #[arg(long)]
+        timeline: bool,
+    },
+    /// Run every rule and show the boundary decisions on which they differ
+    #[command(after_help = DIFF_EXAMPLES)]
+    Diff {
+        /// The scenario file
+        file: PathBuf,
+        /// The seed of drawn durations [default: the scenario's own, or 0]
+        #[arg(long, value_name = "N")]
+        seed: Option<u64>,
+    },
+    /// Check what scenarios expect: one line each, the form that CI uses
+    #[command(after_help = TEST_EXAMPLES)]
+    Test {
+        /// Scenario files, or directories to search for .ron files
+        #[arg(required = true)]
+        paths: Vec<PathBuf>,
+    },
+}
+
+impl Cli {
+    /// Does what the command line asks for.
+    ///
+    /// # Errors
+    /// A mistake in the command line or in a file, in words for standard error.
+    pub fn execute(self) -> Result<Exit, Failure> {
+        match self.command {
+            Command::Run { format: Format::Json, timeline: true, .. } => {
+                Err(Failure("error: --timeline is text\nhelp: leave --format json out, or --timeline\n".to_string()))
+            }
+            Command::Run { file, rule, seed, format, timeline } => {
+                command::run(&RunArgs { file, rule, seed, format, timeline })
+            }
+            Command::Diff { file, seed } => command::diff(&file, seed),
+            Command::Test { paths } => command::test(&paths),
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! `diff`: all rules side by side, a row for each boundary decision on which not all agree.
+
+use std::path::Path;
+
+use crate::report::diff_text;
+use crate::runner::Keep;
+
+use super::output::{Exit, Failure, print};
+use super::run::{all_rules, load, reports, run_all, worst};
+
+/// Runs a scenario under every rule and prints where they differ.
+///
+/// # Errors
+/// A scenario that cannot be read.
+pub fn diff(file: &Path, seed: Option<u64>) -> Result<Exit, Failure> {
+    let scenario = load(file)?;
+    let rules = all_rules();
+    let outcomes = run_all(&scenario, &rules, seed, Keep { record: false, boundaries: true });
+    let path = file.to_string_lossy();
+    print(&diff_text(&reports(&scenario, &path, &rules, seed, &outcomes)))?;
+    Ok(worst(&outcomes))
+}

@@ -1,0 +1,12 @@
+//! What the commands do: load, run, render. Owns exit codes and where bytes go; decides nothing about a run.
+
+mod diff;
+mod output;
+mod progress;
+mod run;
+mod test;
+
+pub use diff::diff;
+pub use output::{Exit, Failure};
+pub use run::{Format, RunArgs, run};
+pub use test::test;

@@ -1,0 +1,126 @@
+//! `run`: replay a scenario under one rule or all, judge it, print text or JSON.
+
+use std::path::{Path, PathBuf};
+
+use crate::model::Rule;
+use crate::report::{Run, run_text, runs_json, timeline};
+use crate::runner::{self, Keep, Outcome};
+use crate::scenario::{self, Scenario};
+
+use super::output::{Exit, Failure, print, replay_line};
+use super::progress::Progress;
+
+/// How the result is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// What `run` is asked to do.
+#[derive(Clone, Debug)]
+pub struct RunArgs {
+    /// The scenario file.
+    pub file: PathBuf,
+    /// A rule's name, `all`, or `release`; the scenario's own rule if not given.
+    pub rule: Option<String>,
+    /// The seed of drawn durations; the scenario's own if not given.
+    pub seed: Option<u64>,
+    /// How to print.
+    pub format: Format,
+    /// Draw the two lanes turn by turn.
+    pub timeline: bool,
+}
+
+/// Runs a scenario and prints what came of it.
+///
+/// # Errors
+/// A scenario that cannot be read, or a rule that does not exist.
+pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    let scenario = load(&args.file)?;
+    let rules = rules(&scenario, args.rule.as_deref())?;
+    let keep = Keep { record: args.timeline, boundaries: args.timeline };
+    let outcomes = run_all(&scenario, &rules, args.seed, keep);
+    let path = args.file.to_string_lossy();
+    let runs = reports(&scenario, &path, &rules, args.seed, &outcomes);
+    let text = match args.format {
+        Format::Json => runs_json(&runs),
+        Format::Text => {
+            let mut parts = Vec::new();
+            for (run, outcome) in runs.iter().zip(&outcomes) {
+                parts.push(run_text(run));
+                if let Some(record) = &outcome.record {
+                    parts.push(timeline(record, &scenario.setup.names, &outcome.judgement));
+                }
+            }
+            parts.join("\n")
+        }
+    };
+    print(&text)?;
+    Ok(worst(&outcomes))
+}
+
+/// Reads a scenario file.
+pub(super) fn load(path: &Path) -> Result<Scenario, Failure> {
+    scenario::load(path, &runner::rule_names()).map_err(|diagnostic| Failure(diagnostic.render(false)))
+}
+
+/// The rules that a run is asked for.
+fn rules(scenario: &Scenario, asked: Option<&str>) -> Result<Vec<&'static dyn Rule>, Failure> {
+    let name = asked.or(scenario.rule.as_deref()).unwrap_or(runner::DEFAULT_RULE);
+    match name {
+        "all" => Ok(all_rules()),
+        "release" => Ok(vec![runner::release_rule(scenario.setup.engine.release)]),
+        name => match runner::rule(name) {
+            Some(rule) => Ok(vec![rule]),
+            None => {
+                let known = runner::rule_names().join(", ");
+                Err(Failure(format!(
+                    "error: there is no rule `{name}`\nhelp: the rules are {known}; or all, release\n"
+                )))
+            }
+        },
+    }
+}
+
+/// Every rule.
+pub(super) fn all_rules() -> Vec<&'static dyn Rule> {
+    runner::rule_names().into_iter().filter_map(runner::rule).collect()
+}
+
+/// Runs a scenario under each of `rules`, showing progress.
+pub(super) fn run_all(scenario: &Scenario, rules: &[&dyn Rule], seed: Option<u64>, keep: Keep) -> Vec<Outcome> {
+    let mut progress = Progress::new(&scenario.setup, rules.len());
+    let seed = seed.unwrap_or(scenario.seed);
+    rules.iter().map(|rule| runner::run(&scenario.setup, *rule, seed, keep, Some(&mut || progress.output()))).collect()
+}
+
+/// What the renderers need of each run.
+pub(super) fn reports<'a>(
+    scenario: &'a Scenario,
+    path: &'a str,
+    rules: &[&'static dyn Rule],
+    seed: Option<u64>,
+    outcomes: &'a [Outcome],
+) -> Vec<Run<'a>> {
+    rules
+        .iter()
+        .zip(outcomes)
+        .map(|(rule, outcome)| Run {
+            scenario: path,
+            rule: rule.name(),
+            replay: replay_line(path, rule.name(), seed),
+            names: &scenario.setup.names,
+            judgement: &outcome.judgement,
+            timing: &outcome.timing,
+            warnings: Vec::new(),
+        })
+        .collect()
+}
+
+/// The exit of several runs: the worst of them.
+pub(super) fn worst(outcomes: &[Outcome]) -> Exit {
+    outcomes.iter().map(|outcome| Exit::from(outcome.judgement.verdict)).max().unwrap_or(Exit::Good)
+}

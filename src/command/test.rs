@@ -1,0 +1,143 @@
+//! `test`: run what every scenario expects, one line each.
+
+use std::path::{Path, PathBuf};
+
+use crate::judge::{Finding, Kind, Verdict};
+use crate::report::{FindingLine, RuleFailure, TestOutcome, name, test_text};
+use crate::runner::{self, Keep};
+use crate::scenario::{Expect, ExpectFinding, ExpectVerdict, Scenario};
+
+use super::output::{Exit, Failure, print, replay_line};
+use super::run::load;
+
+/// Runs the `expect` of every scenario in `paths`: files, or directories that are searched for `.ron` files.
+///
+/// # Errors
+/// A path that does not exist, or no scenario at all. A scenario that cannot be read is one that failed, and the
+/// command then ends with exit code 2 after running the others.
+pub fn test(paths: &[PathBuf]) -> Result<Exit, Failure> {
+    let mut files = Vec::new();
+    for path in paths {
+        collect(path, &mut files)?;
+    }
+    if files.is_empty() {
+        return Err(Failure("error: no scenario found\nhelp: name .ron files or directories that hold some\n".into()));
+    }
+    files.sort();
+    files.dedup();
+    let outcomes: Vec<TestOutcome> = files.iter().map(|file| test_file(file)).collect();
+    print(&test_text(&outcomes))?;
+    if outcomes.iter().any(|outcome| outcome.error.is_some()) {
+        return Err(Failure("error: some scenarios could not be read\n".into()));
+    }
+    Ok(if outcomes.iter().all(TestOutcome::passed) { Exit::Good } else { Exit::Found })
+}
+
+fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    let fail = |error| Failure(format!("error: cannot read {}: {error}\n", path.display()));
+    if !path.is_dir() {
+        std::fs::metadata(path).map_err(fail)?;
+        files.push(path.to_path_buf());
+        return Ok(());
+    }
+    for entry in std::fs::read_dir(path).map_err(fail)? {
+        let entry = entry.map_err(fail)?.path();
+        if entry.is_dir() {
+            collect(&entry, files)?;
+        } else if entry.extension().is_some_and(|extension| extension == "ron") {
+            files.push(entry);
+        }
+    }
+    Ok(())
+}
+
+fn test_file(file: &Path) -> TestOutcome {
+    let path = file.to_string_lossy().to_string();
+    match load(file) {
+        Err(failure) => TestOutcome { scenario: path, rules: 0, failures: Vec::new(), error: Some(failure.0) },
+        Ok(scenario) => {
+            let failures = scenario.expect.iter().filter_map(|expect| check(&scenario, &path, expect)).collect();
+            TestOutcome { scenario: path, rules: scenario.expect.len(), failures, error: None }
+        }
+    }
+}
+
+/// Runs one expectation; what differed, if anything did.
+fn check(scenario: &Scenario, path: &str, expect: &Expect) -> Option<RuleFailure> {
+    let rule = runner::rule(&expect.rule).expect("the parser knows every rule by name");
+    let outcome = runner::run(&scenario.setup, rule, scenario.seed, Keep::default(), None);
+    let judgement = &outcome.judgement;
+    let names = &scenario.setup.names;
+    let found: Vec<&Finding> = judgement.findings.iter().filter(|finding| finding.kind != Kind::Inherited).collect();
+    let (missing, unexpected) = match_up(names, &expect.findings, &found);
+    let expected = verdict(expect.verdict);
+    if missing.is_empty() && unexpected.is_empty() && judgement.verdict == expected {
+        return None;
+    }
+    Some(RuleFailure {
+        rule: expect.rule.clone(),
+        expected,
+        got: judgement.verdict,
+        missing,
+        unexpected,
+        replay: replay_line(path, &expect.rule, None),
+    })
+}
+
+fn verdict(expected: ExpectVerdict) -> Verdict {
+    match expected {
+        ExpectVerdict::Clean => Verdict::Clean,
+        ExpectVerdict::Lossy => Verdict::Lossy,
+        ExpectVerdict::Corrupt => Verdict::Corrupt,
+        ExpectVerdict::Broken => Verdict::Broken,
+        ExpectVerdict::Inconclusive => Verdict::Inconclusive,
+    }
+}
+
+/// Pairs every expected finding with one found, each used once; what is left over on either side.
+fn match_up(names: &[String], expected: &[ExpectFinding], found: &[&Finding]) -> (Vec<FindingLine>, Vec<FindingLine>) {
+    let mut left: Vec<&Finding> = found.to_vec();
+    let mut missing = Vec::new();
+    // The most precise expectations choose first, so that a vague one does not take what only they can have.
+    let mut order: Vec<&ExpectFinding> = expected.iter().collect();
+    order.sort_by_key(|wanted| std::cmp::Reverse(precision(wanted)));
+    for wanted in order {
+        match left.iter().position(|finding| fits(names, wanted, finding)) {
+            Some(i) => {
+                left.remove(i);
+            }
+            None => missing.push(wanted_line(wanted)),
+        }
+    }
+    let unexpected = left.into_iter().map(|finding| found_line(names, finding)).collect();
+    (missing, unexpected)
+}
+
+fn precision(wanted: &ExpectFinding) -> usize {
+    usize::from(wanted.request.is_some())
+        + usize::from(wanted.label.is_some())
+        + usize::from(wanted.holds.is_some())
+        + usize::from(wanted.turn.is_some())
+        + usize::from(wanted.slot.is_some())
+}
+
+fn fits(names: &[String], wanted: &ExpectFinding, finding: &Finding) -> bool {
+    let is = |wanted: Option<u32>, value: Option<u32>| wanted.is_none_or(|wanted| Some(wanted) == value);
+    let request = finding.req.map(|req| names[req.index()].as_str());
+    name::kind(finding.kind) == wanted.kind
+        && wanted.request.as_deref().is_none_or(|wanted| Some(wanted) == request)
+        && is(wanted.label, finding.label)
+        && is(wanted.holds, finding.holds)
+        && is(wanted.turn, Some(finding.turn))
+        && is(wanted.slot, finding.slot.map(|slot| slot.0))
+}
+
+fn wanted_line(wanted: &ExpectFinding) -> FindingLine {
+    let kind = name::kind_from_name(&wanted.kind).expect("the parser knows every kind by name");
+    FindingLine { kind, request: wanted.request.clone(), label: wanted.label }
+}
+
+fn found_line(names: &[String], finding: &Finding) -> FindingLine {
+    let request = finding.req.map(|req| names[req.index()].clone());
+    FindingLine { kind: finding.kind, request, label: finding.label }
+}

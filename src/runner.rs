@@ -1,0 +1,91 @@
+//! Assembles a run: setup, rule, machine, judge, meter, recorder. The only place that names a concrete rule.
+
+use crate::engine::{Chooser, Seeded};
+use crate::judge::{Judge, Judgement, Options as JudgeOptions};
+use crate::model::{Ended, Machine, Release, Rule, Setup};
+use crate::record::{Fact, Record, ReqId, Sink, Tee, Token};
+use crate::report::{Meter, Timing};
+use crate::rule::{CommittedLen, CompletedMask, MaskLookahead, TokenLen};
+
+/// Every rule, in the order of their history.
+const RULES: [&dyn Rule; 4] = [&CommittedLen, &TokenLen, &MaskLookahead, &CompletedMask];
+
+/// The rule that a scenario runs under if nothing else is said: the main subject.
+pub const DEFAULT_RULE: &str = "mask-lookahead";
+
+/// The names of all rules, in the order of their history.
+pub fn rule_names() -> Vec<&'static str> {
+    RULES.iter().map(|rule| rule.name()).collect()
+}
+
+/// The rule of this name.
+pub fn rule(name: &str) -> Option<&'static dyn Rule> {
+    RULES.into_iter().find(|rule| rule.name() == name)
+}
+
+/// The rule that a release shipped with.
+pub fn release_rule(release: Release) -> &'static dyn Rule {
+    match release {
+        Release::V0_5_16 | Release::V0_5_17 => &CommittedLen,
+        Release::V0_5_18 | Release::V0_5_23 => &CompletedMask,
+    }
+}
+
+/// What a run should keep beside the judgement.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Keep {
+    /// Every fact.
+    pub record: bool,
+    /// Every decision and due boundary, for `diff` and `timeline`.
+    pub boundaries: bool,
+}
+
+/// What came of a run.
+#[derive(Debug)]
+pub struct Outcome {
+    /// What the judge says.
+    pub judgement: Judgement,
+    /// Latencies and throughput in virtual time.
+    pub timing: Timing,
+    /// Every fact, if kept.
+    pub record: Option<Record>,
+}
+
+/// Runs `setup` under `rule` with scripted choices and durations drawn by `seed`; `watch` is told of every output.
+pub fn run(setup: &Setup, rule: &dyn Rule, seed: u64, keep: Keep, watch: Option<&mut dyn FnMut()>) -> Outcome {
+    run_with(setup, rule, &mut Seeded::new(seed), keep, watch)
+}
+
+/// Runs `setup` under `rule` with the given chooser.
+pub fn run_with(
+    setup: &Setup,
+    rule: &dyn Rule,
+    chooser: &mut impl Chooser,
+    keep: Keep,
+    watch: Option<&mut dyn FnMut()>,
+) -> Outcome {
+    let judge = Judge::new(JudgeOptions { page_size: setup.engine.page_size, keep_boundaries: keep.boundaries });
+    let watch = watch.map(Watch);
+    let mut sink = Tee(Tee(judge, Meter::new()), Tee(keep.record.then(Record::default), watch));
+    let (ended, world) = Machine::new(setup, rule, chooser, &mut sink).run();
+    if ended != Ended::Asserted
+        && let Err(broken) = world.tree().check()
+    {
+        panic!("the radix tree broke an invariant of its own: {broken}");
+    }
+    let Tee(Tee(judge, meter), Tee(record, _)) = sink;
+    Outcome { judgement: judge.finish(), timing: meter.timing(), record }
+}
+
+/// Tells somebody of every output, to show progress.
+struct Watch<'a>(&'a mut dyn FnMut());
+
+impl Sink for Watch<'_> {
+    fn fact(&mut self, fact: Fact) {
+        if let Fact::Output { .. } = fact {
+            (self.0)();
+        }
+    }
+
+    fn prompt(&mut self, _: ReqId, _: &[Token]) {}
+}
