@@ -1,0 +1,90 @@
+//! Random valid setups of small size, for property tests.
+
+use overlapsim::model::{
+    Arrive, Costs, Engine, Event, Prompt, Release, RequestSpec, ResultQueue, Setup, Stop, Strategy,
+};
+use overlapsim::record::ReqId;
+use proptest::prelude::*;
+use proptest::strategy::Strategy as Generator;
+
+/// One request before its references are resolved: arrival, prompt and stop by number.
+type Raw = (u8, u32, u8, u32, u32, bool, u32);
+
+fn release() -> impl Generator<Value = Release> {
+    prop_oneof![Just(Release::V0_5_16), Just(Release::V0_5_17), Just(Release::V0_5_18), Just(Release::V0_5_23)]
+}
+
+fn engine() -> impl Generator<Value = Engine> {
+    (
+        release(),
+        0..4u8,
+        1..4u32,
+        prop_oneof![Just(1u32), Just(2), Just(4)],
+        1..4u32,
+        1..5u32,
+        any::<bool>(),
+        any::<bool>(),
+    )
+        .prop_map(|(release, strategy, interval, page, chunk, running, tight, serial)| {
+            let mut engine = Engine::preset(release);
+            (engine.strategy, engine.overlap) = match strategy {
+                0 => (Strategy::NoBuffer, false),
+                1 => (Strategy::ExtraBuffer, false),
+                2 => (Strategy::ExtraBuffer, true),
+                _ => (Strategy::ExtraBufferLazy, true),
+            };
+            engine.page_size = if strategy == 0 { 1 } else { page };
+            engine.track_interval = 2 * interval * engine.page_size;
+            engine.mamba_chunk = chunk * engine.page_size;
+            engine.max_running = running;
+            engine.mamba_slots = if tight { 5 * running + 1 } else { 64 };
+            engine.kv_tokens = if tight { 160 } else { 4096 };
+            engine.conservativeness = if tight { 0.1 } else { 1.0 };
+            engine.disable_consecutive_prefill_overlap = serial;
+            engine
+        })
+}
+
+fn resolve(engine: Engine, raw: Vec<Raw>, fails: Vec<(u32, u8)>) -> Setup {
+    let mut requests: Vec<RequestSpec> = Vec::new();
+    let mut fresh = 1000;
+    for (i, &(kind, turn, source, len, stop, by_token, extra)) in raw.iter().enumerate() {
+        let max_new = if by_token { stop + extra } else { stop };
+        let of = (i > 0).then(|| ReqId(u32::from(source) % i as u32));
+        let mut take = |len| {
+            let first = fresh;
+            fresh += len;
+            first
+        };
+        let (arrive, prompt) = match (kind % 6, of) {
+            (0 | 1, _) | (_, None) => (Arrive::Turn(turn), Prompt::Fresh { fresh: take(len), len }),
+            (2, Some(req)) => (Arrive::After(req), Prompt::Of { req, keep: None, fresh: take(len), len }),
+            (3, Some(req)) => (Arrive::After(req), Prompt::Of { req, keep: Some(1), fresh: take(len), len }),
+            (4, Some(req)) => (Arrive::Before(req, 4 + turn), Prompt::Fresh { fresh: take(len), len }),
+            (_, Some(_)) => {
+                let len = len.min(9);
+                (Arrive::Turn(turn), Prompt::Tokens((1..=len).collect()))
+            }
+        };
+        let stop = if by_token { Stop::Token(stop) } else { Stop::Length };
+        requests.push(RequestSpec { arrive, prompt, stop, max_new });
+    }
+    let names = (0..requests.len()).map(|i| format!("r{i}")).collect();
+    let count = requests.len() as u32;
+    let events =
+        fails.into_iter().map(|(turn, req)| Event::FailAlloc { turn, req: ReqId(u32::from(req) % count) }).collect();
+    Setup { engine, costs: Costs::default(), requests, names, events, turns_max: 4000 }
+}
+
+/// A setup of up to six requests, each at most 12 fresh tokens and 14 outputs.
+pub fn setups() -> impl Generator<Value = Setup> {
+    let raw = (any::<u8>(), 0..16u32, any::<u8>(), 1..12u32, 1..14u32, any::<bool>(), 1..6u32);
+    let fails = proptest::collection::vec((0..30u32, any::<u8>()), 0..4);
+    (engine(), proptest::collection::vec(raw, 1..7), fails, any::<bool>()).prop_map(|(engine, raw, fails, alias)| {
+        let mut setup = resolve(engine, raw, fails);
+        if alias {
+            setup.engine.result_queue = ResultQueue::Alias;
+        }
+        setup
+    })
+}

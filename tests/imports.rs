@@ -1,0 +1,118 @@
+//! Who may import whom, kept as data: no arrow points back.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Module, and what it may name with `crate::`. A module may always name itself.
+const TABLE: &[(&str, &[&str])] = &[
+    ("engine", &[]),
+    ("record", &["engine::Time"]),
+    ("model", &["engine", "record"]),
+    ("rule", &["model", "record"]),
+    ("judge", &["record"]),
+    ("scenario", &["engine::Time", "model", "record", "workload"]),
+    ("workload", &["engine::Time", "model", "record"]),
+    ("report", &["engine::Time", "judge", "record"]),
+    ("runner", &["engine", "judge", "model", "record", "report", "rule"]),
+    ("command", &["judge", "model", "report", "runner", "scenario"]),
+    ("cli", &["command"]),
+];
+
+/// The rules by type name: only `runner` may name one outside `rule`.
+const RULES: &[&str] = &["CommittedLen", "TokenLen", "MaskLookahead", "CompletedMask"];
+
+fn sources() -> BTreeMap<String, Vec<(PathBuf, String)>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut modules: BTreeMap<String, Vec<(PathBuf, String)>> = BTreeMap::new();
+    let mut folders = vec![root.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let inside = path.strip_prefix(&root).unwrap();
+                let module = inside.iter().next().unwrap().to_string_lossy().trim_end_matches(".rs").to_string();
+                let text = std::fs::read_to_string(&path).unwrap();
+                modules.entry(module).or_default().push((path, text));
+            }
+        }
+    }
+    modules
+}
+
+/// The paths after each `crate::` in code, doc comments and tests left out.
+fn imports(text: &str) -> Vec<String> {
+    let code: String =
+        text.lines().filter(|line| !line.trim_start().starts_with("//")).map(|line| format!("{line}\n")).collect();
+    let ends = |c: char| !(c.is_alphanumeric() || c == '_' || c == ':');
+    code.split("crate::").skip(1).map(|rest| rest.split(ends).next().unwrap_or("").to_string()).collect()
+}
+
+#[test]
+fn every_import_is_in_the_table() {
+    let table: BTreeMap<&str, &[&str]> = TABLE.iter().copied().collect();
+    let modules = sources();
+    let mut wrong = Vec::new();
+    for (module, files) in &modules {
+        if module == "lib" || module == "main" {
+            continue;
+        }
+        let Some(allowed) = table.get(module.as_str()) else {
+            wrong.push(format!("module {module} is not in the table"));
+            continue;
+        };
+        for (path, text) in files {
+            let own_tests = path.ends_with("tests.rs") || path.iter().any(|part| part == "tests");
+            for import in imports(text) {
+                let same = import.split("::").next() == Some(module);
+                let fits = |entry: &&str| import == **entry || import.starts_with(&format!("{entry}::"));
+                if !same && !allowed.iter().any(|entry| fits(&entry)) && !own_tests {
+                    wrong.push(format!("{} imports crate::{import}", path.display()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    for module in table.keys() {
+        assert!(modules.contains_key(*module), "the table names {module}, which does not exist");
+    }
+}
+
+#[test]
+fn only_the_runner_names_a_concrete_rule() {
+    let mut wrong = Vec::new();
+    for (module, files) in sources() {
+        if module == "rule" || module == "runner" || module == "lib" {
+            continue;
+        }
+        for (path, text) in files {
+            let named = RULES.iter().find(|rule| imports(&text).iter().any(|import| import.ends_with(*rule)));
+            if let Some(rule) = named {
+                wrong.push(format!("{} names {rule}", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_wall_clock_environment_or_hash_map_order() {
+    let forbidden =
+        ["HashMap", "HashSet", "SystemTime", "env::var", "thread_local", "static mut", "RefCell", "Instant::now"];
+    let mut wrong = Vec::new();
+    for (module, files) in sources() {
+        for (path, text) in files {
+            // The progress bar alone reads the clock, and nothing that is computed depends on it.
+            if module == "command" && path.ends_with("progress.rs") {
+                continue;
+            }
+            for word in forbidden {
+                if text.lines().any(|line| !line.trim_start().starts_with("//") && line.contains(word)) {
+                    wrong.push(format!("{} uses {word}", path.display()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -1,0 +1,130 @@
+//! What must hold of the loop under any timing, rule and engine variant.
+
+mod common;
+
+use common::setups::setups;
+use overlapsim::engine::Seeded;
+use overlapsim::judge::{Judgement, Kind, Verdict};
+use overlapsim::model::{ResultQueue, Setup, Stop, Strategy};
+use overlapsim::record::{Fact, FinishKind, Record};
+use overlapsim::runner::{self, Keep};
+use proptest::prelude::*;
+
+fn run(setup: &Setup, rule: &str) -> (Judgement, Record) {
+    let keep = Keep { record: true, boundaries: false };
+    let outcome = runner::run_with(setup, runner::rule(rule).unwrap(), &mut Seeded::new(1), keep, None);
+    (outcome.judgement, outcome.record.unwrap())
+}
+
+/// The facts of the schedule: what is launched when, and what comes of it; no slots, labels or decisions.
+fn schedule(record: &Record) -> Vec<Fact> {
+    let of_schedule = |fact: &Fact| {
+        matches!(
+            fact,
+            Fact::Turn { .. } | Fact::Arrive { .. } | Fact::Sampled { .. } | Fact::Finish { .. } | Fact::Admit { .. }
+        )
+    };
+    record.facts().filter(of_schedule).map(without_times).collect()
+}
+
+fn without_times(fact: Fact) -> Fact {
+    match fact {
+        Fact::Turn { turn, .. } => Fact::Turn { turn, at: overlapsim::engine::Time::ZERO },
+        Fact::Arrive { req, max_new, .. } => Fact::Arrive { req, max_new, at: overlapsim::engine::Time::ZERO },
+        other => other,
+    }
+}
+
+fn asserted(judgement: &Judgement) -> bool {
+    judgement.findings.iter().any(|finding| finding.kind == Kind::Assertion)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_slot_page_and_lock_is_accounted_for(setup in setups()) {
+        for rule in runner::rule_names() {
+            let (judgement, _) = run(&setup, rule);
+            for finding in &judgement.findings {
+                let accounting = matches!(finding.kind, Kind::Leak | Kind::DoubleFree | Kind::UseAfterFree | Kind::Lock);
+                prop_assert!(!accounting, "{rule}: {finding:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_request_ends_as_its_script_says(setup in setups()) {
+        let (judgement, record) = run(&setup, "token-len");
+        if judgement.verdict == Verdict::Broken {
+            // A pool this tight can end the modelled system; nothing else may.
+            prop_assert!(asserted(&judgement), "{:?}", judgement.findings);
+            return Ok(());
+        }
+        prop_assert!(judgement.bound.is_none(), "stalled or endless");
+        for (spec, outcome) in setup.requests.iter().zip(&judgement.requests) {
+            let (outputs, kind) = match spec.stop {
+                Stop::Token(n) if n < spec.max_new => (n, FinishKind::Token),
+                Stop::Token(n) => (n, outcome.finish.unwrap()),
+                Stop::Length => (spec.max_new, FinishKind::Length),
+            };
+            prop_assert_eq!((outcome.outputs, outcome.finish), (outputs, Some(kind)));
+        }
+        let done = record.facts().any(|fact| matches!(fact, Fact::Done { .. }));
+        prop_assert!(done);
+    }
+
+    #[test]
+    fn the_schedule_is_the_same_under_every_rule(setup in setups()) {
+        let mut setup = setup;
+        setup.engine.mamba_slots = 256;
+        setup.engine.result_queue = ResultQueue::Copy;
+        // A hit depends on what is cached, and that on the rule.
+        for spec in &mut setup.requests {
+            if let overlapsim::model::Prompt::Of { fresh, len, .. } = spec.prompt {
+                spec.prompt = overlapsim::model::Prompt::Fresh { fresh, len };
+            }
+        }
+        setup.engine.kv_tokens = 4096;
+        let (_, first) = run(&setup, "committed-len");
+        for rule in ["token-len", "mask-lookahead", "completed-mask"] {
+            let (judgement, record) = run(&setup, rule);
+            prop_assert!(!asserted(&judgement));
+            prop_assert_eq!(schedule(&record), schedule(&first), "{}", rule);
+        }
+    }
+
+    #[test]
+    fn lookahead_is_zero_or_one_and_zero_without_overlap(setup in setups()) {
+        let (judgement, _) = run(&setup, "mask-lookahead");
+        for (&lookahead, &count) in &judgement.lookahead {
+            prop_assert!(lookahead == 0 || lookahead == 1 && setup.engine.overlap, "L={lookahead}: {count}");
+        }
+    }
+
+    #[test]
+    fn mask_reuse_decides_as_recomputing_does(setup in setups()) {
+        let mut setup = setup;
+        setup.engine.result_queue = ResultQueue::Copy;
+        let decisions = |rule| {
+            let (_, record) = run(&setup, rule);
+            let decision = |fact: &Fact| matches!(fact, Fact::Decision { .. } | Fact::Flip { .. } | Fact::Donate { .. });
+            record.facts().filter(decision).collect::<Vec<_>>()
+        };
+        prop_assert_eq!(decisions("mask-lookahead"), decisions("committed-len"));
+    }
+
+    #[test]
+    fn without_overlap_nothing_is_ever_wrong(setup in setups()) {
+        let mut setup = setup;
+        setup.engine.overlap = false;
+        if setup.engine.strategy == Strategy::ExtraBufferLazy {
+            setup.engine.strategy = Strategy::ExtraBuffer;
+        }
+        for rule in runner::rule_names() {
+            let (judgement, _) = run(&setup, rule);
+            prop_assert!(judgement.verdict <= Verdict::Lossy || asserted(&judgement), "{rule}: {:?}", judgement.findings);
+            prop_assert_eq!(judgement.checkpoints.lost, 0, "{}", rule);
+        }
+    }
+}

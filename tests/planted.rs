@@ -1,0 +1,173 @@
+//! Deliberately wrong rules: each must be convicted, and the right one they are made from acquitted.
+
+mod common;
+
+use common::setups::setups;
+use overlapsim::engine::Scripted;
+use overlapsim::judge::{Judgement, Kind, Verdict};
+use overlapsim::model::{Action, Keeps, Release, ResultQueue, RowView, Rule, Setup, Strategy, WantsMasks};
+use overlapsim::record::{AssertKind, Check};
+use overlapsim::runner::{self, Keep};
+use proptest::strategy::{Strategy as _, ValueTree as _};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+
+/// A rule made of one function, bookkeeping as in the rules that derive the kept slot from the write index.
+struct Planted {
+    name: &'static str,
+    decide: fn(&RowView) -> Result<Action, AssertKind>,
+}
+
+impl Rule for Planted {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+    fn wants_masks(&self) -> WantsMasks {
+        WantsMasks::No
+    }
+    fn keeps(&self) -> Keeps {
+        Keeps::FromNext
+    }
+    fn on_result(&self, row: &RowView) -> Result<Action, AssertKind> {
+        (self.decide)(row)
+    }
+}
+
+fn none() -> Action {
+    Action::none(Check::Recompute)
+}
+
+/// Fires as the right rule does, not lazy: label, and flip.
+fn fire(row: &RowView, label: u32) -> Action {
+    Action { record: Some((label, None)), next_track_idx: Some(row.other_idx(row.next_track_idx)), ..none() }
+}
+
+fn due(row: &RowView) -> bool {
+    row.token_len().is_multiple_of(row.grid)
+}
+
+fn when(fires: bool, action: Action) -> Result<Action, AssertKind> {
+    Ok(if fires { action } else { none() })
+}
+
+/// The rule that the planted ones are made from.
+const RIGHT: Planted = Planted { name: "right", decide: |row| when(due(row), fire(row, row.token_len())) };
+
+/// Each wrong in one way, with the kinds of findings of which it must show at least one.
+const WRONG: &[(Planted, &[Kind])] = &[
+    (Planted { name: "never fires", decide: |_| Ok(none()) }, &[Kind::Lost]),
+    (
+        Planted { name: "fires at every step", decide: |row| Ok(fire(row, row.token_len())) },
+        &[Kind::Unwritten, Kind::Mislabelled],
+    ),
+    (
+        Planted { name: "label one too long", decide: |row| when(due(row), fire(row, row.token_len() + 1)) },
+        &[Kind::Mislabelled],
+    ),
+    (
+        Planted {
+            name: "label one grid too short",
+            decide: |row| when(due(row), fire(row, row.token_len().saturating_sub(row.grid))),
+        },
+        &[Kind::Mislabelled],
+    ),
+    (
+        Planted {
+            name: "forgets to flip",
+            decide: |row| when(due(row), Action { next_track_idx: None, ..fire(row, row.token_len()) }),
+        },
+        &[Kind::Unwritten, Kind::Mislabelled],
+    ),
+    (
+        Planted {
+            name: "flips and forgets to record",
+            decide: |row| when(due(row), Action { record: None, ..fire(row, row.token_len()) }),
+        },
+        &[Kind::Lost, Kind::Mislabelled],
+    ),
+    (
+        Planted {
+            name: "one step early, label of the step in flight",
+            decide: |row| when((row.token_len() + 1).is_multiple_of(row.grid), fire(row, row.token_len() + 1)),
+        },
+        &[Kind::Lost, Kind::Unwritten],
+    ),
+    (
+        Planted {
+            name: "one step late, label of the step before",
+            decide: |row| {
+                when((row.token_len() - 1).is_multiple_of(row.grid), fire(row, row.token_len().saturating_sub(1)))
+            },
+        },
+        &[Kind::Lost],
+    ),
+    (
+        Planted {
+            name: "counts outputs only",
+            decide: |row| when(row.outputs.is_multiple_of(row.grid), fire(row, row.token_len())),
+        },
+        &[Kind::Lost, Kind::Unwritten, Kind::Mislabelled],
+    ),
+    (
+        Planted {
+            name: "believes the committed length",
+            decide: |row| when(row.kv_committed_len.is_multiple_of(row.grid), fire(row, row.kv_committed_len)),
+        },
+        &[Kind::Lost, Kind::Unwritten],
+    ),
+    (
+        Planted {
+            name: "gives the slot back that it keeps",
+            decide: |row| {
+                when(due(row), Action { release_idx: Some(row.next_track_idx), ..fire(row, row.token_len()) })
+            },
+        },
+        &[Kind::Lost],
+    ),
+    (Planted { name: "asserts", decide: |_| Err(AssertKind::OffGrid) }, &[Kind::Assertion]),
+];
+
+fn samples() -> Vec<Setup> {
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
+    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+    let mut samples = Vec::new();
+    while samples.len() < 200 {
+        let mut setup = setups().new_tree(&mut runner).unwrap().current();
+        setup.engine.strategy = Strategy::ExtraBuffer;
+        setup.engine.overlap = true;
+        setup.engine.result_queue = ResultQueue::Copy;
+        setup.engine.mamba_slots = 64;
+        setup.engine.release = Release::V0_5_17;
+        samples.push(setup);
+    }
+    samples
+}
+
+fn judge(setup: &Setup, rule: &dyn Rule) -> Judgement {
+    runner::run_with(setup, rule, &mut Scripted, Keep::default(), None).judgement
+}
+
+#[test]
+fn the_right_rule_is_acquitted() {
+    for setup in samples() {
+        let judgement = judge(&setup, &RIGHT);
+        assert_eq!(judgement.verdict, Verdict::Clean, "{:?}", judgement.findings);
+        let decisions = judgement.decisions;
+        assert_eq!(decisions.agree, judgement.decode_results, "{decisions:?}");
+    }
+}
+
+#[test]
+fn every_wrong_rule_is_convicted() {
+    let samples = samples();
+    for (rule, kinds) in WRONG {
+        let mut convictions = 0;
+        let mut shown = std::collections::BTreeSet::new();
+        for setup in &samples {
+            let judgement = judge(setup, rule);
+            convictions += usize::from(judgement.verdict > Verdict::Clean);
+            shown.extend(judgement.findings.iter().map(|finding| finding.kind));
+        }
+        assert!(convictions > 0, "{} goes free", rule.name());
+        assert!(kinds.iter().any(|kind| shown.contains(kind)), "{}: {shown:?}", rule.name());
+    }
+}
