@@ -74,7 +74,7 @@ pub fn run_with(
         panic!("the radix tree broke an invariant of its own: {broken}");
     }
     let Tee(Tee(judge, meter), Tee(record, _)) = sink;
-    Outcome { judgement: judge.finish(), timing: meter.timing(), record }
+    Outcome { judgement: judge.finish(&setup.names), timing: meter.timing(), record }
 }
 
 /// Tells somebody of every output, to show progress.

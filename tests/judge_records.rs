@@ -173,7 +173,7 @@ impl Tape {
     fn judge(&self) -> Judgement {
         let mut judge = Judge::new(Options { page_size: self.page_size, keep_boundaries: true });
         self.record.replay(&mut judge);
-        judge.finish()
+        judge.finish(&[])
     }
 }
 
@@ -643,7 +643,7 @@ fn nonsense_is_judged_and_never_a_panic() {
                 judge.prompt(ReqId(draw()), &[draw(), draw()]);
             }
         }
-        judge.finish();
+        judge.finish(&[]);
     }
 }
 

@@ -186,8 +186,8 @@ fn engine_limits() {
     wrong(&fields("engine: (strategy: NoBuffer, overlap: §true),"), "overlap on", "`overlap: false`");
     wrong(&fields("engine: (strategy: NoBuffer, overlap: false, page_size: §2),"), "page of 2", "`page_size: 1`");
     wrong(&fields("engine: (strategy: ExtraBufferLazy, overlap: §false),"), "overlap off", "`overlap: true`");
-    wrong(&fields("engine: (mamba_slots: §2),"), "too few for one request", "at least 3");
-    wrong(&fields("engine: (strategy: ExtraBufferLazy, mamba_slots: §1),"), "too few for one request", "at least 2");
+    wrong(&fields("engine: (mamba_slots: §2),"), "too few for one request", "at least 4");
+    wrong(&fields("engine: (strategy: ExtraBufferLazy, mamba_slots: §1),"), "too few for one request", "at least 3");
     wrong(&fields("engine: (conservativeness: §-1.0),"), "conservativeness", "1.0");
     wrong(&fields("engine: (conservativeness: §inf),"), "conservativeness", "1.0");
     wrong(&fields("engine: (conservativeness: §NaN),"), "conservativeness", "1.0");

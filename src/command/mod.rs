@@ -8,5 +8,5 @@ mod test;
 
 pub use diff::diff;
 pub use output::{Exit, Failure};
-pub use run::{Format, RunArgs, run};
+pub use run::{Format, RunArgs, run, run_to_text};
 pub use test::test;

@@ -39,6 +39,16 @@ pub struct RunArgs {
 /// # Errors
 /// A scenario that cannot be read, or a rule that does not exist.
 pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    let (text, exit) = run_to_text(args)?;
+    print(&text)?;
+    Ok(exit)
+}
+
+/// Runs a scenario; what `run` prints, and how it ends.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_to_text(args: &RunArgs) -> Result<(String, Exit), Failure> {
     let scenario = load(&args.file)?;
     let rules = rules(&scenario, args.rule.as_deref())?;
     let keep = Keep { record: args.timeline, boundaries: args.timeline };
@@ -58,8 +68,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
             parts.join("\n")
         }
     };
-    print(&text)?;
-    Ok(worst(&outcomes))
+    Ok((text, worst(&outcomes)))
 }
 
 /// Reads a scenario file.

@@ -2,13 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
+use petgraph::algo::maximum_matching;
+use petgraph::graph::{NodeIndex, UnGraph};
+
 use crate::judge::{Finding, Kind, Verdict};
-use crate::report::{FindingLine, RuleFailure, TestOutcome, name, test_text};
+use crate::report::{self, FindingLine, RuleFailure, TestOutcome, name, test_text};
 use crate::runner::{self, Keep};
 use crate::scenario::{Expect, ExpectFinding, ExpectVerdict, Scenario};
 
 use super::output::{Exit, Failure, print, replay_line};
-use super::run::load;
+use super::run::{load, reports};
 
 /// Runs the `expect` of every scenario in `paths`: files, or directories that are searched for `.ron` files.
 ///
@@ -54,19 +57,28 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
 fn test_file(file: &Path) -> TestOutcome {
     let path = file.to_string_lossy().to_string();
     match load(file) {
-        Err(failure) => TestOutcome { scenario: path, rules: 0, failures: Vec::new(), error: Some(failure.0) },
+        Err(failure) => {
+            TestOutcome { scenario: path, rules: 0, failures: Vec::new(), warnings: Vec::new(), error: Some(failure.0) }
+        }
         Ok(scenario) => {
-            let failures = scenario.expect.iter().filter_map(|expect| check(&scenario, &path, expect)).collect();
-            TestOutcome { scenario: path, rules: scenario.expect.len(), failures, error: None }
+            let mut warnings = Vec::new();
+            let failures =
+                scenario.expect.iter().filter_map(|expect| check(&scenario, &path, expect, &mut warnings)).collect();
+            TestOutcome { scenario: path, rules: scenario.expect.len(), failures, warnings, error: None }
         }
     }
 }
 
 /// Runs one expectation; what differed, if anything did.
-fn check(scenario: &Scenario, path: &str, expect: &Expect) -> Option<RuleFailure> {
+fn check(scenario: &Scenario, path: &str, expect: &Expect, warnings: &mut Vec<String>) -> Option<RuleFailure> {
     let rule = runner::rule(&expect.rule).expect("the parser knows every rule by name");
-    let outcome = runner::run(&scenario.setup, rule, scenario.seed, Keep::default(), None);
-    let judgement = &outcome.judgement;
+    let outcomes = [runner::run(&scenario.setup, rule, scenario.seed, Keep::default(), None)];
+    for warning in reports(scenario, path, &[rule], None, &outcomes).iter().flat_map(report::warnings) {
+        if !warnings.contains(&warning) {
+            warnings.push(warning);
+        }
+    }
+    let judgement = &outcomes[0].judgement;
     let names = &scenario.setup.names;
     let found: Vec<&Finding> = judgement.findings.iter().filter(|finding| finding.kind != Kind::Inherited).collect();
     let (missing, unexpected) = match_up(names, &expect.findings, &found);
@@ -94,31 +106,23 @@ fn verdict(expected: ExpectVerdict) -> Verdict {
     }
 }
 
-/// Pairs every expected finding with one found, each used once; what is left over on either side.
+/// Pairs expected findings with found ones, as many as can be paired at once; what is left over on either side.
 fn match_up(names: &[String], expected: &[ExpectFinding], found: &[&Finding]) -> (Vec<FindingLine>, Vec<FindingLine>) {
-    let mut left: Vec<&Finding> = found.to_vec();
-    let mut missing = Vec::new();
-    // The most precise expectations choose first, so that a vague one does not take what only they can have.
-    let mut order: Vec<&ExpectFinding> = expected.iter().collect();
-    order.sort_by_key(|wanted| std::cmp::Reverse(precision(wanted)));
-    for wanted in order {
-        match left.iter().position(|finding| fits(names, wanted, finding)) {
-            Some(i) => {
-                left.remove(i);
+    let mut graph = UnGraph::<(), ()>::new_undirected();
+    let wanted: Vec<NodeIndex> = expected.iter().map(|_| graph.add_node(())).collect();
+    let shown: Vec<NodeIndex> = found.iter().map(|_| graph.add_node(())).collect();
+    for (want, &w) in expected.iter().zip(&wanted) {
+        for (finding, &f) in found.iter().zip(&shown) {
+            if fits(names, want, finding) {
+                graph.add_edge(w, f, ());
             }
-            None => missing.push(wanted_line(wanted)),
         }
     }
-    let unexpected = left.into_iter().map(|finding| found_line(names, finding)).collect();
-    (missing, unexpected)
-}
-
-fn precision(wanted: &ExpectFinding) -> usize {
-    usize::from(wanted.request.is_some())
-        + usize::from(wanted.label.is_some())
-        + usize::from(wanted.holds.is_some())
-        + usize::from(wanted.turn.is_some())
-        + usize::from(wanted.slot.is_some())
+    let pairs = maximum_matching(&graph);
+    let single = |node: &NodeIndex| pairs.mate(*node).is_none();
+    let missing = expected.iter().zip(&wanted).filter(|(_, node)| single(node)).map(|(want, _)| wanted_line(want));
+    let unexpected = found.iter().zip(&shown).filter(|(_, node)| single(node)).map(|(f, _)| found_line(names, f));
+    (missing.collect(), unexpected.collect())
 }
 
 fn fits(names: &[String], wanted: &ExpectFinding, finding: &Finding) -> bool {
@@ -140,4 +144,39 @@ fn wanted_line(wanted: &ExpectFinding) -> FindingLine {
 fn found_line(names: &[String], finding: &Finding) -> FindingLine {
     let request = finding.req.map(|req| names[req.index()].clone());
     FindingLine { kind: finding.kind, request, label: finding.label }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Phase, ReqId};
+
+    fn wanted(request: Option<&str>, label: Option<u32>) -> ExpectFinding {
+        let request = request.map(str::to_string);
+        ExpectFinding { kind: "lost".into(), request, label, holds: None, turn: None, slot: None }
+    }
+
+    #[test]
+    fn a_vague_expectation_never_takes_what_a_precise_one_needs() {
+        let names = ["a".to_string(), "b".to_string()];
+        let lost = |req: u32| Finding {
+            kind: Kind::Lost,
+            req: Some(ReqId(req)),
+            turn: 1,
+            phase: Phase::Result,
+            label: Some(4),
+            holds: None,
+            slot: None,
+            reason: String::new(),
+            root: None,
+        };
+        let (a, b) = (lost(0), lost(1));
+        let mut expected = vec![wanted(None, Some(4)), wanted(Some("a"), None)];
+        for _ in 0..2 {
+            assert_eq!(match_up(&names, &expected, &[&a, &b]), (vec![], vec![]));
+            expected.reverse();
+        }
+        let (missing, unexpected) = match_up(&names, &expected[..1], &[&a, &b]);
+        assert_eq!((missing.len(), unexpected.len()), (0, 1));
+    }
 }

@@ -179,16 +179,16 @@ pub(super) fn req_of(owner: Owner) -> Option<ReqId> {
 
 #[cold]
 fn used(how: Trouble, verb: &str, slot: SlotId, req: ReqId, holder: Option<Owner>, findings: &mut Findings) {
-    let reason = || format!("slot {slot} was {verb} for {req}, but {} has it", name(holder));
+    let reason = || format!("slot {slot} was {verb} for <{req}>, but {} has it", name(holder));
     findings.trouble(how, 1, Some(req), Some(slot), reason);
 }
 
 fn name(owner: Option<Owner>) -> String {
     match owner {
         Some(Owner::Spare) => "the waiting queue".to_string(),
-        Some(Owner::Active(req)) => format!("{req} as its active state"),
-        Some(Owner::Track(req, index)) => format!("{req} as track slot {index}"),
-        Some(Owner::Request(req)) => format!("{req}"),
+        Some(Owner::Active(req)) => format!("<{req}> as its active state"),
+        Some(Owner::Track(req, index)) => format!("<{req}> as track slot {index}"),
+        Some(Owner::Request(req)) => format!("<{req}>"),
         Some(Owner::Tree) => "the tree".to_string(),
         None => "nobody".to_string(),
     }

@@ -112,7 +112,7 @@ fn fault(req: ReqId, key: &str, len: u32, slot: SlotId, live: &Live, store: &Sto
     }
     match store.writer(slot) {
         None => (Kind::Unwritten, format!("{key}, but nobody has written the slot")),
-        Some(writer) if writer != req => (Kind::Foreign, format!("{key}, but {holds}: {writer} wrote it last")),
+        Some(writer) if writer != req => (Kind::Foreign, format!("{key}, but {holds}: <{writer}> wrote it last")),
         Some(_) => (Kind::Mislabelled, format!("{key}, but {holds}{flight}")),
     }
 }
@@ -123,7 +123,7 @@ fn overwritten(len: u32, donated: Donation, content: State, slot: SlotId, store:
     let n = content.n;
     match store.writer(slot) {
         Some(writer) if writer != donated.req => {
-            (Kind::Foreign, format!("cached under {len}, overwritten after donation by {writer}: it holds {n}"))
+            (Kind::Foreign, format!("cached under {len}, overwritten after donation by <{writer}>: it holds {n}"))
         }
         Some(_) | None => (Kind::Mislabelled, format!("cached under {len}, overwritten after donation: it holds {n}")),
     }

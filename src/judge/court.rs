@@ -39,6 +39,7 @@ pub struct Judge {
     dead: bool,
     pub(super) pins_missed: Vec<ReqId>,
     pub(super) pins_ended: Vec<ReqId>,
+    pub(super) refusals_unused: Vec<(u32, ReqId)>,
 }
 
 impl Judge {
@@ -57,14 +58,17 @@ impl Judge {
             dead: false,
             pins_missed: Vec::new(),
             pins_ended: Vec::new(),
+            refusals_unused: Vec::new(),
         }
     }
 
     /// The judgement of all that was seen. What is due and not recorded by then is lost, as at [`crate::record::Fact::Done`]; what is
     /// still held is only looked at if the run said that it was done.
-    pub fn finish(mut self) -> Judgement {
+    ///
+    /// `names` are what requests are called in words, by index; an unnamed one is called by its number.
+    pub fn finish(mut self, names: &[String]) -> Judgement {
         self.settle();
-        let findings = self.findings.finish();
+        let findings = self.findings.finish(names);
         let unseen = self.store.overflow || self.account.overflow || self.requests.overflow;
         Judgement {
             verdict: verdict(&findings, self.bound.is_some() || unseen),
@@ -79,6 +83,7 @@ impl Judge {
             requests: self.requests.finish(),
             pins_missed: self.pins_missed,
             pins_ended: self.pins_ended,
+            refusals_unused: self.refusals_unused,
             bound: self.bound,
         }
     }

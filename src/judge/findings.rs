@@ -86,15 +86,31 @@ impl Findings {
         self.groups.insert((trouble, req), (index, count));
     }
 
-    /// The list, with the counts of grouped findings in their reasons.
-    pub fn finish(mut self) -> Vec<Finding> {
+    /// The list, with the counts of grouped findings in their reasons, and the requests there by name.
+    pub fn finish(mut self, names: &[String]) -> Vec<Finding> {
         for &(index, count) in self.groups.values() {
             if count > 1 {
                 self.list[index].reason.push_str(&format!(" ({count} in all)"));
             }
         }
+        for finding in &mut self.list {
+            finding.reason = by_name(&finding.reason, names);
+        }
         self.list
     }
+}
+
+/// Puts names where a reason says `<r5>`; where there is no name the number must do.
+fn by_name(reason: &str, names: &[String]) -> String {
+    let mut parts = reason.split('<');
+    let mut out = parts.next().unwrap_or("").to_string();
+    for part in parts {
+        let (id, rest) = part.split_once('>').unwrap_or((part, ""));
+        let name = id.strip_prefix('r').and_then(|index| names.get(index.parse::<usize>().ok()?));
+        out.push_str(name.map_or(id, String::as_str));
+        out.push_str(rest);
+    }
+    out
 }
 
 impl Trouble {

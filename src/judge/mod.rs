@@ -10,7 +10,7 @@
 //!
 //! let mut judge = Judge::new(Options { page_size: 1, keep_boundaries: false });
 //! judge.fact(Fact::Bound { stalled: false });
-//! assert_eq!(judge.finish().verdict, Verdict::Inconclusive);
+//! assert_eq!(judge.finish(&[]).verdict, Verdict::Inconclusive);
 //! ```
 
 mod account;

@@ -84,6 +84,7 @@ impl Sink for Judge {
             Fact::Assert { req, kind } => self.assertion(req, kind),
             Fact::PinMissed { req } => self.pins_missed.push(req),
             Fact::PinEnded { req } => self.pins_ended.push(req),
+            Fact::RefusalUnused { turn, req } => self.refusals_unused.push((turn, req)),
             Fact::Bound { stalled } => self.bound = Some(stalled),
             Fact::Done { .. } => self.done(),
         }

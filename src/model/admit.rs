@@ -65,7 +65,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         if !self.setup.engine.waiting_prefix_refresh {
             return;
         }
-        let due = self.world.refreshes % WAITING_REFRESH_INTERVAL == 0;
+        let due = self.world.refreshes.is_multiple_of(WAITING_REFRESH_INTERVAL);
         self.world.refreshes = (self.world.refreshes + 1) % WAITING_REFRESH_INTERVAL;
         if due {
             for i in (0..self.world.waiting.len().min(WAITING_REFRESH_MAX)).rev() {

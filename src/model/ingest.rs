@@ -22,8 +22,13 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             other.finished() || other.stage == Stage::Running && other.kv_committed_len + 1 >= k
         });
         for (req, other) in pinned {
-            if self.world.reqs[other.index()].finished() {
+            let Arrive::Before(_, k) = self.setup.requests[req.index()].arrive else { continue };
+            let other = &self.world.reqs[other.index()];
+            if other.finished() {
                 self.sink.fact(Fact::PinEnded { req });
+            } else if other.kv_committed_len >= k {
+                // Prefilled again after a retraction, beyond the step: there is no turn to take any more.
+                self.sink.fact(Fact::PinMissed { req });
             }
         }
         let chooser = &mut *self.chooser;
@@ -50,8 +55,9 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         it.tokens = tokens;
         it.stage = Stage::Waiting;
         self.world.waiting.push_back(req);
-        if let Arrive::Before(other, _) = spec.arrive
+        if let Arrive::Before(other, k) = spec.arrive
             && !self.world.reqs[other.index()].finished()
+            && self.world.reqs[other.index()].kv_committed_len < k
         {
             self.world.pinned.push(req);
         }

@@ -15,7 +15,7 @@ use super::prompt::dependents;
 use super::radix::{Radix, RadixConfig};
 use super::request::{Req, Stage};
 use super::rule::Rule;
-use super::setup::{Cost, ResultQueue, Setup};
+use super::setup::{Cost, Event, ResultQueue, Setup};
 use super::slots::SlotPool;
 
 /// What the scheduler remembers of the batch it launched last.
@@ -24,7 +24,7 @@ pub(super) enum Last {
     /// Nothing was launched.
     None,
     /// A prefill batch, still an object of its own.
-    Extend(Batch),
+    Extend(Box<Batch>),
     /// The running batch itself.
     Running,
 }
@@ -58,6 +58,8 @@ pub struct World {
     pub(super) batches: u32,
     pub(super) objects: u32,
     pub(super) unfinished: u32,
+    /// Scripted events that took effect, by position.
+    pub(super) events_used: Vec<bool>,
     /// Admissions since the last refresh of waiting prefixes.
     pub(super) refreshes: u32,
     /// The last turn did nothing either.
@@ -93,6 +95,7 @@ impl World {
             batches: 0,
             objects: 0,
             unfinished: setup.requests.len() as u32,
+            events_used: vec![false; setup.events.len()],
             refreshes: 0,
             idle: false,
         }
@@ -216,7 +219,7 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
         };
         let copied = self.launch(&batch);
         self.world.last = match batch.mode {
-            Mode::Extend => Last::Extend(batch.clone()),
+            Mode::Extend => Last::Extend(Box::new(batch.clone())),
             Mode::Decode => Last::Running,
         };
         self.world.queue.push_back(Pending { batch, copied });
@@ -249,6 +252,12 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
     fn idle(&mut self) -> Option<Ended> {
         let world = &mut self.world;
         if world.unfinished == 0 {
+            for (event, used) in self.setup.events.iter().zip(&world.events_used) {
+                let Event::FailAlloc { turn, req } = *event;
+                if !used {
+                    self.sink.fact(Fact::RefusalUnused { turn, req });
+                }
+            }
             self.sink.fact(Fact::Done { at: world.clock.cpu });
             return Some(Ended::Done);
         }

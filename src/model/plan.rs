@@ -49,7 +49,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             return;
         }
         if self.world.running.reqs.is_empty() {
-            self.world.running = last;
+            self.world.running = *last;
         } else if self.world.running.merge(&last) {
             self.sink.fact(Fact::MasksDropped { batch: self.world.running.id });
         }

@@ -213,7 +213,12 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Whether the second slot of `req` is refused in this turn, by script or by choice.
     fn refused(&mut self, req: ReqId) -> bool {
         let turn = self.world.turn;
-        let scripted = self.setup.events.contains(&Event::FailAlloc { turn, req });
+        let mut scripted = false;
+        for (event, used) in self.setup.events.iter().zip(&mut self.world.events_used) {
+            if *event == (Event::FailAlloc { turn, req }) {
+                (scripted, *used) = (true, true);
+            }
+        }
         let choice = Choice { site: "alloc_failure", subject: req.0, options: 2, default: u32::from(scripted) };
         self.chooser.choose(choice) == 1
     }

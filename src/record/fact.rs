@@ -495,6 +495,13 @@ pub enum Fact {
         /// The request that was pinned.
         req: ReqId,
     },
+    /// A scripted refusal of a second slot never met a request for one.
+    RefusalUnused {
+        /// The turn that it was scripted for.
+        turn: u32,
+        /// The request.
+        req: ReqId,
+    },
     /// The run was ended by its bound on turns, or because nothing can ever happen again.
     Bound {
         /// Whether requests wait that can never be admitted; otherwise the bound on turns was hit.

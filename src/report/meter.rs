@@ -139,6 +139,7 @@ impl Sink for Meter {
             | Fact::Assert { .. }
             | Fact::PinMissed { .. }
             | Fact::PinEnded { .. }
+            | Fact::RefusalUnused { .. }
             | Fact::Bound { .. } => {}
         }
     }

@@ -13,6 +13,8 @@ pub struct TestOutcome {
     pub rules: usize,
     /// The rules whose run was not as expected.
     pub failures: Vec<RuleFailure>,
+    /// Warnings of its runs, each once.
+    pub warnings: Vec<String>,
     /// Why the file could not be run at all; may have several lines.
     pub error: Option<String>,
 }
@@ -57,6 +59,7 @@ pub fn test_text(outcomes: &[TestOutcome]) -> String {
     let mut out = String::new();
     for outcome in outcomes {
         scenario(&mut out, outcome);
+        warnings(&mut out, outcome);
     }
     let passed = outcomes.iter().filter(|outcome| outcome.passed()).count();
     if !out.is_empty() {
@@ -87,6 +90,12 @@ fn scenario(out: &mut String, outcome: &TestOutcome) {
         for failure in &outcome.failures {
             details(out, failure);
         }
+    }
+}
+
+fn warnings(out: &mut String, outcome: &TestOutcome) {
+    for warning in &outcome.warnings {
+        out.push_str(&format!("       warning: {warning}\n"));
     }
 }
 
@@ -127,7 +136,7 @@ mod tests {
     use super::*;
 
     fn outcome(scenario: &str, rules: usize) -> TestOutcome {
-        TestOutcome { scenario: scenario.to_owned(), rules, failures: Vec::new(), error: None }
+        TestOutcome { scenario: scenario.to_owned(), rules, failures: Vec::new(), warnings: Vec::new(), error: None }
     }
 
     fn line(kind: Kind, label: u32) -> FindingLine {

@@ -15,6 +15,10 @@ pub fn warnings(run: &Run) -> Vec<String> {
         let id = name::request(run.names, req);
         all.push(format!("pin ended: {id} came in the next turn, the request it was pinned to had ended before"));
     }
+    for &(turn, req) in &judgement.refusals_unused {
+        let id = name::request(run.names, req);
+        all.push(format!("FailAlloc unused: {id} asked for no second slot in turn {turn}"));
+    }
     match judgement.bound {
         Some(true) => all.push("stalled: requests wait that can never be admitted".to_owned()),
         Some(false) => all.push("the bound on turns ended the run: what comes after was not judged".to_owned()),

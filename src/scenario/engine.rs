@@ -123,11 +123,15 @@ fn grids(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
 }
 
 fn pools(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
-    let need = engine.slots_at_admission();
+    // What it holds from admission on, and the one that replaces or receives the state of its prefill.
+    let need = engine.slots_at_admission() + 1;
     if engine.mamba_slots < need {
         return Err(source.at(
             &field("mamba_slots"),
-            format!("{} state slots are too few for one request, which takes {need} when admitted", engine.mamba_slots),
+            format!(
+                "{} state slots are too few for one request, which takes {need} with its first donation",
+                engine.mamba_slots
+            ),
             format!("set `mamba_slots` to at least {need}"),
         ));
     }

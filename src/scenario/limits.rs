@@ -13,7 +13,7 @@ pub(super) const FRESH_FIRST: u32 = 1000;
 /// The latest turn at which something can be scripted.
 pub(super) const TURN_MAX: u32 = 1 << 30;
 /// The largest KV pool in tokens, and the largest of each length that is counted in tokens.
-pub(super) const POOL_TOKENS_MAX: u32 = 1 << 26;
+pub(super) const POOL_TOKENS_MAX: u32 = 1 << 25;
 /// Most state slots, and most running requests.
 pub(super) const SLOTS_MAX: u32 = 1 << 20;
 /// The largest cost: ten seconds.

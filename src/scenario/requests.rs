@@ -73,8 +73,8 @@ pub(super) fn beyond_the_pool(engine: &Engine, name: &str, prompt: u32, max_new:
         return None;
     }
     let message = format!(
-        "the KV pool is too small for {}: {prompt} prompt tokens, up to {max_new} outputs and a page to spare need more \
-         than the {} tokens of `kv_tokens`",
+        "the KV pool is too small for {}: {prompt} prompt tokens, up to {max_new} outputs and a page to spare do not fit \
+         with a token over into the {} of `kv_tokens`",
         quote(name),
         engine.kv_tokens
     );

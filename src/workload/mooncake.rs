@@ -79,6 +79,10 @@ pub fn read(text: &str, limit: Option<usize>, scale: Scale) -> Result<Vec<Row>, 
 }
 
 fn row(line: usize, text: &str) -> Result<Raw, BadRow> {
+    if text.trim().is_empty() {
+        let place = Place { line, offset: 0, len: text.len() };
+        return Err(BadRow::new(place, "the row is empty", "take the empty line out"));
+    }
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let read = serde_path_to_error::deserialize::<_, Raw>(&mut deserializer);
     let (name, error) = match read {

@@ -140,7 +140,7 @@ fn verdicts(setup: &Setup, recording: &Recording, record: &Record) -> Option<Str
     let options = JudgeOptions { page_size: setup.engine.page_size, keep_boundaries: false };
     let mut judge = Judge::new(options);
     record.replay(&mut judge);
-    let judgement = judge.finish();
+    let judgement = judge.finish(&setup.names);
     for event in recording.events.iter().filter(|event| event["ev"] == "donate") {
         let at = (int(&event["i"]) - 1, event["rid"].as_str().unwrap(), int(&event["slot"]), int(&event["label"]));
         let found = judgement.findings.iter().find(|finding| {
@@ -266,6 +266,14 @@ fn list(value: &Value) -> String {
     rids.join(",")
 }
 
+/// The rows of a decode batch while it is prepared.
+#[derive(Default)]
+struct Rows {
+    rids: Vec<String>,
+    ks: Vec<u32>,
+    cs: Vec<u32>,
+}
+
 /// The same lines from the facts of the model, with slot contents emulated here.
 fn modelled_lines(setup: &Setup, record: &Record) -> Vec<String> {
     let mut model = Emulated { store: Vec::new(), tokens: vec![Vec::new(); setup.requests.len()] };
@@ -273,12 +281,12 @@ fn modelled_lines(setup: &Setup, record: &Record) -> Vec<String> {
     let mut lines = Vec::new();
     let mut turn = 0;
     let mut group: Vec<u32> = Vec::new();
-    let mut decode: Option<(u32, Vec<String>, Vec<u32>, Vec<u32>)> = None;
+    let mut decode: Option<Rows> = None;
     let mut rows: Vec<String> = Vec::new();
     let mut outputs = vec![(0, false); setup.requests.len()];
     let mut k_of = std::collections::BTreeMap::new();
-    let flush = |lines: &mut Vec<String>, decode: &mut Option<(u32, Vec<String>, Vec<u32>, Vec<u32>)>, turn: u32| {
-        if let Some((_, rids, ks, cs)) = decode.take() {
+    let flush = |lines: &mut Vec<String>, decode: &mut Option<Rows>, turn: u32| {
+        if let Some(Rows { rids, ks, cs }) = decode.take() {
             lines.push(format!("{turn} decode {} {} {}", rids.join(","), json(&ks), json(&cs)));
         }
     };
@@ -311,10 +319,10 @@ fn modelled_lines(setup: &Setup, record: &Record) -> Vec<String> {
                 lines.push(format!("{turn} match {} {state_len} branching {branching}", name(req)));
             }
             Fact::PrepareDecode { batch, req, k, kv_committed_len, .. } => {
-                let open = decode.get_or_insert_with(|| (batch.0, Vec::new(), Vec::new(), Vec::new()));
-                open.1.push(name(req).to_string());
-                open.2.push(k);
-                open.3.push(kv_committed_len);
+                let open = decode.get_or_insert_with(Rows::default);
+                open.rids.push(name(req).to_string());
+                open.ks.push(k);
+                open.cs.push(kv_committed_len);
                 k_of.insert((batch, req), k);
             }
             Fact::End { .. } => {

@@ -39,6 +39,7 @@ impl Sink for Drawing<'_> {
             Fact::SlotRefused { req: None, count } => self.note(format!("refused: {count} slots")),
             Fact::PinMissed { req } => self.below(req, "is not admitted in the turn that it is pinned to".to_owned()),
             Fact::PinEnded { req } => self.below(req, "comes now: the request it is pinned to has ended".to_owned()),
+            Fact::RefusalUnused { turn, req } => self.below(req, format!("asked for no second slot in turn {turn}")),
             Fact::SlotAlloc { slot, owner, .. } | Fact::SlotMove { slot, to: owner, .. } => self.take(slot, owner),
             Fact::SlotFree { slot, owner, .. } => self.free(slot, owner),
             Fact::MasksDropped { batch } => self.note(format!("the live {batch} drops its host masks")),
