@@ -139,3 +139,10 @@ fn the_release_rule_follows_the_release() {
     let text = out(&overlapsim(&["run", "scenarios/double-fire.ron", "--rule", "release"]));
     assert!(text.contains("committed-len"), "{text}");
 }
+
+#[test]
+fn the_readme_shows_what_its_first_command_prints() {
+    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
+    let printed = out(&overlapsim(&["run", "scenarios/double-fire.ron"]));
+    assert!(readme.contains(printed.trim_end()), "the README shows:\n{readme}\nthe command prints:\n{printed}");
+}
