@@ -5,7 +5,7 @@ mod common;
 use common::setups::setups;
 use overlapsim::engine::Scripted;
 use overlapsim::judge::{Judgement, Kind, Verdict};
-use overlapsim::model::{Action, Keeps, Release, ResultQueue, RowView, Rule, Setup, Strategy, WantsMasks};
+use overlapsim::model::{Action, Keeps, Release, ResultQueue, RowView, Rule, Setup, Strategy, VerifyView, WantsMasks};
 use overlapsim::record::{AssertKind, Check};
 use overlapsim::runner::{self, Keep};
 use proptest::strategy::{Strategy as _, ValueTree as _};
@@ -29,6 +29,9 @@ impl Rule for Planted {
     }
     fn on_result(&self, row: &RowView) -> Result<Action, AssertKind> {
         (self.decide)(row)
+    }
+    fn on_verify(&self, _: &VerifyView) -> Action {
+        none()
     }
 }
 

@@ -96,14 +96,16 @@ fn unknown_and_missing_names() {
         "no field `vary`",
         "exhaustive search, which this version does not have",
     );
+    wrong(&fields("engine: (chunked_prefill_size: §0),"), "a chunk of 0 tokens", "give a size from 1");
+    wrong(&fields("engine: (mixed_chunk: §true),"), "ride along", "`chunked_prefill_size`");
     wrong(
-        &fields("engine: (§chunked_prefill_size: 4),"),
-        "chunked_prefill_size",
-        "chunked prefill, which this version",
+        &fields("engine: (page_size: §4, spec: (draft: 1, accept: Fixed([1]))),"),
+        "pages of one token",
+        "`page_size: 1`",
     );
-    wrong(&fields("engine: (§mixed_tracking: Kept),"), "mixed_tracking", "which this version does not have");
-    wrong(&fields("engine: (§exhaustion: Skip),"), "exhaustion", "which this version does not have");
-    wrong(&fields("§spec: (draft: 1),"), "spec", "speculative decoding, which this version does not have");
+    wrong(&fields("engine: (spec: (draft: §0, accept: Fixed([1]))),"), "a draft of 0", "give 1 to");
+    wrong(&fields("engine: (spec: (draft: 2, accept: §Fixed([4]))),"), "no verify can reach", "1 to 3");
+    wrong(&fields("engine: (spec: (draft: 2, accept: §Seeded(1.5))),"), "no probability", "0.0 to 1.0");
     wrong(&fields("§zebra: 1,"), "no field `zebra`", "the fields here are: `engine`");
     wrong(&fields("costs: (§gpu_decod: Fixed(1)),"), "gpu_decod", "did you mean `gpu_decode`?");
     wrong(&fields("seed: 1, §seed: 2,"), "given twice", "keep one");
@@ -298,12 +300,6 @@ fn cycles() {
 #[test]
 fn events_and_expectations() {
     let lazy = "engine: (strategy: ExtraBufferLazy), ";
-    wrong(
-        &fields(&format!("{lazy}events: [(turn: 1, do: §Abort(\"a\"))],")),
-        "`Abort` is not modelled yet",
-        "FailAlloc",
-    );
-    wrong(&fields(&format!("{lazy}events: [(turn: 1, do: §Retract(\"a\"))],")), "not modelled yet", "FailAlloc");
     wrong(&fields(&format!("{lazy}events: [(turn: 1, do: FailAlloc(§\"b\"))],")), "no request \"b\"", "`a`");
     wrong(&fields(&format!("{lazy}events: [(turn: §4000000000, do: FailAlloc(\"a\"))],")), "beyond any run", "at most");
     wrong(&fields("events: [(turn: 1, do: §FailAlloc(\"a\"))],"), "nothing to refuse", "ExtraBufferLazy");

@@ -21,6 +21,13 @@ pub trait Chooser {
     /// Picks an answer in `0..choice.options`.
     fn choose(&mut self, choice: Choice) -> u32;
 
+    /// Whether questions of this site may get another answer than the script's. Where they never do, an asker may save
+    /// itself the asking.
+    fn is_open(&self, site: &'static str) -> bool {
+        let _ = site;
+        false
+    }
+
     /// Picks a duration in `lo_ns..=hi_ns` nanoseconds. Asked only if `lo_ns < hi_ns`.
     fn duration_ns(&mut self, lo_ns: u64, hi_ns: u64) -> u64;
 }

@@ -39,7 +39,7 @@ pub struct Judge {
     dead: bool,
     pub(super) pins_missed: Vec<ReqId>,
     pub(super) pins_ended: Vec<ReqId>,
-    pub(super) refusals_unused: Vec<(u32, ReqId)>,
+    pub(super) events_unused: Vec<(u32, ReqId)>,
 }
 
 impl Judge {
@@ -58,7 +58,7 @@ impl Judge {
             dead: false,
             pins_missed: Vec::new(),
             pins_ended: Vec::new(),
-            refusals_unused: Vec::new(),
+            events_unused: Vec::new(),
         }
     }
 
@@ -83,7 +83,7 @@ impl Judge {
             requests: self.requests.finish(),
             pins_missed: self.pins_missed,
             pins_ended: self.pins_ended,
-            refusals_unused: self.refusals_unused,
+            events_unused: self.events_unused,
             bound: self.bound,
         }
     }
@@ -116,6 +116,11 @@ impl Judge {
         self.rows.close(&mut self.requests, &mut self.counts);
         match why {
             Nothing::Retracted => self.retract(req),
+            Nothing::Aborted => {
+                self.retract(req);
+                self.release(req);
+            }
+            Nothing::NoSlot => self.counts.skipped += 1,
             Nothing::NoCheckpoint => {
                 if let Some(live) = self.requests.get(req) {
                     live.dues.withdraw(req, &mut self.counts, &mut self.findings);

@@ -52,8 +52,8 @@ impl Marks {
     fn decide(&mut self, seen: Seen, after: Kept, late: impl Fn(u32) -> Option<SlotId>) -> (Class, Option<u32>) {
         let Some(label) = after.label else { return (Class::WrongLabel, None) };
         let own = seen.k == Some(label);
-        let ahead = seen.k.and_then(|k| k.checked_add(1)) == Some(label);
-        let due = if own { seen.due } else { seen.ahead.filter(|_| ahead) };
+        let ahead = seen.ahead.filter(|&(len, _)| len == label).map(|(_, slot)| slot);
+        let due = if own { seen.due } else { ahead };
         let Some(written) = due.or_else(|| late(label)) else {
             return (if self.named(label) { Class::Repeat } else { Class::WrongLabel }, None);
         };
@@ -99,7 +99,7 @@ mod tests {
     }
 
     fn seen(k: u32, due: Option<u32>, ahead: Option<u32>) -> Seen {
-        Seen { k: Some(k), due: due.map(SlotId), ahead: ahead.map(SlotId), ..Seen::default() }
+        Seen { k: Some(k), due: due.map(SlotId), ahead: ahead.map(|slot| (k + 1, SlotId(slot))), ..Seen::default() }
     }
 
     #[test]

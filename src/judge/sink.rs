@@ -19,7 +19,11 @@ impl Sink for Judge {
             }
             Fact::Begin { phase, .. } => findings.phase = phase,
             Fact::End { .. } | Fact::SlotRefused { .. } | Fact::PrepareExtend { .. } => {}
-            Fact::MasksDropped { .. } | Fact::Flip { .. } => {}
+            Fact::MasksDropped { .. }
+            | Fact::Flip { .. }
+            | Fact::Abort { .. }
+            | Fact::Mix { .. }
+            | Fact::MiddleChunk { .. } => {}
             Fact::Arrive { req, max_new, .. } => self.requests.arrive(req, max_new),
             Fact::Match { req, state_len, .. } => self.requests.matched(req, state_len),
             Fact::Hit { req, source, len } => self.hit(req, source, len),
@@ -50,6 +54,12 @@ impl Sink for Judge {
             Fact::CopyState { req, from, to, stream } => self.copy_state(req, from, to, stream),
             Fact::Extend { req, slot, from, to, track, .. } => self.extend(req, slot, from, to, track),
             Fact::Step { batch, req, slot, k, track } => self.step(batch, req, slot, k, track),
+            Fact::Verify { batch, req, slot, from, to, track } => {
+                self.extend(req, slot, from, to, track);
+                if let Some(live) = self.requests.get_or_new(req) {
+                    live.window.launch_run(batch, to, track);
+                }
+            }
             Fact::Sampled { req, len, token } => {
                 if let Some(live) = self.requests.get(req) {
                     live.truth.sampled(len, token);
@@ -84,7 +94,7 @@ impl Sink for Judge {
             Fact::Assert { req, kind } => self.assertion(req, kind),
             Fact::PinMissed { req } => self.pins_missed.push(req),
             Fact::PinEnded { req } => self.pins_ended.push(req),
-            Fact::RefusalUnused { turn, req } => self.refusals_unused.push((turn, req)),
+            Fact::EventUnused { turn, req } => self.events_unused.push((turn, req)),
             Fact::Bound { stalled } => self.bound = Some(stalled),
             Fact::Done { .. } => self.done(),
         }

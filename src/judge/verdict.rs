@@ -206,8 +206,8 @@ pub struct Judgement {
     pub pins_missed: Vec<ReqId>,
     /// Requests whose pin came to nothing because the other request ended first.
     pub pins_ended: Vec<ReqId>,
-    /// Scripted refusals that met no request for a slot: turn and request.
-    pub refusals_unused: Vec<(u32, ReqId)>,
+    /// Scripted events that found nothing to do: turn and request.
+    pub events_unused: Vec<(u32, ReqId)>,
     /// Whether a bound ended the run, and if so whether it was a stall.
     pub bound: Option<bool>,
 }

@@ -33,12 +33,12 @@ pub(super) struct Window {
 /// What the judge itself knows of a row when its result is processed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Seen {
-    /// The length that the batch reached, if the record says.
+    /// The length that the batch reached, or kept on the way to it, if the record says.
     pub k: Option<u32>,
     /// The slot that its forward kept the state in, if a checkpoint was due.
     pub due: Option<SlotId>,
-    /// The slot in which the step in flight, which reaches k + 1, keeps its state.
-    pub ahead: Option<SlotId>,
+    /// The length that the step in flight keeps, and the slot in which it keeps it.
+    pub ahead: Option<(u32, SlotId)>,
     /// Decode steps prepared since, if the record has the prepare.
     pub lookahead: Option<u32>,
     /// Whether the engine refused the slot that this step asked for.
@@ -73,6 +73,11 @@ impl Window {
         }
     }
 
+    /// A verify was launched that reaches `to` and keeps, if it crosses a boundary, the state of a length on the way.
+    pub fn launch_run(&mut self, batch: BatchId, to: u32, track: Option<(SlotId, u32)>) {
+        self.launch(batch, track.map_or(to, |(_, len)| len), track.map(|(slot, _)| slot));
+    }
+
     #[cold]
     fn launch_other(&mut self, batch: BatchId, k: u32, track: Option<SlotId>) {
         let waits = |step: &Step| !step.launched && !step.processed;
@@ -102,13 +107,13 @@ impl Window {
         let step = &mut self.steps[index];
         step.processed = true;
         let Step { k, track, nth, .. } = *step;
-        let follows = |next: &Step| next.launched && !next.processed && next.k.checked_sub(1) == Some(k);
+        let follows = |next: &Step| next.launched && !next.processed && next.k > k;
         let newest = &self.steps[newest];
         let next = if follows(newest) { Some(newest) } else { self.steps.iter().find(|next| follows(next)) };
         Seen {
             k: Some(k),
             due: track,
-            ahead: next.and_then(|next| next.track),
+            ahead: next.and_then(|next| Some((next.k, next.track?))),
             lookahead: nth.map(|nth| self.prepared.wrapping_sub(nth)),
             refused: false,
         }

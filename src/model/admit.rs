@@ -1,13 +1,13 @@
 //! Admission: which waiting requests the next prefill batch takes (`_get_new_batch_prefill_raw`, `PrefillAdder`).
 
 use crate::engine::Chooser;
-use crate::record::{AssertKind, Fact, Owner, ReqId, Sink};
+use crate::record::{AssertKind, Fact, Owner, ReqId, Sink, SlotId, Stream};
 
-use super::budget::{Budget, Verdict};
+use super::budget::{Budget, Limits, Verdict};
 use super::machine::{Dead, Machine, Step};
 use super::radix::Match;
 use super::request::Stage;
-use super::setup::Stop;
+use super::setup::{CopyOnWrite, Exhaustion, Stop};
 
 /// `WAITING_PREFIX_REFRESH_INTERVAL` and `WAITING_QUEUE_PREFIX_MATCH_MAX` of 0.5.23.
 const WAITING_REFRESH_INTERVAL: u32 = 32;
@@ -19,29 +19,35 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         if self.setup.engine.filter_before_prefill && self.world.running.reqs.is_empty() {
             self.world.running.is_full = false;
         }
-        if self.world.running.is_full || self.world.waiting.is_empty() {
+        let chunked = self.world.chunked;
+        if (self.world.running.is_full || self.world.waiting.is_empty()) && chunked.is_none() {
             return Ok(Vec::new());
         }
-        if self.rows_left() == 0 {
+        if self.rows_left() == 0 && chunked.is_none() {
             self.world.running.is_full = true;
             return Ok(Vec::new());
         }
         self.refresh_waiting();
         let mut budget = self.budget();
-        self.set_slots_aside();
         let mut admitted = Vec::new();
+        if let Some(req) = chunked {
+            self.go_on(req, &mut budget, &mut admitted);
+        }
+        self.set_slots_aside();
         for i in 0..self.world.waiting.len() {
             let req = self.world.waiting[i];
             if self.setup.engine.filter_before_prefill && budget.state(self.room()) == Verdict::Other {
                 break;
             }
-            if admitted.len() as u32 >= self.rows_left() {
+            if admitted.len() as u32 >= self.rows_left_beside(&admitted) {
                 self.world.running.is_full = true;
             }
             if self.world.running.is_full {
                 break;
             }
-            self.match_prefix(req)?;
+            if !self.slots_fit(&admitted) || !self.match_prefix(req)? {
+                break;
+            }
             let verdict = self.try_admit(req, &mut budget, &mut admitted);
             if verdict == Verdict::Continue {
                 continue;
@@ -57,7 +63,25 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
         self.give_slots_back();
         self.world.waiting.retain(|req| !admitted.contains(req));
+        if let Some(req) = self.world.chunked.filter(|_| !admitted.is_empty()) {
+            self.req(req).middle_chunks += 1;
+        }
         Ok(admitted)
+    }
+
+    /// Takes the next chunk of the request in chunks into the batch (`add_chunked_req`).
+    fn go_on(&mut self, req: ReqId, budget: &mut Budget, admitted: &mut Vec<ReqId>) {
+        let room = self.room();
+        let max_new = self.setup.requests[req.index()].max_new;
+        let it = self.req(req);
+        let left = it.known_len() - it.prefix_len;
+        let len = budget.next_chunk(left, room);
+        it.extend_end = it.prefix_len + len;
+        budget.take(len, if len < left { 0 } else { max_new });
+        admitted.push(req);
+        if len == left {
+            self.world.chunked = None;
+        }
     }
 
     /// Makes the prefixes of the waiting requests recent, the head of the queue last (`_touch_waiting_prefixes`).
@@ -82,6 +106,17 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         max.saturating_sub(running).min(max.saturating_sub(self.world.rows_held))
     }
 
+    /// The same while some are admitted already: from 0.5.23 on a row that one of them holds counts as left.
+    fn rows_left_beside(&self, admitted: &[ReqId]) -> u32 {
+        if !self.setup.engine.filter_before_prefill {
+            return self.rows_left();
+        }
+        let max = self.setup.engine.max_running;
+        let held = admitted.iter().filter(|req| self.world.reqs[req.index()].holds_row).count() as u32;
+        let running = self.world.running.reqs.len() as u32;
+        max.saturating_sub(running).min(max.saturating_sub(self.world.rows_held) + held)
+    }
+
     /// Free and evictable KV, in tokens.
     fn room(&self) -> u32 {
         self.world.pages.available() + self.world.tree.kv_evictable()
@@ -95,7 +130,13 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             let ratio = if fixed { 1.0 } else { self.world.ratio.current };
             (spec.max_new.saturating_sub(self.world.reqs[req.index()].outputs), ratio)
         });
-        Budget::new(engine.page_size, engine.max_prefill_tokens, running)
+        let limits = Limits {
+            page_size: engine.page_size,
+            max_prefill_tokens: engine.max_prefill_tokens,
+            chunk: engine.chunked_prefill_size,
+            mixed_rows: if engine.mixed_chunk { self.world.running.reqs.len() as u32 } else { 0 },
+        };
+        Budget::new(limits, running)
     }
 
     /// Takes a slot for each waiting request in one call, as `alloc_group_begin` does.
@@ -119,8 +160,21 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// Matches the prefix of a waiting request and, on a hit, takes an active slot for the copy.
-    fn match_prefix(&mut self, req: ReqId) -> Step {
+    /// Whether the pool, after eviction, has the slots of one more request. Asked only where a lack is no assertion.
+    fn slots_fit(&self, admitted: &[ReqId]) -> bool {
+        let engine = &self.setup.engine;
+        if engine.exhaustion == Exhaustion::Assert {
+            return true;
+        }
+        let taken = |req: &&ReqId| self.world.reqs[req.index()].active.is_some();
+        let wanted = engine.slots_at_admission() * (admitted.len() as u32 + 1);
+        let held = admitted.iter().filter(taken).count() as u32;
+        self.world.slots.available_with_spare() + self.world.tree.state_evictable() + held > wanted
+    }
+
+    /// Matches the prefix of a waiting request and, on a hit, takes an active slot for the copy. Says no if there is
+    /// none and the request has to wait.
+    fn match_prefix(&mut self, req: ReqId) -> Step<bool> {
         let it = &self.world.reqs[req.index()];
         let key_len = it.known_len() as usize - 1;
         let found = self.world.tree.match_prefix(&it.tokens[..key_len]);
@@ -131,33 +185,39 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         it.last_node = found.node;
         if let Some(source) = found.state {
             if it.active.is_none() {
-                let slot = self.slot_for_hit(req)?;
+                let Some(slot) = self.slot_for_hit(req)? else { return Ok(false) };
                 self.req(req).active = Some(slot);
             }
             let it = self.req(req);
-            it.cow_source = Some(source);
             it.needs_clear = false;
+            it.cow_source = Some(source);
+            if self.setup.engine.copy_on_write == CopyOnWrite::Immediate {
+                self.copy_hit(req, Stream::Schedule);
+            }
         }
         let Match { state_len, kv_len, branching, .. } = found;
         self.sink.fact(Fact::Match { req, state_len, kv_len, branching });
-        Ok(())
+        Ok(true)
     }
 
-    fn slot_for_hit(&mut self, req: ReqId) -> Step<crate::record::SlotId> {
+    fn slot_for_hit(&mut self, req: ReqId) -> Step<Option<SlotId>> {
         let owner = Owner::Active(req);
         if let Some(slot) = self.world.slots.take_spare() {
             self.sink.fact(Fact::SlotMove { slot, from: Owner::Spare, to: owner });
-            return Ok(slot);
+            return Ok(Some(slot));
         }
         if let Some(slot) = self.alloc_slot(owner) {
-            return Ok(slot);
+            return Ok(Some(slot));
         }
         let node = self.world.reqs[req.index()].last_node;
         let lock = self.world.tree.lock(node);
         self.evict(0, 1);
         let slot = self.alloc_slot(owner);
         self.world.tree.unlock(lock);
-        slot.ok_or(Dead { req: Some(req), kind: AssertKind::OutOfSlots })
+        match (slot, self.setup.engine.exhaustion) {
+            (None, Exhaustion::Assert) => Err(Dead { req: Some(req), kind: AssertKind::OutOfSlots }),
+            (slot, _) => Ok(slot),
+        }
     }
 
     /// Admits one request if the budget allows (`add_one_req`), and says whether to go on.
@@ -173,26 +233,29 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         // Locked while it is looked at: what it will hold is not evictable for it.
         let lock = self.world.tree.lock(node);
         let fits = budget.fits(extend_len, outputs_left, self.room());
-        let input_fits = budget.input_fits(extend_len);
-        if fits && input_fits {
+        let part = budget.chunk(it.prefix_len, extend_len).filter(|_| budget.input_fits(extend_len));
+        if let Some(len) = part.filter(|_| fits) {
             let mut held = self.world.tree.lock(node);
             if self.setup.engine.admission_forgets_skip {
                 held.forget_skip();
             }
             self.sink.fact(Fact::Lock { req, node: node.0 });
             self.sink.fact(Fact::Admit { req });
-            budget.take(extend_len, max_new);
+            budget.take(len, if len < extend_len { 0 } else { max_new });
             admitted.push(req);
+            if len < extend_len {
+                self.world.chunked = Some(req);
+            }
             let it = self.req(req);
             it.lock = Some(held);
-            it.extend_end = it.known_len();
+            it.extend_end = it.prefix_len + len;
             it.stage = Stage::Running;
         }
         self.world.tree.unlock(lock);
-        match (fits, input_fits) {
+        match (fits, part) {
             (false, _) => Verdict::NoToken,
-            (true, false) => Verdict::Other,
-            (true, true) => budget.state(self.room()),
+            (true, None) => Verdict::Other,
+            (true, Some(_)) => budget.state(self.room()),
         }
     }
 

@@ -19,10 +19,16 @@ pub struct Batch {
     pub seq_lens: Vec<u32>,
     /// `decode_batch_idx` at prepare, a value a row; empty for prefill.
     pub decode_batch_idx: Vec<u32>,
+    /// Prefill: where each row begins; the decode rows of a mixed batch follow without one.
+    pub prefix_lens: Vec<u32>,
+    /// The request that was in chunks when the batch was made.
+    pub chunked: Option<ReqId>,
     /// Prefill: the slot that keeps a state on the way, and at which length, a value a row.
     pub extend_track: Vec<Option<(SlotId, u32)>>,
     /// Decode: active slot, and the track slot that the step writes, a value a row.
     pub step_slots: Vec<(SlotId, Option<SlotId>)>,
+    /// Speculative decoding with the lazy strategy: the track index that each row plans to write, if not dropped.
+    pub plan: Option<Vec<u8>>,
     /// Host masks, if built and not dropped.
     pub masks: Option<HostMasks>,
     /// Admission found no room last time and need not try again.
@@ -39,8 +45,11 @@ impl Batch {
             reqs: Vec::new(),
             seq_lens: Vec::new(),
             decode_batch_idx: Vec::new(),
+            prefix_lens: Vec::new(),
+            chunked: None,
             extend_track: Vec::new(),
             step_slots: Vec::new(),
+            plan: None,
             masks: None,
             is_full: false,
         }
@@ -62,6 +71,26 @@ impl Batch {
         }
         retain(&mut self.reqs, &kept);
         retain(&mut self.seq_lens, &kept);
+        self.plan = None;
+        self.masks.take().is_some()
+    }
+
+    /// Keeps the rows of `kept`, in its order, as a retraction does; nothing changes if all stay. Returns whether masks
+    /// were dropped.
+    pub fn keep_in_order(&mut self, kept: &[ReqId]) -> bool {
+        if kept.len() == self.reqs.len() {
+            return false;
+        }
+        if kept.is_empty() {
+            self.reqs.clear();
+            return false;
+        }
+        let rows = self.reqs.iter().zip(&self.seq_lens);
+        let lens: Vec<u32> =
+            kept.iter().filter_map(|req| rows.clone().find(|row| row.0 == req)).map(|row| *row.1).collect();
+        self.reqs = kept.to_vec();
+        self.seq_lens = lens;
+        self.plan = None;
         self.masks.take().is_some()
     }
 
@@ -69,6 +98,7 @@ impl Batch {
     pub fn merge(&mut self, other: &Batch) -> bool {
         self.reqs.extend_from_slice(&other.reqs);
         self.seq_lens.extend_from_slice(&other.seq_lens);
+        self.plan = None;
         self.masks.take().is_some()
     }
 }

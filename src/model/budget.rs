@@ -58,15 +58,36 @@ pub struct Budget {
     total_offset: f64,
     current_offset: i64,
     input_left: i64,
+    chunk_left: Option<i64>,
     admitted: u32,
 }
 
+/// The limits of one prefill batch, in tokens.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Tokens of a KV page.
+    pub page_size: u32,
+    /// Most prompt tokens.
+    pub max_prefill_tokens: u32,
+    /// Most prompt tokens with chunked prefill on.
+    pub chunk: Option<u32>,
+    /// Decode rows that will ride along.
+    pub mixed_rows: u32,
+}
+
 impl Budget {
-    /// A budget of `max_prefill_tokens`, after what the running requests reserve: outputs left, and the share of them.
-    pub fn new(page_size: u32, max_prefill_tokens: u32, running: impl Iterator<Item = (u32, f64)>) -> Self {
+    /// A budget within `limits`, after what the running requests reserve: outputs left, and the share of them.
+    pub fn new(limits: Limits, running: impl Iterator<Item = (u32, f64)>) -> Self {
         let reserved = running.fold(0.0, |sum, (left, ratio)| sum + f64::from(left.min(CLIP_MAX_NEW)) * ratio);
-        let input_left = i64::from(max_prefill_tokens);
-        Budget { page_size, total_offset: reserved, current_offset: 0, input_left, admitted: 0 }
+        let mixed = i64::from(limits.mixed_rows);
+        Budget {
+            page_size: limits.page_size,
+            total_offset: mixed as f64 + reserved,
+            current_offset: mixed,
+            input_left: i64::from(limits.max_prefill_tokens) - mixed,
+            chunk_left: limits.chunk.map(|chunk| i64::from(chunk) - mixed),
+            admitted: 0,
+        }
     }
 
     /// Whether a request of `extend_len` new prompt tokens that may have `max_new` more outputs fits, before the pages
@@ -78,7 +99,26 @@ impl Budget {
 
     /// Whether the limit on prompt tokens a batch leaves room for it; the first request is always taken.
     pub fn input_fits(&self, extend_len: u32) -> bool {
-        self.admitted == 0 || self.paged(extend_len) < self.input_left
+        self.chunk_left.is_some() || self.admitted == 0 || self.paged(extend_len) < self.input_left
+    }
+
+    /// How much of a request's `extend_len` new tokens behind `prefix_len` the chunk budget lets in: all, a part that
+    /// ends on a page, or nothing.
+    pub fn chunk(&self, prefix_len: u32, extend_len: u32) -> Option<u32> {
+        let Some(left) = self.chunk_left.filter(|&left| self.paged(extend_len) > left) else { return Some(extend_len) };
+        let page = i64::from(self.page_size);
+        let end = (i64::from(prefix_len) + left.div_euclid(page) * page) / page * page;
+        let part = end - i64::from(prefix_len);
+        if left < page || part <= 0 { None } else { Some(part as u32) }
+    }
+
+    /// How much of the `extend_len` tokens that are left of a request in chunks goes into this batch: it always goes
+    /// on, even without room (`add_chunked_req`).
+    pub fn next_chunk(&self, extend_len: u32, room: u32) -> u32 {
+        let Some(chunk) = self.chunk_left else { return extend_len };
+        let total = (f64::from(room) - self.total_offset).trunc() as i64;
+        let left = if chunk.min(total) <= 0 { chunk } else { chunk.min(total) };
+        extend_len.min(left.max(0) as u32)
     }
 
     /// Takes a request in.
@@ -88,6 +128,9 @@ impl Budget {
         self.total_offset += (extend + i64::from(max_new.min(CLIP_MAX_NEW)) + page) as f64;
         self.current_offset += extend + page;
         self.input_left -= extend;
+        if let Some(left) = &mut self.chunk_left {
+            *left -= extend;
+        }
         self.admitted += 1;
     }
 
@@ -95,7 +138,7 @@ impl Budget {
     pub fn state(&self, room: u32) -> Verdict {
         if f64::from(room) - self.total_offset <= 0.0 || i64::from(room) - self.current_offset <= 0 {
             Verdict::NoToken
-        } else if self.input_left <= 0 {
+        } else if self.input_left <= 0 || self.chunk_left.is_some_and(|left| left <= 0) {
             Verdict::Other
         } else {
             Verdict::Continue
@@ -125,12 +168,24 @@ mod tests {
 
     #[test]
     fn the_first_request_is_taken_whatever_its_length() {
-        let mut budget = Budget::new(1, 8, [(10, 0.5), (5000, 0.5)].into_iter());
+        let limits = Limits { page_size: 1, max_prefill_tokens: 8, chunk: None, mixed_rows: 0 };
+        let mut budget = Budget::new(limits, [(10, 0.5), (5000, 0.5)].into_iter());
         assert!(budget.input_fits(100));
         assert!(budget.fits(100, 10, 2165) && !budget.fits(100, 10, 2164));
         budget.take(100, 10);
         assert!(!budget.input_fits(1));
         assert_eq!(budget.state(4000), Verdict::Other);
         assert_eq!(budget.state(2000), Verdict::NoToken);
+    }
+
+    #[test]
+    fn a_prompt_longer_than_the_chunk_is_cut_on_a_page() {
+        let limits = Limits { page_size: 4, max_prefill_tokens: 100, chunk: Some(10), mixed_rows: 1 };
+        let mut budget = Budget::new(limits, std::iter::empty());
+        assert_eq!(budget.chunk(0, 8), Some(8));
+        assert_eq!(budget.chunk(0, 9), Some(8), "nine tokens are three pages, the budget has room for two");
+        budget.take(8, 0);
+        assert_eq!((budget.chunk(0, 1), budget.state(1000)), (None, Verdict::Continue));
+        assert_eq!((budget.next_chunk(20, 1000), budget.next_chunk(20, 0)), (1, 1));
     }
 }

@@ -6,7 +6,7 @@ use crate::record::{AssertKind, Donated, Fact, Nothing, Owner, PageId, ReqId, Si
 use super::machine::{Dead, Machine, Step};
 use super::radix::{Freed, Inserted, NodeId};
 use super::request::Stage;
-use super::setup::Strategy;
+use super::setup::{Exhaustion, SlotFree, Snapshot, Strategy};
 
 /// What a donation offers.
 struct Offer {
@@ -29,24 +29,32 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             self.donate_finished(req)
         };
         self.release_rest(req, kept);
-        let it = self.req(req);
-        it.stage = Stage::Finished;
+        self.close_request(req);
+        Ok(())
+    }
+
+    /// A request is over: who waited for its end may come.
+    pub(super) fn close_request(&mut self, req: ReqId) {
+        self.req(req).stage = Stage::Finished;
         self.world.unfinished -= 1;
         let now = self.world.clock.cpu;
         self.world.arrivals.ended(req, now);
         self.forget_tokens(req);
-        Ok(())
     }
 
     /// Offers the kept state. Returns the slot that the tree took.
     fn donate_finished(&mut self, req: ReqId) -> Option<SlotId> {
         let it = &self.world.reqs[req.index()];
-        let committed = it.kv_committed_len;
+        let through_stop = it.prompt_len + it.finished_len.unwrap_or(it.outputs);
+        let committed = match self.setup.engine.caches_through_stop {
+            true => it.kv_committed_len.min(through_stop),
+            false => it.kv_committed_len,
+        };
         let (label, slot, owner) = match self.setup.engine.strategy {
             Strategy::NoBuffer => (committed, it.active, Owner::Active(req)),
             Strategy::ExtraBuffer | Strategy::ExtraBufferLazy => {
-                let idx = self.keep_idx(req);
-                (it.last_track_seqlen.unwrap_or(0), it.track[usize::from(idx)], Owner::Track(req, idx))
+                let (label, idx) = self.checkpoint(req, committed);
+                (label, it.track[usize::from(idx)], Owner::Track(req, idx))
             }
         };
         let key_len = self.floor_to_page(label.min(committed));
@@ -61,6 +69,23 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         (!inserted.state_existed).then_some(slot)
     }
 
+    /// The label and the index of the slot that a finished request donates. A label beyond `committed` falls back to the
+    /// checkpoint before, if the engine can name it, or to nothing (`_select_finished_checkpoint`).
+    fn checkpoint(&self, req: ReqId, committed: u32) -> (u32, u8) {
+        let it = &self.world.reqs[req.index()];
+        let engine = &self.setup.engine;
+        let idx = self.keep_idx(req);
+        let label = it.last_track_seqlen.unwrap_or(0);
+        if label <= committed || !engine.previous_checkpoint {
+            return (label, idx);
+        }
+        let pair = engine.strategy == Strategy::ExtraBuffer && engine.track_slots() == 2;
+        match it.prev_track_seqlen.filter(|&previous| pair && previous <= committed) {
+            Some(previous) => (previous, 1 - idx),
+            None => (0, idx),
+        }
+    }
+
     /// Unlocks, then frees the active slot and the track slots but the one that the tree took.
     pub(super) fn release_rest(&mut self, req: ReqId, kept: Option<SlotId>) {
         self.unlock(req);
@@ -70,15 +95,17 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         it.has_track = false;
         it.pages = Vec::new();
         it.holds_row = false;
+        let in_flight = self.world.queue.iter().any(|pending| pending.batch.reqs.contains(&req));
+        let later = self.setup.engine.slot_free == SlotFree::Deferred && in_flight;
         if let Some(slot) = active.filter(|slot| Some(*slot) != kept) {
-            self.free_slot(slot, Owner::Active(req), true);
+            self.free_now_or_later(slot, Owner::Active(req), true, later);
         }
         let held: Vec<(u8, SlotId)> = (0..2)
             .filter_map(|idx| Some((idx, tracks[usize::from(idx)]?)))
             .filter(|(_, slot)| Some(*slot) != kept)
             .collect();
         for (i, &(idx, slot)) in held.iter().enumerate() {
-            self.free_slot(slot, Owner::Track(req, idx), i + 1 == held.len());
+            self.free_now_or_later(slot, Owner::Track(req, idx), i + 1 == held.len(), later);
         }
         self.world.rows_held -= 1;
     }
@@ -91,11 +118,17 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             Strategy::NoBuffer => Some(end),
             Strategy::ExtraBuffer | Strategy::ExtraBufferLazy => it.last_track_seqlen,
         };
+        // Whatever is cached of it, the next chunk goes on from here.
+        self.req(req).prefix_len = end;
         let Some(label) = label else {
             self.sink.fact(Fact::NoDonate { req, why: Nothing::NoCheckpoint });
             return Ok(());
         };
-        let (slot, owner) = self.hand_over(req)?;
+        let Some((slot, owner)) = self.hand_over(req)? else {
+            self.sink.fact(Fact::NoDonate { req, why: Nothing::NoSlot });
+            self.req(req).last_track_seqlen = None;
+            return Ok(());
+        };
         let key_len = self.floor_to_page(label.min(end));
         if key_len > 0 {
             let inserted = self.insert(req, &Offer { label, slot, owner, key_len }, false);
@@ -107,38 +140,46 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             self.sink.fact(Fact::NoDonate { req, why: Nothing::NoCheckpoint });
             self.free_slot(slot, owner, true);
         }
-        self.req(req).last_track_seqlen = None;
+        let it = self.req(req);
+        it.last_track_seqlen = None;
+        it.prev_track_seqlen = None;
         Ok(())
     }
 
     /// The slot to donate while the request goes on, and who holds it: the kept one, replaced by a fresh one; without
     /// track slots, a fresh one that receives a copy on the schedule stream.
-    fn hand_over(&mut self, req: ReqId) -> Step<(SlotId, Owner)> {
-        if self.setup.engine.strategy == Strategy::NoBuffer {
-            let slot = self.slot_for_donation(req, Owner::Spare)?;
-            let from = self.world.reqs[req.index()].active.expect("a running request has an active slot");
+    fn hand_over(&mut self, req: ReqId) -> Step<Option<(SlotId, Owner)>> {
+        let engine = &self.setup.engine;
+        if engine.strategy == Strategy::NoBuffer || engine.snapshot == Snapshot::Copy {
+            let Some(slot) = self.slot_for_donation(req, Owner::Spare)? else { return Ok(None) };
+            let it = &self.world.reqs[req.index()];
+            let kept = if it.has_track { it.track[usize::from(self.keep_idx(req))] } else { it.active };
+            let from = kept.expect("a running request has the slot that it would donate");
             self.sink.fact(Fact::CopyState { req, from, to: slot, stream: Stream::Schedule });
-            return Ok((slot, Owner::Spare));
+            return Ok(Some((slot, Owner::Spare)));
         }
         let idx = self.keep_idx(req);
         let owner = Owner::Track(req, idx);
-        let fresh = self.slot_for_donation(req, owner)?;
+        let Some(fresh) = self.slot_for_donation(req, owner)? else { return Ok(None) };
         let kept = &mut self.world.reqs[req.index()].track[usize::from(idx)];
         let slot = kept.replace(fresh).expect("prefill tracking wrote the kept slot");
-        Ok((slot, owner))
+        Ok(Some((slot, owner)))
     }
 
     /// A fresh slot, evicting a cached state if there is none (`_alloc_mamba_slot`).
-    fn slot_for_donation(&mut self, req: ReqId, owner: Owner) -> Step<SlotId> {
+    fn slot_for_donation(&mut self, req: ReqId, owner: Owner) -> Step<Option<SlotId>> {
         if let Some(slot) = self.alloc_slot(owner) {
-            return Ok(slot);
+            return Ok(Some(slot));
         }
         let engine = &self.setup.engine;
         if engine.handover_unlocks_state && engine.strategy == Strategy::ExtraBufferLazy {
             self.unlock_state(req);
         }
         self.evict(0, 1);
-        self.alloc_slot(owner).ok_or(Dead { req: Some(req), kind: AssertKind::OutOfSlots })
+        match (self.alloc_slot(owner), self.setup.engine.exhaustion) {
+            (None, Exhaustion::Assert) => Err(Dead { req: Some(req), kind: AssertKind::OutOfSlots }),
+            (slot, _) => Ok(slot),
+        }
     }
 
     /// Inserts the first `key_len` tokens with the offered state. What the tree takes changes owner, and the pages

@@ -11,18 +11,19 @@ use super::clock::{draw, draw_many};
 use super::machine::Machine;
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
-    /// Queues the forward of a batch. Returns when its result has been copied to the host.
-    pub(super) fn launch(&mut self, batch: &Batch) -> Time {
+    /// Queues the forward of a batch. Returns when its result has been copied to the host, and what a verify accepts.
+    pub(super) fn launch(&mut self, batch: &Batch) -> (Time, Vec<u32>) {
         self.begin(Phase::Launch, Some(batch.id));
         self.spend(self.setup.costs.launch);
         let costs = &self.setup.costs;
         let rows = batch.reqs.len() as u32;
         let duration_ns = match batch.mode {
-            Mode::Extend => {
-                let tokens = batch.reqs.iter().map(|req| self.extend_len(*req)).sum();
+            Mode::Extend | Mode::Mixed => {
+                let tokens = batch.seq_lens.iter().sum::<u32>() - batch.prefix_lens.iter().sum::<u32>();
+                let tokens = tokens - self.tail_context(batch);
                 draw(self.chooser, costs.gpu_extend) + draw_many(self.chooser, costs.gpu_extend_token, tokens)
             }
-            Mode::Decode => {
+            Mode::Decode | Mode::Verify => {
                 draw(self.chooser, costs.gpu_decode) + draw_many(self.chooser, costs.gpu_decode_request, rows)
             }
         };
@@ -31,17 +32,19 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let copied = end + draw(self.chooser, costs.result_copy);
         self.world.clock.gpu_free = end;
         self.sink.fact(Fact::Launch { batch: batch.id, mode: batch.mode, rows, start, end, copied });
+        let mut accepted = Vec::new();
         match batch.mode {
-            Mode::Extend => self.forward_extend(batch),
-            Mode::Decode => self.forward_decode(batch),
+            Mode::Extend | Mode::Mixed => self.forward_extend(batch),
+            Mode::Decode => self.forward_decode(batch, 0),
+            Mode::Verify => accepted = self.forward_verify(batch),
         }
         self.end();
-        copied
+        (copied, accepted)
     }
 
-    fn extend_len(&self, req: ReqId) -> u32 {
-        let it = &self.world.reqs[req.index()];
-        it.extend_end - it.prefix_len
+    /// Tokens of the decode rows of a mixed batch that their forward does not compute: all but one each.
+    fn tail_context(&self, batch: &Batch) -> u32 {
+        batch.seq_lens[batch.prefix_lens.len()..].iter().map(|k| k - 1).sum()
     }
 
     /// Clears, then copies, then each row: its active slot over the new tokens, its track slot on the way.
@@ -54,35 +57,39 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             }
         }
         for &req in &batch.reqs {
-            let it = &mut self.world.reqs[req.index()];
-            if let Some(from) = it.cow_source.take() {
-                let to = it.active.expect("a prefill row has an active slot");
-                self.sink.fact(Fact::Hit { req, source: from, len: it.prefix_len });
-                self.sink.fact(Fact::CopyState { req, from, to, stream: Stream::Forward });
-            }
+            self.copy_hit(req, Stream::Forward);
         }
-        for (i, &req) in batch.reqs.iter().enumerate() {
-            let it = &self.world.reqs[req.index()];
-            let slot = it.active.expect("a prefill row has an active slot");
-            let (from, to) = (it.prefix_len, batch.seq_lens[i]);
-            let track = batch.extend_track[i];
+        for (i, &from) in batch.prefix_lens.iter().enumerate() {
+            let req = batch.reqs[i];
+            let slot = self.world.reqs[req.index()].active.expect("a prefill row has an active slot");
+            let (to, track) = (batch.seq_lens[i], batch.extend_track[i]);
             self.sink.fact(Fact::Extend { batch: batch.id, req, slot, from, to, track });
             self.sample(req, to);
         }
+        self.forward_decode(batch, batch.prefix_lens.len());
     }
 
-    /// Each row: its active slot over one token, then its track slot if the step is on the grid.
-    fn forward_decode(&mut self, batch: &Batch) {
-        for (i, &req) in batch.reqs.iter().enumerate() {
-            let k = batch.seq_lens[i];
-            let (slot, track) = batch.step_slots[i];
+    /// Copies the state of a hit into the active slot, if there is one to copy.
+    pub(super) fn copy_hit(&mut self, req: ReqId, stream: Stream) {
+        let it = &mut self.world.reqs[req.index()];
+        if let Some(from) = it.cow_source.take() {
+            let to = it.active.expect("a hit has an active slot");
+            self.sink.fact(Fact::Hit { req, source: from, len: it.prefix_len });
+            self.sink.fact(Fact::CopyState { req, from, to, stream });
+        }
+    }
+
+    /// Each row from `first` on: its active slot over one token, then its track slot if the step is on the grid.
+    fn forward_decode(&mut self, batch: &Batch, first: usize) {
+        for (i, &(slot, track)) in batch.step_slots.iter().enumerate() {
+            let (req, k) = (batch.reqs[first + i], batch.seq_lens[first + i]);
             self.sink.fact(Fact::Step { batch: batch.id, req, slot, k, track });
             self.sample(req, k);
         }
     }
 
     /// Samples the token after the first `len` tokens, unless an earlier forward did.
-    fn sample(&mut self, req: ReqId, len: u32) {
+    pub(super) fn sample(&mut self, req: ReqId, len: u32) {
         let it = &mut self.world.reqs[req.index()];
         if it.tokens.len() as u32 == len {
             let token = it.tip.sample();

@@ -39,6 +39,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         for due in seen {
             self.see(due.req, due.at);
         }
+        self.ingest_aborts();
         self.spend(self.setup.costs.ingest);
         self.end();
     }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::engine::{Chooser, Time};
-use crate::record::{AssertKind, BatchId, Fact, Mode, Phase, ReqId, Sink};
+use crate::record::{AssertKind, BatchId, Fact, Mode, Owner, Phase, ReqId, Sink, SlotId};
 
 use super::arrivals::Arrivals;
 use super::batch::Batch;
@@ -15,7 +15,7 @@ use super::prompt::dependents;
 use super::radix::{Radix, RadixConfig};
 use super::request::{Req, Stage};
 use super::rule::Rule;
-use super::setup::{Cost, Event, ResultQueue, Setup};
+use super::setup::{Cost, ResultQueue, Setup};
 use super::slots::SlotPool;
 
 /// What the scheduler remembers of the batch it launched last.
@@ -34,6 +34,8 @@ pub(super) enum Last {
 pub(super) struct Pending {
     pub batch: Batch,
     pub copied: Time,
+    /// Speculative decoding: tokens accepted, a value a row.
+    pub accepted: Vec<u32>,
 }
 
 /// The state of the machine: a value.
@@ -57,6 +59,14 @@ pub struct World {
     pub(super) rows_held: u32,
     pub(super) batches: u32,
     pub(super) objects: u32,
+    /// The request that is being prefilled in chunks.
+    pub(super) chunked: Option<ReqId>,
+    /// The request in chunks that is to be aborted.
+    pub(super) chunk_abort: Option<ReqId>,
+    /// Forwards launched so far.
+    pub(super) forwards: u32,
+    /// Slots of finished requests that a forward in flight may still write.
+    pub(super) deferred_frees: Vec<(SlotId, Owner)>,
     pub(super) unfinished: u32,
     /// Scripted events that took effect, by position.
     pub(super) events_used: Vec<bool>,
@@ -94,6 +104,10 @@ impl World {
             rows_held: 0,
             batches: 0,
             objects: 0,
+            deferred_frees: Vec::new(),
+            chunked: None,
+            chunk_abort: None,
+            forwards: 0,
             unfinished: setup.requests.len() as u32,
             events_used: vec![false; setup.events.len()],
             refreshes: 0,
@@ -188,7 +202,7 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
         let pending = !matches!(self.world.last, Last::None);
         let last_extends = matches!(self.world.last, Last::Extend(_));
         let batch = self.plan()?;
-        let extends = batch.as_ref().is_some_and(|batch| batch.mode == Mode::Extend);
+        let extends = batch.as_ref().is_some_and(|batch| matches!(batch.mode, Mode::Extend | Mode::Mixed));
         let waits = self.setup.engine.disable_consecutive_prefill_overlap && last_extends && extends;
         if waits {
             self.process_last()?;
@@ -217,12 +231,13 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
             self.world.last = Last::None;
             return false;
         };
-        let copied = self.launch(&batch);
+        self.world.forwards += 1;
+        let (copied, accepted) = self.launch(&batch);
         self.world.last = match batch.mode {
-            Mode::Extend => Last::Extend(Box::new(batch.clone())),
-            Mode::Decode => Last::Running,
+            Mode::Extend | Mode::Mixed => Last::Extend(Box::new(batch.clone())),
+            Mode::Decode | Mode::Verify => Last::Running,
         };
-        self.world.queue.push_back(Pending { batch, copied });
+        self.world.queue.push_back(Pending { batch, copied, accepted });
         true
     }
 
@@ -253,9 +268,9 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
         let world = &mut self.world;
         if world.unfinished == 0 {
             for (event, used) in self.setup.events.iter().zip(&world.events_used) {
-                let Event::FailAlloc { turn, req } = *event;
+                let (turn, req) = event.at();
                 if !used {
-                    self.sink.fact(Fact::RefusalUnused { turn, req });
+                    self.sink.fact(Fact::EventUnused { turn, req });
                 }
             }
             self.sink.fact(Fact::Done { at: world.clock.cpu });

@@ -3,6 +3,7 @@
 //! Choices come in through a [`Chooser`](crate::engine::Chooser), facts go out through a [`Sink`](crate::record::Sink),
 //! bookkeeping is done by a [`Rule`]. A [`World`] is a value: cloning it is a snapshot.
 
+mod abort;
 mod admit;
 mod arrivals;
 mod batch;
@@ -25,11 +26,12 @@ mod rule;
 mod setup;
 mod slots;
 mod store;
+mod verify;
 
 pub use machine::{Ended, Machine, World};
 pub use radix::TombstoneLock;
-pub use rule::{Action, Keeps, RowMasks, RowView, Rule, WantsMasks};
+pub use rule::{Action, Keeps, RowMasks, RowView, Rule, VerifyView, WantsMasks};
 pub use setup::{
-    Arrive, Cost, Costs, Engine, Event, FinishOrder, Grid, KvEviction, Prompt, Release, RequestSpec, ResultQueue,
-    Setup, SlotHeadroom, Stop, Strategy,
+    Accept, Arrive, CopyOnWrite, Cost, Costs, Engine, Event, Exhaustion, FinishOrder, Grid, KvEviction, MixedTracking,
+    Prompt, Release, RequestSpec, ResultQueue, Setup, SlotFree, SlotHeadroom, Snapshot, Spec, Stop, Strategy,
 };

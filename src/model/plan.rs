@@ -11,6 +11,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     pub(super) fn plan(&mut self) -> Step<Option<Batch>> {
         self.begin(Phase::Plan, None);
         self.spend(self.setup.costs.plan);
+        self.abort_chunked()?;
+        self.stash_chunk()?;
         self.merge_last_extend();
         if self.setup.engine.filter_before_prefill {
             let before = self.world.running.reqs.len();
@@ -23,7 +25,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let batch = if admitted.is_empty() {
             if self.decode_next()? {
                 self.end();
-                Some(self.prepare_decode()?)
+                Some(if self.setup.engine.spec.is_some() { self.prepare_verify()? } else { self.prepare_decode()? })
             } else {
                 self.end();
                 None
@@ -36,12 +38,23 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Ok(batch)
     }
 
+    /// Caches the chunk of a request in chunks that was launched last, before its result (`stash_chunked_request`).
+    fn stash_chunk(&mut self) -> Step {
+        match self.world.chunked {
+            Some(req) if self.world.reqs[req.index()].extend_end > self.world.reqs[req.index()].prefix_len => {
+                self.cache_unfinished(req)
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
     /// Filters the finished out of the last prefill batch and merges the rest into the running batch.
     fn merge_last_extend(&mut self) {
         let Last::Extend(mut last) = std::mem::replace(&mut self.world.last, Last::None) else { return };
         let before = last.reqs.len();
         let reqs = &self.world.reqs;
-        last.filter(|req| !reqs[req.index()].finished());
+        let in_chunks = [self.world.chunked, last.chunked];
+        last.filter(|req| !reqs[req.index()].finished() && !in_chunks.contains(&Some(req)));
         if last.reqs.len() < before {
             self.world.running.is_full = false;
         }
@@ -77,14 +90,17 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             return Ok(false);
         }
         let rows = self.world.running.reqs.clone();
-        if self.room_for_decode(&rows) {
-            self.world.ratio.decay_step();
-        } else if finishing.is_empty() {
-            self.retract(&rows)?;
-        } else {
+        let fits = self.room_for_decode(&rows);
+        if !fits && !finishing.is_empty() {
             // The result in flight frees the pages of those that finish: decode in the next turn instead.
             self.world.running.is_full = false;
             return Ok(false);
+        }
+        let forced = self.forced_retraction(&rows);
+        if fits && forced.is_none() {
+            self.world.ratio.decay_step();
+        } else {
+            self.retract(&rows, forced)?;
         }
         if self.world.running.reqs.len() < before {
             self.world.running.is_full = false;
@@ -93,7 +109,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// The running requests that the result in flight will end by length (`_reqs_finishing_inflight`).
-    fn finishing_in_flight(&self) -> Vec<ReqId> {
+    pub(super) fn finishing_in_flight(&self) -> Vec<ReqId> {
         let engine = &self.setup.engine;
         let Some(pending) = self.world.queue.front().filter(|_| engine.skip_finishing_decode && engine.overlap) else {
             return Vec::new();

@@ -8,21 +8,25 @@ use super::clock::draw_many;
 use super::machine::{Dead, Machine, Step};
 use super::masks::HostMasks;
 use super::rule::WantsMasks;
-use super::setup::{Event, SlotHeadroom, Strategy};
+use super::setup::{Event, MixedTracking, SlotHeadroom, Strategy};
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Prepares a prefill batch (`prepare_for_extend`).
     pub(super) fn prepare_extend(&mut self, admitted: &[ReqId]) -> Step<Batch> {
         let mut batch = self.new_batch(Mode::Extend);
+        batch.chunked = self.world.chunked;
         self.begin_prepare(&batch, admitted.len());
         self.take_request_slots(admitted)?;
         self.take_extend_pages(admitted)?;
         for &req in admitted {
             let it = self.req(req);
             it.kv_committed_len = it.extend_end;
+            it.kv_allocated_len = it.extend_end;
+            it.device_len = it.extend_end;
             it.retracted = false;
             batch.reqs.push(req);
             batch.seq_lens.push(it.extend_end);
+            batch.prefix_lens.push(it.prefix_len);
             let track = self.track_extend(req);
             batch.extend_track.push(track);
             let it = &self.world.reqs[req.index()];
@@ -38,10 +42,72 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             });
         }
         self.end();
+        if self.setup.engine.mixed_chunk && !self.world.running.reqs.is_empty() {
+            self.mix(&mut batch)?;
+        }
         Ok(batch)
     }
 
-    fn begin_prepare(&mut self, batch: &Batch, rows: usize) {
+    /// Lets the running batch ride along in a prefill batch (`mix_with_running`).
+    fn mix(&mut self, batch: &mut Batch) -> Step {
+        let newest = self.setup.engine.filter_before_prefill;
+        let finishing = self.finishing_in_flight();
+        self.filter_running(&finishing);
+        if !finishing.is_empty() {
+            self.world.running.is_full = false;
+        }
+        let rows = self.world.running.reqs.clone();
+        if newest && (rows.is_empty() || !self.room_for_decode(&rows)) {
+            return Ok(());
+        }
+        let is_full = self.world.running.is_full;
+        if !rows.is_empty() {
+            let decode = self.prepare_decode()?;
+            self.join(batch, decode);
+        }
+        self.world.objects += 1;
+        self.world.running = Batch { is_full, ..Batch::empty(self.world.objects) };
+        Ok(())
+    }
+
+    fn join(&mut self, batch: &mut Batch, decode: Batch) {
+        match self.setup.engine.mixed_tracking {
+            MixedTracking::Dropped => batch.extend_track.iter_mut().for_each(|track| *track = None),
+            MixedTracking::Kept if self.setup.engine.strategy == Strategy::ExtraBufferLazy => {
+                self.undo_prealloc(&decode)
+            }
+            MixedTracking::Kept => {}
+        }
+        batch.mode = Mode::Mixed;
+        batch.step_slots = decode.step_slots.iter().map(|&(active, _)| (active, None)).collect();
+        batch.merge(&decode);
+        batch.decode_batch_idx = decode.decode_batch_idx;
+        let rows = decode.reqs.len() as u32;
+        self.sink.fact(Fact::Mix { batch: batch.id, decode: decode.id, rows });
+    }
+
+    /// Gives the second slots back that the boundary rows of a decode batch took: their step keeps no state
+    /// (`mamba_lazy_undo_prealloc_at_boundary`).
+    fn undo_prealloc(&mut self, decode: &Batch) {
+        let grid = self.setup.engine.grid_len();
+        for (&req, &k) in decode.reqs.iter().zip(&decode.seq_lens) {
+            if !k.is_multiple_of(grid) {
+                continue;
+            }
+            let it = self.req(req);
+            it.untracked_idx = Some(it.decode_batch_idx);
+            let next = it.next_track_idx;
+            if it.track[usize::from(1 - next)].is_none() {
+                continue;
+            }
+            it.next_track_idx = 1 - next;
+            if let Some(slot) = it.track[usize::from(next)].take() {
+                self.free_slot(slot, Owner::Track(req, next), true);
+            }
+        }
+    }
+
+    pub(super) fn begin_prepare(&mut self, batch: &Batch, rows: usize) {
         self.begin(Phase::Prepare, Some(batch.id));
         let costs = &self.setup.costs;
         self.spend(costs.prepare);
@@ -55,8 +121,11 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             SlotHeadroom::PerRequest if engine.strategy == Strategy::ExtraBufferLazy => 2 * admitted.len() as u32,
             SlotHeadroom::PerRequest => 3 * admitted.len() as u32,
             SlotHeadroom::Exact => {
-                let hits = admitted.iter().filter(|req| self.world.reqs[req.index()].active.is_some()).count();
-                engine.slots_at_admission() * admitted.len() as u32 - hits as u32
+                let own = |req: &ReqId| {
+                    let it = &self.world.reqs[req.index()];
+                    u32::from(it.active.is_none()) + if it.has_track { 0 } else { engine.slots_at_admission() - 1 }
+                };
+                admitted.iter().map(own).sum()
             }
         };
         let available = self.world.slots.available();
@@ -72,11 +141,12 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
                 it.active = Some(slot);
                 it.needs_clear = true;
             }
-            if tracks > 0 {
+            if tracks > 0 && !self.world.reqs[req.index()].has_track {
                 self.take_track_slots(req, tracks).ok_or(out)?;
             }
-            self.req(req).holds_row = true;
-            self.world.rows_held += 1;
+            if !std::mem::replace(&mut self.req(req).holds_row, true) {
+                self.world.rows_held += 1;
+            }
         }
         Ok(())
     }
@@ -111,9 +181,10 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.make_kv_room(wanted);
         for &req in admitted {
             let it = &mut self.world.reqs[req.index()];
-            assert!(it.pages.is_empty(), "a request is prefilled from its cached prefix");
-            self.world.tree.match_pages(it.last_node, &mut it.pages);
-            let new = it.extend_end.div_ceil(page) - it.prefix_len / page;
+            if it.pages.is_empty() {
+                self.world.tree.match_pages(it.last_node, &mut it.pages);
+            }
+            let new = it.extend_end.div_ceil(page) - it.prefix_len.div_ceil(page);
             self.take_pages(req, new)?;
         }
         Ok(())
@@ -201,7 +272,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    fn second_slot(&mut self, owner: Owner) -> Option<SlotId> {
+    pub(super) fn second_slot(&mut self, owner: Owner) -> Option<SlotId> {
         let slot = self.alloc_slot(owner);
         if slot.is_some() || !self.setup.engine.lazy_prealloc_evicts {
             return slot;
@@ -211,7 +282,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// Whether the second slot of `req` is refused in this turn, by script or by choice.
-    fn refused(&mut self, req: ReqId) -> bool {
+    pub(super) fn refused(&mut self, req: ReqId) -> bool {
         let turn = self.world.turn;
         let mut scripted = false;
         for (event, used) in self.setup.events.iter().zip(&mut self.world.events_used) {

@@ -32,10 +32,20 @@ pub struct Req {
     pub outputs: u32,
     /// Whether it finished, and how.
     pub finish: Option<FinishKind>,
+    /// The next result ends it, whatever it says.
+    pub to_abort: bool,
     /// Whether it was retracted and has not been prepared again.
     pub retracted: bool,
     /// Tokens whose KV and state the batches prepared so far will have computed.
     pub kv_committed_len: u32,
+    /// Speculative decoding: the length that the forwards launched so far reach; the committed length trails it.
+    pub device_len: u32,
+    /// Speculative decoding: tokens of KV reserved.
+    pub kv_allocated_len: u32,
+    /// Speculative decoding: verifies launched.
+    pub verifies: u32,
+    /// The outputs up to the stop, if it finished.
+    pub finished_len: Option<u32>,
     /// Decode batches it was prepared for.
     pub decode_batch_idx: u32,
     /// The slot of its active state.
@@ -54,12 +64,18 @@ pub struct Req {
     pub last_track_idx: u8,
     /// The label: the length under which the kept state will be cached.
     pub last_track_seqlen: Option<u32>,
+    /// The label before, whose state the other slot still holds.
+    pub prev_track_seqlen: Option<u32>,
     /// Donate nothing at release (`mamba_lazy_is_insert` false).
     pub decline: bool,
     /// Cached tokens that its prefill starts from.
     pub prefix_len: u32,
-    /// End of its prefill.
+    /// End of its prefill, or of the chunk that is being prefilled.
     pub extend_end: u32,
+    /// Chunks launched whose results are still to come and emit nothing.
+    pub middle_chunks: u32,
+    /// `decode_batch_idx` of the last boundary step that rode along untracked in a mixed batch.
+    pub untracked_idx: Option<u32>,
     /// Tokens of its prefix whose pages are the tree's.
     pub cache_protected_len: u32,
     /// Where a prefill should leave a state for others.
@@ -84,8 +100,13 @@ impl Req {
             prompt_len: 0,
             outputs: 0,
             finish: None,
+            to_abort: false,
             retracted: false,
             kv_committed_len: 0,
+            device_len: 0,
+            kv_allocated_len: 0,
+            verifies: 0,
+            finished_len: None,
             decode_batch_idx: 0,
             active: None,
             needs_clear: false,
@@ -95,9 +116,12 @@ impl Req {
             next_track_idx: 0,
             last_track_idx: 0,
             last_track_seqlen: None,
+            prev_track_seqlen: None,
             decline: false,
             prefix_len: 0,
             extend_end: 0,
+            middle_chunks: 0,
+            untracked_idx: None,
             cache_protected_len: 0,
             branching: None,
             last_node: NodeId::ROOT,

@@ -16,18 +16,31 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.world.clock.cpu = self.world.clock.cpu.max(pending.copied);
         self.sink.fact(Fact::Wait { batch, at: self.world.clock.cpu });
         self.spend(self.setup.costs.result);
+        self.commit_accepted(pending);
         for (i, &req) in pending.batch.reqs.iter().enumerate() {
             self.spend(self.setup.costs.result_request);
-            let it = &self.world.reqs[req.index()];
+            let it = &mut self.world.reqs[req.index()];
+            let prefills = i < pending.batch.prefix_lens.len();
+            if prefills && it.middle_chunks > 0 && !it.retracted {
+                it.middle_chunks -= 1;
+                self.sink.fact(Fact::MiddleChunk { batch, req });
+                continue;
+            }
             if it.finished() || it.retracted {
                 self.sink.fact(Fact::Skip { batch, req });
                 continue;
             }
-            self.append_output(pending, req);
+            self.append_outputs(pending, i);
             match pending.batch.mode {
-                Mode::Extend if self.world.reqs[req.index()].finished() => self.release_finished(req)?,
-                Mode::Extend => self.cache_unfinished(req)?,
-                Mode::Decode => {
+                Mode::Mixed if !prefills => {
+                    self.pass_untracked(pending, i);
+                    if self.world.reqs[req.index()].finished() {
+                        self.release_finished(req)?;
+                    }
+                }
+                Mode::Extend | Mode::Mixed if self.world.reqs[req.index()].finished() => self.release_finished(req)?,
+                Mode::Extend | Mode::Mixed => self.cache_unfinished(req)?,
+                Mode::Decode | Mode::Verify => {
                     self.run_rule(pending, i)?;
                     if self.world.reqs[req.index()].finished() {
                         self.release_finished(req)?;
@@ -35,29 +48,62 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
                 }
             }
         }
+        if !self.world.deferred_frees.is_empty() {
+            self.free_deferred();
+        }
         self.end();
         Ok(())
     }
 
-    /// Appends the output token and updates the finish state.
-    fn append_output(&mut self, pending: &Pending, req: ReqId) {
+    /// Appends the output tokens of row `i` (one, or what a verify accepted) and updates the finish state.
+    fn append_outputs(&mut self, pending: &Pending, i: usize) {
+        let req = pending.batch.reqs[i];
         let spec = &self.setup.requests[req.index()];
         let at = self.world.clock.cpu;
-        let it = self.req(req);
-        it.outputs += 1;
-        let outputs = it.outputs;
+        let before = self.world.reqs[req.index()].outputs;
+        let outputs = before + pending.accepted.get(i).copied().unwrap_or(1);
+        self.req(req).outputs = outputs;
         self.sink.fact(Fact::Output { batch: pending.batch.id, req, outputs, at });
-        let scripted = spec.stop == Stop::Token(outputs);
-        let choice = Choice { site: "stop", subject: req.0, options: 2, default: u32::from(scripted) };
-        let token = self.chooser.choose(choice) == 1;
+        if std::mem::take(&mut self.req(req).to_abort) {
+            return self.finish(req, FinishKind::Abort, outputs);
+        }
+        let stop = (before + 1..=outputs).find(|&n| {
+            let scripted = spec.stop == Stop::Token(n);
+            let choice = Choice { site: "stop", subject: req.0, options: 2, default: u32::from(scripted) };
+            self.chooser.choose(choice) == 1
+        });
         let length = outputs >= spec.max_new;
+        // A stop behind the length is none.
+        let token = stop.is_some_and(|n| n <= spec.max_new);
         let kind = match (token, length, self.setup.engine.finish_order) {
             (false, false, _) => return,
             (true, false, _) | (true, true, FinishOrder::TokenFirst) => FinishKind::Token,
             (false, true, _) | (true, true, FinishOrder::LengthFirst) => FinishKind::Length,
         };
-        self.req(req).finish = Some(kind);
+        let outputs = if kind == FinishKind::Token { stop.unwrap_or(outputs) } else { spec.max_new };
+        self.finish(req, kind, outputs);
+    }
+
+    fn finish(&mut self, req: ReqId, kind: FinishKind, outputs: u32) {
+        let it = self.req(req);
+        it.finish = Some(kind);
+        it.finished_len = Some(outputs);
         self.sink.fact(Fact::Finish { req, kind, outputs });
+    }
+
+    /// A decode row of a mixed batch: no rule is run on it, and its forward kept no state.
+    fn pass_untracked(&mut self, pending: &Pending, i: usize) {
+        let batch = &pending.batch;
+        let req = batch.reqs[i];
+        let it = &self.world.reqs[req.index()];
+        let prepared = batch.decode_batch_idx[i - batch.prefix_lens.len()];
+        self.sink.fact(Fact::Row {
+            batch: batch.id,
+            req,
+            lookahead: i64::from(it.decode_batch_idx) - i64::from(prepared),
+            kv_committed_len: it.kv_committed_len,
+            check: Check::None,
+        });
     }
 
     /// Runs the rule on row `i` and carries its action out.
@@ -70,6 +116,12 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let row = |check| Fact::Row { batch: batch.id, req, lookahead, kv_committed_len, check };
         if !it.has_track {
             self.sink.fact(row(Check::None));
+            return Ok(());
+        }
+        if batch.mode == Mode::Verify {
+            let action = self.rule.on_verify(&self.verify_view(pending, i));
+            self.sink.fact(row(action.check));
+            self.carry_out(pending, req, action);
             return Ok(());
         }
         let masks = self.masks_at_result(pending, i).map(|(masks, row)| masks.row(row));
@@ -86,6 +138,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             next_track_idx: it.next_track_idx,
             last_track_idx: it.last_track_idx,
             held: [it.track[0].is_some(), it.track[1].is_some()],
+            untracked_ahead: it.untracked_idx == Some(it.decode_batch_idx),
             masks,
         };
         match self.rule.on_result(&view) {
@@ -107,8 +160,12 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         };
         self.world.clock.cpu += draw(self.chooser, check);
         let before = self.kept(req);
+        let pair = self.setup.engine.strategy == Strategy::ExtraBuffer;
         let it = self.req(req);
         if let Some((label, idx)) = action.record {
+            if pair {
+                it.prev_track_seqlen = it.last_track_seqlen;
+            }
             it.last_track_seqlen = Some(label);
             it.last_track_idx = idx.unwrap_or(it.last_track_idx);
         }

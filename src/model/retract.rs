@@ -2,27 +2,57 @@
 
 use std::cmp::Reverse;
 
-use crate::engine::Chooser;
+use crate::engine::{Choice, Chooser};
 use crate::record::{AssertKind, Fact, Nothing, ReqId, Sink};
 
 use super::budget::RETRACT_DECODE_STEPS;
 use super::machine::{Dead, Machine, Step};
+use super::setup::Event;
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
-    /// Retracts running requests until a decode step of the rest fits (`retract_decode`): fewest outputs first, then
-    /// longest prompt, then last in the batch. At least one goes and at least one stays.
-    pub(super) fn retract(&mut self, rows: &[ReqId]) -> Step {
-        let mut keep: Vec<ReqId> = rows.to_vec();
-        let reqs = &self.world.reqs;
+    /// The request whose retraction is forced in this turn, by script or by choice: any row, though KV is not short.
+    pub(super) fn forced_retraction(&mut self, rows: &[ReqId]) -> Option<ReqId> {
+        let turn = self.world.turn;
+        let order = self.keep_order(rows);
+        let mut scripted = 0;
+        for (event, used) in self.setup.events.iter().zip(&mut self.world.events_used) {
+            if let Event::Retract { turn: at, req } = *event
+                && at == turn
+                && let Some(place) = order.iter().rev().position(|&row| row == req)
+            {
+                *used = true;
+                scripted = place as u32 + 1;
+            }
+        }
+        if scripted == 0 && !self.chooser.is_open("retract") {
+            return None;
+        }
+        let subject = self.world.forwards;
+        let options = rows.len() as u32 + 1;
+        let chosen = self.chooser.choose(Choice { site: "retract", subject, options, default: scripted });
+        chosen.checked_sub(1).map(|place| order[order.len() - 1 - place as usize])
+    }
+
+    /// Running requests from most to least worth keeping: most outputs, then shortest prompt, then order in the batch.
+    fn keep_order(&self, rows: &[ReqId]) -> Vec<ReqId> {
+        let mut keep = rows.to_vec();
         keep.sort_by_key(|req| {
-            let it = &reqs[req.index()];
+            let it = &self.world.reqs[req.index()];
             Reverse((it.outputs, Reverse(it.prompt_len)))
         });
+        keep
+    }
+
+    /// Retracts running requests until a decode step of the rest fits (`retract_decode`), least worth keeping first; at
+    /// least one goes and at least one stays. `forced` goes first if it is given.
+    pub(super) fn retract(&mut self, rows: &[ReqId], forced: Option<ReqId>) -> Step {
+        let mut keep = self.keep_order(rows);
+        if let Some(req) = forced {
+            keep.retain(|&row| row != req);
+            keep.push(req);
+        }
         let mut retracted = Vec::new();
-        loop {
-            if keep.len() == 1 || (!retracted.is_empty() && self.room_for_decode(&keep)) {
-                break;
-            }
+        while keep.len() > 1 && (retracted.is_empty() || !self.room_for_decode(&keep)) {
             let Some(req) = keep.pop() else { break };
             self.retract_one(req, keep.len() as u32);
             retracted.push(req);
@@ -31,8 +61,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             // Validation gives every request room of its own, so this is the modelled system out of pages.
             return Err(Dead { req: keep.first().copied(), kind: AssertKind::OutOfPages });
         }
-        let keeps = |req: ReqId| !retracted.contains(&req);
-        if self.world.running.filter(keeps) {
+        if self.world.running.keep_in_order(&keep) {
             self.sink.fact(Fact::MasksDropped { batch: self.world.running.id });
         }
         self.reestimate();

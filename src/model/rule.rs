@@ -63,6 +63,8 @@ pub struct RowView {
     pub last_track_idx: u8,
     /// Which slots of the pair are held.
     pub held: [bool; 2],
+    /// Whether the step prepared last rides along in a mixed batch that keeps no state of it, though it is on a boundary.
+    pub untracked_ahead: bool,
     /// The batch's host arrays for this row, if it still has them.
     pub masks: Option<RowMasks>,
 }
@@ -73,6 +75,40 @@ impl RowView {
         if self.track_slots == 2 { 1 - idx } else { idx }
     }
 
+    /// Tokens whose outputs are known, less the one that no forward has consumed yet.
+    pub fn token_len(&self) -> u32 {
+        self.prompt_len + self.outputs - 1
+    }
+}
+
+/// What a rule sees of one row of a verify result, after the accepted tokens were appended.
+#[derive(Clone, Copy, Debug)]
+pub struct VerifyView {
+    /// G, in tokens.
+    pub grid: u32,
+    /// Whether the second track slot is taken on demand.
+    pub lazy: bool,
+    /// Track slots of the pair.
+    pub track_slots: u8,
+    /// Tokens of the prompt.
+    pub prompt_len: u32,
+    /// Output tokens, all accepted ones included, also those behind a stop.
+    pub outputs: u32,
+    /// Tokens that this verify accepted, at least 1.
+    pub accepted: u32,
+    /// Whether this result finished the request.
+    pub finished: bool,
+    /// Live `next_track_idx`.
+    pub next_track_idx: u8,
+    /// Which slots of the pair are held.
+    pub held: [bool; 2],
+    /// Lazy: the index that the batch planned to write, if it still has its plan.
+    pub planned_idx: Option<u8>,
+    /// Lazy: whether the step in flight may cross a boundary, seen from the live committed length.
+    pub boundary_in_reach: bool,
+}
+
+impl VerifyView {
     /// Tokens whose outputs are known, less the one that no forward has consumed yet.
     pub fn token_len(&self) -> u32 {
         self.prompt_len + self.outputs - 1
@@ -117,4 +153,7 @@ pub trait Rule: Sync {
     /// # Errors
     /// An assertion of the modelled code that fails here.
     fn on_result(&self, row: &RowView) -> Result<Action, AssertKind>;
+
+    /// Decides one row of a verify result (speculative decoding).
+    fn on_verify(&self, row: &VerifyView) -> Action;
 }

@@ -67,6 +67,82 @@ pub enum FinishOrder {
     TokenFirst,
 }
 
+/// What happens to the track fields of a prefill batch when decode rows join it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MixedTracking {
+    /// They are dropped: the forward keeps no state, whatever the requests believe.
+    Dropped,
+    /// Those of the prefill rows are kept; decode rows are untracked, and a lazy second slot is given back.
+    Kept,
+}
+
+/// What happens when no state slot can be had where one could be done without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Exhaustion {
+    /// The donation is skipped, the admission waits.
+    Skip,
+    /// An assertion of the modelled system fails, as in the releases.
+    Assert,
+}
+
+/// How the state of an unfinished request gets into the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Snapshot {
+    /// The kept slot itself is handed over, and a fresh one takes its place.
+    HandOver,
+    /// A fresh slot receives a copy on the schedule stream, which waits for no forward.
+    Copy,
+}
+
+/// When the state of a cache hit is copied into the active slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CopyOnWrite {
+    /// First thing in the prefill forward, on the forward stream.
+    Deferred,
+    /// At the match, on the schedule stream, which waits for no forward.
+    Immediate,
+}
+
+/// When the slots of a finished request are free for others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SlotFree {
+    /// At the result that finishes it, though a step in flight may still write them.
+    AtResult,
+    /// When the result of the last forward that names it has been processed.
+    Deferred,
+}
+
+/// How many tokens a verify step accepts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Accept {
+    /// These numbers in turn, over and over, a sequence of its own for each request.
+    Fixed(Vec<u32>),
+    /// Each draft in order with this probability in millionths, until one is rejected; and one more token.
+    Seeded(u32),
+}
+
+/// Speculative decoding: a linear draft, verified in one forward.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spec {
+    /// Draft tokens a step; a verify accepts 1 to `draft + 1` tokens.
+    pub draft: u32,
+    /// How many it accepts, by script.
+    pub accept: Accept,
+}
+
+impl Spec {
+    /// Most tokens that a verify accepts.
+    pub fn accept_max(&self) -> u32 {
+        self.draft + 1
+    }
+
+    /// KV that a step reserves beyond the committed length: twice what it may accept, since the committed length is
+    /// one verify behind (`get_alloc_reserve_per_decode`).
+    pub fn reserve(&self) -> u32 {
+        2 * self.accept_max()
+    }
+}
+
 /// How many state slots admission makes free by eviction before it takes any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SlotHeadroom {
@@ -105,6 +181,13 @@ pub struct Engine {
     pub conservativeness: f64,
     /// What the result queue holds.
     pub result_queue: ResultQueue,
+    /// Most new prompt tokens in one prefill batch; a longer prompt is prefilled in chunks, one request at a time. No
+    /// limit if not set.
+    pub chunked_prefill_size: Option<u32>,
+    /// Decode rows ride along in prefill batches.
+    pub mixed_chunk: bool,
+    /// What riding along does to the track fields of the batch.
+    pub mixed_tracking: MixedTracking,
     /// Process the last prefill before launching another one.
     pub disable_consecutive_prefill_overlap: bool,
     /// Leave a request out of the next decode batch when the result in flight will end it by length.
@@ -121,6 +204,20 @@ pub struct Engine {
     pub finish_order: FinishOrder,
     /// Slots made free before admission.
     pub slot_headroom: SlotHeadroom,
+    /// Speculative decoding, if on.
+    pub spec: Option<Spec>,
+    /// At the end of a request only the tokens up to its stop are cached, not all that a verify accepted.
+    pub caches_through_stop: bool,
+    /// A label beyond what is cached falls back to the checkpoint before, in the other slot.
+    pub previous_checkpoint: bool,
+    /// How an unfinished request's state gets into the tree.
+    pub snapshot: Snapshot,
+    /// When a hit is copied.
+    pub copy_on_write: CopyOnWrite,
+    /// When the slots of a finished request are free.
+    pub slot_free: SlotFree,
+    /// What a lack of slots leads to.
+    pub exhaustion: Exhaustion,
     /// A branching point is reported only if it lies beyond the state match.
     pub branching_beyond_state: bool,
     /// Splitting a tree node makes the state of its lower half the most recent one.
@@ -158,6 +255,9 @@ impl Engine {
             max_prefill_tokens: 16384,
             conservativeness: 1.0,
             result_queue: ResultQueue::Copy,
+            chunked_prefill_size: None,
+            mixed_chunk: false,
+            mixed_tracking: if newest { MixedTracking::Kept } else { MixedTracking::Dropped },
             disable_consecutive_prefill_overlap: false,
             skip_finishing_decode: newest,
             filter_before_prefill: newest,
@@ -166,6 +266,13 @@ impl Engine {
             kv_eviction: if release == Release::V0_5_16 { KvEviction::Whole } else { KvEviction::Shortfall },
             finish_order: if newer { FinishOrder::TokenFirst } else { FinishOrder::LengthFirst },
             slot_headroom: if newest { SlotHeadroom::Exact } else { SlotHeadroom::PerRequest },
+            spec: None,
+            caches_through_stop: newest,
+            previous_checkpoint: newest,
+            snapshot: Snapshot::HandOver,
+            copy_on_write: CopyOnWrite::Deferred,
+            slot_free: SlotFree::AtResult,
+            exhaustion: Exhaustion::Assert,
             branching_beyond_state: release != Release::V0_5_16,
             split_refreshes_state: !newest,
             tombstone_lock: match release {
@@ -369,6 +476,29 @@ pub enum Event {
         /// The request.
         req: ReqId,
     },
+    /// This request is aborted at the ingest of this turn.
+    Abort {
+        /// The turn.
+        turn: u32,
+        /// The request.
+        req: ReqId,
+    },
+    /// This request is retracted in the plan of this turn, if it is about to decode.
+    Retract {
+        /// The turn.
+        turn: u32,
+        /// The request.
+        req: ReqId,
+    },
+}
+
+impl Event {
+    /// Its turn and its request.
+    pub fn at(self) -> (u32, ReqId) {
+        match self {
+            Event::FailAlloc { turn, req } | Event::Abort { turn, req } | Event::Retract { turn, req } => (turn, req),
+        }
+    }
 }
 
 /// Everything that a run is a function of, together with the choices made.

@@ -24,6 +24,11 @@ impl SlotPool {
         self.free.len() as u32
     }
 
+    /// Free slots, the spare ones too.
+    pub fn available_with_spare(&self) -> u32 {
+        (self.free.len() + self.spare.len()) as u32
+    }
+
     /// Takes `count` slots into `out`, or none at all.
     pub fn alloc(&mut self, count: u32, out: &mut Vec<SlotId>) -> bool {
         if (count as usize) > self.free.len() {

@@ -3,7 +3,7 @@
 use crate::engine::Chooser;
 use crate::record::{AssertKind, Fact, Owner, PageId, ReqId, Sink, SlotId};
 
-use super::machine::{Dead, Machine, Step};
+use super::machine::{Dead, Machine, Pending, Step};
 use super::pages::runs;
 use super::radix::Freed;
 use super::setup::KvEviction;
@@ -23,6 +23,25 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     pub(super) fn free_slot(&mut self, slot: SlotId, owner: Owner, last: bool) {
         self.world.slots.free(slot);
         self.sink.fact(Fact::SlotFree { slot, owner, last });
+    }
+
+    /// Gives a slot back, or keeps it for its owner until no forward in flight can write it.
+    pub(super) fn free_now_or_later(&mut self, slot: SlotId, owner: Owner, last: bool, later: bool) {
+        if later {
+            self.world.deferred_frees.push((slot, owner));
+        } else {
+            self.free_slot(slot, owner, last);
+        }
+    }
+
+    /// Gives back the slots that waited for a forward which has been processed now.
+    pub(super) fn free_deferred(&mut self) {
+        for (slot, owner) in std::mem::take(&mut self.world.deferred_frees) {
+            let req = holder(owner);
+            let in_flight = |pending: &Pending| req.is_some_and(|req| pending.batch.reqs.contains(&req));
+            let later = self.world.queue.iter().any(in_flight);
+            self.free_now_or_later(slot, owner, true, later);
+        }
     }
 
     /// Takes `count` pages for a request and appends them to its own.
@@ -72,7 +91,16 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     pub(super) fn room_for_decode(&mut self, rows: &[ReqId]) -> bool {
         let page = self.setup.engine.page_size;
         let new_page = |req: &&ReqId| self.world.reqs[req.index()].kv_committed_len.is_multiple_of(page);
-        let wanted = rows.iter().filter(new_page).count() as u32 * page;
+        let wanted = match &self.setup.engine.spec {
+            None => rows.iter().filter(new_page).count() as u32 * page,
+            Some(spec) => {
+                let needed = |req: &ReqId| {
+                    let it = &self.world.reqs[req.index()];
+                    (it.kv_committed_len + spec.reserve()).saturating_sub(it.kv_allocated_len)
+                };
+                rows.iter().map(needed).sum()
+            }
+        };
         self.make_kv_room(wanted);
         self.world.pages.available() >= wanted
     }

@@ -26,6 +26,10 @@ pub enum Mode {
     Extend,
     /// Decode: each row folds one token.
     Decode,
+    /// Prefill rows, then decode rows that ride along.
+    Mixed,
+    /// Speculative decode: each row folds the run of tokens that it accepts.
+    Verify,
 }
 
 /// The stream on which a copy of a state runs.
@@ -81,6 +85,8 @@ pub enum FinishKind {
     Token,
     /// `max_new` outputs were reached.
     Length,
+    /// It was aborted.
+    Abort,
 }
 
 /// When a state was offered to the radix tree, and what became of it.
@@ -101,6 +107,10 @@ pub enum Nothing {
     Declined,
     /// The request was retracted.
     Retracted,
+    /// The request was aborted in the middle of its prefill.
+    Aborted,
+    /// No slot could be had for the donation, and the engine skips it.
+    NoSlot,
 }
 
 /// An assertion of the modelled system that failed.
@@ -282,7 +292,7 @@ pub enum Fact {
         batch: BatchId,
         /// The request.
         req: ReqId,
-        /// `seq_lens[i]`: the length k that this step reaches.
+        /// `seq_lens[i]`: the length k that this step reaches; with speculation the length that the last step began with.
         k: u32,
         /// `decode_batch_idx` after prepare.
         decode_batch_idx: u32,
@@ -306,6 +316,15 @@ pub enum Fact {
     MasksDropped {
         /// The batch that they were built for.
         batch: BatchId,
+    },
+    /// Decode rows joined a prefill batch; they were prepared in a batch of their own just before.
+    Mix {
+        /// The prefill batch.
+        batch: BatchId,
+        /// The decode batch.
+        decode: BatchId,
+        /// How many rows joined.
+        rows: u32,
     },
     /// A forward was queued on the GPU stream; its effects follow, in stream order.
     Launch {
@@ -368,6 +387,22 @@ pub enum Fact {
         /// A second slot that receives the state afterwards.
         track: Option<SlotId>,
     },
+    /// Forward effect: an active slot was advanced over the tokens `from..to` that a verify accepted; what it rejected
+    /// leaves no trace.
+    Verify {
+        /// The batch.
+        batch: BatchId,
+        /// The request.
+        req: ReqId,
+        /// The slot.
+        slot: SlotId,
+        /// The length before.
+        from: u32,
+        /// The length reached.
+        to: u32,
+        /// A second slot that receives the state as it is at this length on the way.
+        track: Option<(SlotId, u32)>,
+    },
     /// The model sampled a new token of a request: token `len + 1` (1-based).
     Sampled {
         /// The request.
@@ -383,6 +418,13 @@ pub enum Fact {
         batch: BatchId,
         /// When the wait was over.
         at: Time,
+    },
+    /// The result of a chunk that does not end its prompt: nothing is emitted.
+    MiddleChunk {
+        /// The batch.
+        batch: BatchId,
+        /// The request.
+        req: ReqId,
     },
     /// A row was passed over at result processing: its request had finished or was retracted already.
     Skip {
@@ -495,8 +537,13 @@ pub enum Fact {
         /// The request that was pinned.
         req: ReqId,
     },
-    /// A scripted refusal of a second slot never met a request for one.
-    RefusalUnused {
+    /// An abort of a request was taken in.
+    Abort {
+        /// The request.
+        req: ReqId,
+    },
+    /// A scripted event found nothing to do.
+    EventUnused {
         /// The turn that it was scripted for.
         turn: u32,
         /// The request.

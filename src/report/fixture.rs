@@ -59,7 +59,7 @@ pub(super) fn nothing() -> Judgement {
         requests: Vec::new(),
         pins_missed: Vec::new(),
         pins_ended: Vec::new(),
-        refusals_unused: Vec::new(),
+        events_unused: Vec::new(),
         bound: None,
     }
 }

@@ -139,7 +139,11 @@ impl Sink for Meter {
             | Fact::Assert { .. }
             | Fact::PinMissed { .. }
             | Fact::PinEnded { .. }
-            | Fact::RefusalUnused { .. }
+            | Fact::Mix { .. }
+            | Fact::Verify { .. }
+            | Fact::Abort { .. }
+            | Fact::MiddleChunk { .. }
+            | Fact::EventUnused { .. }
             | Fact::Bound { .. } => {}
         }
     }

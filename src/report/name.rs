@@ -91,6 +91,8 @@ pub fn mode(mode: Mode) -> &'static str {
     match mode {
         Mode::Extend => "extend",
         Mode::Decode => "decode",
+        Mode::Mixed => "mixed",
+        Mode::Verify => "verify",
     }
 }
 
@@ -99,6 +101,7 @@ pub fn finish(kind: FinishKind) -> &'static str {
     match kind {
         FinishKind::Token => "token",
         FinishKind::Length => "length",
+        FinishKind::Abort => "abort",
     }
 }
 
@@ -117,6 +120,8 @@ pub fn nothing(why: Nothing) -> &'static str {
     match why {
         Nothing::NoCheckpoint => "no checkpoint recorded",
         Nothing::Declined => "the guard declined",
+        Nothing::Aborted => "aborted",
+        Nothing::NoSlot => "no slot to be had",
         Nothing::Retracted => "retracted",
     }
 }

@@ -15,9 +15,9 @@ pub fn warnings(run: &Run) -> Vec<String> {
         let id = name::request(run.names, req);
         all.push(format!("pin ended: {id} came in the next turn, the request it was pinned to had ended before"));
     }
-    for &(turn, req) in &judgement.refusals_unused {
+    for &(turn, req) in &judgement.events_unused {
         let id = name::request(run.names, req);
-        all.push(format!("FailAlloc unused: {id} asked for no second slot in turn {turn}"));
+        all.push(format!("event unused: what was scripted for {id} in turn {turn} found nothing to do"));
     }
     match judgement.bound {
         Some(true) => all.push("stalled: requests wait that can never be admitted".to_owned()),

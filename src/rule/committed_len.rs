@@ -1,9 +1,10 @@
 //! `committed-len`: recompute from the live committed length (before pull request 31369, restored by 31622).
 
-use crate::model::{Action, Keeps, RowView, Rule, WantsMasks};
+use crate::model::{Action, Keeps, RowView, Rule, VerifyView, WantsMasks};
 use crate::record::{AssertKind, Check};
 
 use super::ping_pong::fire;
+use super::speculative;
 
 /// Fires when the live `kv_committed_len` is on the grid, whichever step brought it there.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,5 +29,9 @@ impl Rule for CommittedLen {
         } else {
             Ok(Action::none(Check::Recompute))
         }
+    }
+
+    fn on_verify(&self, row: &VerifyView) -> Action {
+        speculative::on_verify(row)
     }
 }

@@ -1,9 +1,10 @@
 //! `completed-mask`: label and kept slot by the batch's own mask and index snapshot (releases after pull request 29792).
 
-use crate::model::{Action, Keeps, RowView, Rule, WantsMasks};
+use crate::model::{Action, Keeps, RowView, Rule, VerifyView, WantsMasks};
 use crate::record::{AssertKind, Check};
 
 use super::mask_lookahead::assert_lead;
+use super::speculative;
 
 /// Records what this batch's own forward wrote: its length is the live committed length less the lookahead, its slot
 /// is the one captured at prepare. The write index still flips as in `mask-lookahead` (not lazy) or at the same
@@ -37,6 +38,10 @@ impl Rule for CompletedMask {
         let completed_len = row.kv_committed_len - lookahead;
         if row.lazy { Ok(lazy(row, completed_len, lookahead, known)) } else { paired_slots(row, completed_len, known) }
     }
+
+    fn on_verify(&self, row: &VerifyView) -> Action {
+        speculative::on_verify(row)
+    }
 }
 
 /// Not lazy: record at the own boundary, flip where the rule of pull request 33477 fires.
@@ -55,7 +60,7 @@ fn paired_slots(row: &RowView, completed_len: u32, known: bool) -> Result<Action
 /// step in flight is on a boundary and writes in place keeps nothing that can be trusted.
 fn lazy(row: &RowView, completed_len: u32, lookahead: u32, known: bool) -> Action {
     let in_place = row.next_track_idx == row.last_track_idx;
-    let decline = row.finished && lookahead == 1 && known && in_place;
+    let decline = row.finished && lookahead == 1 && known && in_place && !row.untracked_ahead;
     let nothing = Action { decline, ..Action::none(Check::Mask) };
     match row.masks {
         Some(masks) if masks.mask && completed_len.is_multiple_of(row.grid) => Action {

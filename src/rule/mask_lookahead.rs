@@ -1,9 +1,10 @@
 //! `mask-lookahead`: reuse the batch's host masks, chosen by the counter distance (pull request 33477).
 
-use crate::model::{Action, Keeps, RowView, Rule, WantsMasks};
+use crate::model::{Action, Keeps, RowView, Rule, VerifyView, WantsMasks};
 use crate::record::{AssertKind, Check};
 
 use super::ping_pong::fire;
+use super::speculative;
 
 /// Fires by this batch's mask if no decode was prepared since, by the next one's if one was; the label is the live
 /// committed length. Where the masks are gone it computes as `committed-len` does.
@@ -41,6 +42,10 @@ impl Rule for MaskLookahead {
         }
         assert_lead(row)?;
         Ok(fire(row, row.kv_committed_len, Check::Mask))
+    }
+
+    fn on_verify(&self, row: &VerifyView) -> Action {
+        speculative::on_verify(row)
     }
 }
 

@@ -4,6 +4,7 @@ mod committed_len;
 mod completed_mask;
 mod mask_lookahead;
 mod ping_pong;
+mod speculative;
 mod token_len;
 
 pub use committed_len::CommittedLen;

@@ -1,9 +1,10 @@
 //! `token-len`: recompute from the tokens known to the host (pull request 31369, reverted by 31622).
 
-use crate::model::{Action, Keeps, RowView, Rule, WantsMasks};
+use crate::model::{Action, Keeps, RowView, Rule, VerifyView, WantsMasks};
 use crate::record::{AssertKind, Check};
 
 use super::ping_pong::fire;
+use super::speculative;
 
 /// Fires when prompt plus outputs minus one is on the grid: the length that this result's own batch reached.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,5 +30,9 @@ impl Rule for TokenLen {
         } else {
             Ok(Action::none(Check::Recompute))
         }
+    }
+
+    fn on_verify(&self, row: &VerifyView) -> Action {
+        speculative::on_verify(row)
     }
 }

@@ -1,16 +1,18 @@
 //! The `engine` block: the preset of its release, the fields that are set over it, and what they forbid together.
 
 use super::Diagnostic;
-use super::limits::{POOL_TOKENS_MAX, SLOTS_MAX, TOKEN_END};
+use super::limits::{DRAFT_MAX, POOL_TOKENS_MAX, SLOTS_MAX, TOKEN_END};
 use super::locate::Step;
 use super::raw;
 use super::source::Source;
-use crate::model::{Engine, Grid, Release, Strategy};
+use crate::model::{Accept, Engine, Grid, Release, Spec, Strategy};
 
 /// Fills in the preset and checks every field, alone and against the others.
 pub(super) fn validate(source: &Source<'_>, raw: &raw::Engine) -> Result<Engine, Diagnostic> {
-    let engine = filled(raw);
+    let mut engine = filled(raw);
+    engine.spec = raw.spec.as_ref().map(|spec| speculation(source, &engine, spec)).transpose()?;
     sizes(source, &engine)?;
+    chunks(source, &engine)?;
     strategy(source, &engine)?;
     grids(source, &engine)?;
     pools(source, &engine)?;
@@ -31,6 +33,9 @@ fn filled(raw: &raw::Engine) -> Engine {
     set!(max_prefill_tokens, conservativeness, result_queue, disable_consecutive_prefill_overlap);
     set!(skip_finishing_decode, filter_before_prefill, lazy_prealloc_evicts, refused_prealloc_clears_label);
     set!(kv_eviction, finish_order, slot_headroom, branching_beyond_state);
+    set!(caches_through_stop, previous_checkpoint);
+    set!(mixed_chunk, mixed_tracking, exhaustion, snapshot, copy_on_write, slot_free);
+    engine.chunked_prefill_size = raw.chunked_prefill_size;
     set!(split_refreshes_state, tombstone_lock, admission_forgets_skip);
     set!(fixed_length_reserves_all, waiting_prefix_refresh, rematch_after_insert, handover_unlocks_state);
     engine
@@ -63,6 +68,76 @@ fn sizes(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
         }
     }
     Ok(())
+}
+
+fn chunks(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
+    match engine.chunked_prefill_size {
+        None if engine.mixed_chunk => Err(source.at(
+            &field("mixed_chunk"),
+            "decode rows ride along only where prefill goes in chunks",
+            "set `chunked_prefill_size` too, such as 8192, or `mixed_chunk: false`",
+        )),
+        Some(size) if size < engine.page_size || size > POOL_TOKENS_MAX => Err(source.at(
+            &field("chunked_prefill_size"),
+            format!("a chunk of {size} tokens is less than a page of {} or more than any pool", engine.page_size),
+            format!("give a size from {} to {POOL_TOKENS_MAX}", engine.page_size),
+        )),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Speculative decoding is modelled as the releases were seen to run it: a linear draft, page 1, overlap on.
+fn speculation(source: &Source<'_>, engine: &Engine, raw: &raw::Spec) -> Result<Spec, Diagnostic> {
+    let part = |name| [Step::Field("engine"), Step::Field("spec"), Step::Field(name)];
+    let forbidden = [
+        (!engine.overlap, "overlap", "speculative decoding is modelled with overlap on", "set `overlap: true`"),
+        (
+            engine.page_size != 1,
+            "page_size",
+            "speculative decoding is modelled with pages of one token",
+            "set `page_size: 1`",
+        ),
+        (
+            engine.mixed_chunk,
+            "mixed_chunk",
+            "speculative decoding is modelled without mixed batches",
+            "set `mixed_chunk: false`",
+        ),
+    ];
+    for (wrong, name, message, remedy) in forbidden {
+        if wrong {
+            return Err(source.at_first(&[&field(name), &field("spec")], message, remedy));
+        }
+    }
+    if raw.draft == 0 || raw.draft > DRAFT_MAX {
+        let message = format!("a draft of {} tokens", raw.draft);
+        return Err(source.at(&part("draft"), message, format!("give 1 to {DRAFT_MAX}")));
+    }
+    let most = raw.draft + 1;
+    if engine.track_interval < most {
+        let message = format!(
+            "`track_interval` {} is less than the {most} tokens that a verify may accept",
+            engine.track_interval
+        );
+        return Err(source.at_first(
+            &[&field("track_interval"), &field("spec")],
+            message,
+            format!("set `track_interval` to at least {most}"),
+        ));
+    }
+    let accept = match &raw.accept {
+        raw::Accept::Fixed(counts) if counts.is_empty() || counts.iter().any(|&count| count == 0 || count > most) => {
+            let message = "a list of accept lengths that is empty or has one that no verify can reach";
+            return Err(source.at(&part("accept"), message, format!("give numbers from 1 to {most} (draft + 1)")));
+        }
+        raw::Accept::Fixed(counts) => Accept::Fixed(counts.clone()),
+        raw::Accept::Seeded(share) if !(0.0..=1.0).contains(share) => {
+            let message = format!("{share} is no probability");
+            return Err(source.at(&part("accept"), message, "give a number from 0.0 to 1.0"));
+        }
+        raw::Accept::Seeded(share) => Accept::Seeded((share * 1e6).round() as u32),
+    };
+    Ok(Spec { draft: raw.draft, accept })
 }
 
 fn strategy(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {

@@ -22,15 +22,7 @@ pub(super) fn validate(
     let mut events = Vec::with_capacity(raw.len());
     for (at, event) in raw.iter().enumerate() {
         let field = |name| [Step::Field("events"), Step::Item(at), Step::Field(name)];
-        let (word, id) = match &event.act {
-            Act::Abort(id) => ("Abort", id),
-            Act::Retract(id) => ("Retract", id),
-            Act::FailAlloc(id) => ("FailAlloc", id),
-        };
-        if word != "FailAlloc" {
-            let message = format!("`{word}` is not modelled yet");
-            return Err(source.at(&field("do"), message, "the events of this version are FailAlloc(\"id\")"));
-        }
+        let (Act::Abort(id) | Act::Retract(id) | Act::FailAlloc(id)) = &event.act;
         if event.turn > TURN_MAX {
             let message = format!("turn {} is beyond any run", event.turn);
             return Err(source.at(&field("turn"), message, format!("give a turn of at most {TURN_MAX}")));
@@ -39,13 +31,19 @@ pub(super) fn validate(
             let [events, item, act] = field("do");
             return Err(unknown_request(source, &[events, item, act, Step::Item(0)], id, names));
         };
-        if engine.strategy != Strategy::ExtraBufferLazy {
+        let turn = event.turn;
+        let event = match &event.act {
+            Act::Abort(_) => Event::Abort { turn, req },
+            Act::Retract(_) => Event::Retract { turn, req },
+            Act::FailAlloc(_) => Event::FailAlloc { turn, req },
+        };
+        if matches!(event, Event::FailAlloc { .. }) && engine.strategy != Strategy::ExtraBufferLazy {
             let message = format!("FailAlloc has nothing to refuse under the strategy {:?}", engine.strategy);
             let remedy =
                 "only ExtraBufferLazy takes a slot on demand: set `strategy: ExtraBufferLazy`, or drop the event";
             return Err(source.at(&field("do"), message, remedy));
         }
-        events.push(Event::FailAlloc { turn: event.turn, req });
+        events.push(event);
     }
     Ok(events)
 }

@@ -16,6 +16,8 @@ pub(super) const TURN_MAX: u32 = 1 << 30;
 pub(super) const POOL_TOKENS_MAX: u32 = 1 << 25;
 /// Most state slots, and most running requests.
 pub(super) const SLOTS_MAX: u32 = 1 << 20;
+/// Most draft tokens of a speculative step.
+pub(super) const DRAFT_MAX: u32 = 64;
 /// The largest cost: ten seconds.
 pub(super) const COST_NS_MAX: u64 = 10_000_000_000;
 
@@ -26,9 +28,7 @@ pub(super) fn turns_max(requests: &[RequestSpec], events: &[Event]) -> u32 {
         Arrive::Turn(turn) => turn,
         Arrive::At(_) | Arrive::After(_) | Arrive::Before(..) => 0,
     });
-    let scripted = events.iter().map(|event| match event {
-        Event::FailAlloc { turn, .. } => *turn,
-    });
+    let scripted = events.iter().map(|event| event.at().0);
     let latest = arrivals.chain(scripted).max().unwrap_or(0);
     u32::try_from(64 + 4 * outputs + u64::from(latest)).unwrap_or(u32::MAX)
 }

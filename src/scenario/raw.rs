@@ -36,6 +36,16 @@ pub(super) struct Engine {
     pub max_running: Option<u32>,
     pub max_prefill_tokens: Option<u32>,
     pub conservativeness: Option<f64>,
+    pub chunked_prefill_size: Option<u32>,
+    pub mixed_chunk: Option<bool>,
+    pub mixed_tracking: Option<MixedTracking>,
+    pub exhaustion: Option<Exhaustion>,
+    pub spec: Option<Spec>,
+    pub caches_through_stop: Option<bool>,
+    pub previous_checkpoint: Option<bool>,
+    pub snapshot: Option<Snapshot>,
+    pub copy_on_write: Option<CopyOnWrite>,
+    pub slot_free: Option<SlotFree>,
     pub result_queue: Option<ResultQueue>,
     pub disable_consecutive_prefill_overlap: Option<bool>,
     pub skip_finishing_decode: Option<bool>,
@@ -76,8 +86,26 @@ spelling!(Grid { Interval, Lcm });
 spelling!(ResultQueue { Copy, Alias });
 spelling!(KvEviction { Whole, Shortfall });
 spelling!(FinishOrder { LengthFirst, TokenFirst });
+spelling!(MixedTracking { Dropped, Kept });
+spelling!(Exhaustion { Skip, Assert });
+spelling!(Snapshot { HandOver, Copy });
+spelling!(CopyOnWrite { Deferred, Immediate });
+spelling!(SlotFree { AtResult, Deferred });
 spelling!(SlotHeadroom { PerRequest, Exact });
 spelling!(TombstoneLock { Steal, Skip, Count });
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Spec {
+    pub draft: u32,
+    pub accept: Accept,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(super) enum Accept {
+    Fixed(Vec<u32>),
+    Seeded(f64),
+}
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -230,12 +230,27 @@ fn example(field: &str) -> String {
         "finish_order" => "LengthFirst or TokenFirst",
         "tombstone_lock" => "Steal, Skip or Count",
         "slot_headroom" => "PerRequest or Exact",
+        "mixed_tracking" => "Dropped or Kept",
+        "exhaustion" => "Skip or Assert",
+        "spec" => "(draft: 3, accept: Fixed([1, 4, 2]))",
+        "draft" => "3",
+        "accept" => "Fixed([1, 4, 2]) or Seeded(0.7)",
+        "caches_through_stop" | "previous_checkpoint" => "true",
+        "snapshot" => "HandOver or Copy",
+        "copy_on_write" => "Deferred or Immediate",
+        "slot_free" => "AtResult or Deferred",
         "conservativeness" | "time_scale" => "1.0",
         "overlap" | "disable_consecutive_prefill_overlap" | "skip_finishing_decode" | "filter_before_prefill" => "true",
         "split_refreshes_state" | "admission_forgets_skip" | "fixed_length_reserves_all" => "true",
-        "waiting_prefix_refresh" | "rematch_after_insert" | "handover_unlocks_state" => "true",
+        "waiting_prefix_refresh" | "mixed_chunk" | "rematch_after_insert" | "handover_unlocks_state" => "true",
         "lazy_prealloc_evicts" | "refused_prealloc_clears_label" | "branching_beyond_state" => "true",
-        "track_interval" | "mamba_chunk" | "page_size" | "mamba_slots" | "kv_tokens" | "max_running" => "64",
+        "chunked_prefill_size"
+        | "track_interval"
+        | "mamba_chunk"
+        | "page_size"
+        | "mamba_slots"
+        | "kv_tokens"
+        | "max_running" => "64",
         "max_prefill_tokens" | "seed" | "turns_max" | "limit" | "max_new" | "turn" | "label" | "holds" | "slot" => "4",
         _ => "Fixed(50_000) or Uniform(40_000, 60_000)",
     };

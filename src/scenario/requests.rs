@@ -67,7 +67,8 @@ pub(super) fn validate(source: &Source<'_>, engine: &Engine, raw: &[raw::Request
 /// Why a request can never be admitted, and the remedy: admission wants its prompt, its outputs and a page to spare.
 pub(super) fn beyond_the_pool(engine: &Engine, name: &str, prompt: u32, max_new: u32) -> Option<(String, String)> {
     let page = u64::from(engine.page_size);
-    let tokens = u64::from(prompt) + u64::from(max_new);
+    let reserve = engine.spec.as_ref().map_or(0, |spec| spec.reserve() + spec.accept_max());
+    let tokens = u64::from(prompt) + u64::from(max_new) + u64::from(reserve);
     let need = tokens.div_ceil(page) * page + page;
     if need < u64::from(engine.kv_tokens) {
         return None;

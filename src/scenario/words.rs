@@ -9,12 +9,7 @@ const LISTED: usize = 24;
 const LATER: &[(&str, &str)] = &[
     ("vary", "exhaustive search"),
     ("choices", "recorded choices"),
-    ("spec", "speculative decoding"),
-    ("speculative", "speculative decoding"),
-    ("chunked_prefill_size", "chunked prefill"),
-    ("mixed_tracking", "mixed prefill and decode batches"),
     ("mixed", "mixed prefill and decode batches"),
-    ("exhaustion", "the choice of what an optional checkpoint does without a free slot"),
     ("retract", "retraction"),
     ("aborts", "aborts"),
 ];

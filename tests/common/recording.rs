@@ -7,7 +7,7 @@ use std::sync::Arc;
 use overlapsim::engine::{Choice, Chooser};
 use overlapsim::judge::{Judge, Kind, Options as JudgeOptions};
 use overlapsim::model::{
-    Arrive, Costs, Engine, Event, Machine, Prompt, Release, RequestSpec, Rule, Setup, Stop, Strategy,
+    Accept, Arrive, Costs, Engine, Event, Machine, Prompt, Release, RequestSpec, Rule, Setup, Spec, Stop, Strategy,
 };
 use overlapsim::record::{Donated, Entry, Fact, Record, ReqId, SlotId, State, Token};
 use overlapsim::rule::{CommittedLen, CompletedMask, MaskLookahead, TokenLen};
@@ -22,7 +22,6 @@ pub struct Recording {
 pub enum Outcome {
     Agrees,
     Differs(String),
-    Skipped,
 }
 
 pub fn read_case(path: &Path) -> Recording {
@@ -78,7 +77,13 @@ pub fn setup(recording: &Recording) -> Setup {
     engine.kv_tokens = int(&config["kv_tokens"]);
     engine.max_running = int(&config["max_running"]);
     engine.max_prefill_tokens = 4096;
+    engine.chunked_prefill_size = Some(int(&config["chunk_size"]));
+    engine.mixed_chunk = config["mixed_chunk"].as_bool().unwrap_or(false);
     engine.conservativeness = config["conservativeness"].as_f64().unwrap_or(1.0);
+    if let Some(spec) = config.get("spec").filter(|spec| !spec.is_null()) {
+        let draft = int(&spec["draft_tokens"]) - 1;
+        engine.spec = Some(Spec { draft, accept: Accept::Fixed(vec![1]) });
+    }
     let mut requests = Vec::new();
     let mut names = Vec::new();
     for event in recording.events.iter().filter(|event| event["ev"] == "arrive") {
@@ -93,7 +98,10 @@ pub fn setup(recording: &Recording) -> Setup {
         });
         names.push(event["rid"].as_str().unwrap().to_string());
     }
-    let events = Vec::<Event>::new();
+    let id = |rid: &Value| ReqId(names.iter().position(|name| name == rid.as_str().unwrap()).unwrap() as u32);
+    let events = (recording.events.iter().filter(|event| event["ev"] == "abort"))
+        .map(|event| Event::Abort { turn: int(&event["i"]) - 1, req: id(&event["rid"]) })
+        .collect();
     Setup { engine, costs: Costs::default(), requests, names, events, turns_max: 5000 }
 }
 
@@ -112,11 +120,23 @@ fn stop_at(prompt: &[Token], token: Token, max_new: u32) -> Option<u32> {
 
 struct Recorded {
     refuse: bool,
+    /// The release's own switch: every so many forwards the least preferred request is retracted.
+    retract_every: Option<u32>,
+    /// What the verifies of each request accepted, in order.
+    accepted: Vec<std::collections::VecDeque<u32>>,
 }
 
 impl Chooser for Recorded {
     fn choose(&mut self, choice: Choice) -> u32 {
-        if choice.site == "alloc_failure" { u32::from(self.refuse) } else { choice.default }
+        match (choice.site, self.retract_every) {
+            ("alloc_failure", _) => u32::from(self.refuse),
+            ("accept", _) => self.accepted[choice.subject as usize].pop_front().map_or(0, |count| count - 1),
+            ("retract", Some(every)) => u32::from(choice.subject.is_multiple_of(every)),
+            _ => choice.default,
+        }
+    }
+    fn is_open(&self, site: &'static str) -> bool {
+        site == "retract" && self.retract_every.is_some()
     }
     fn duration_ns(&mut self, lo_ns: u64, _: u64) -> u64 {
         lo_ns
@@ -167,7 +187,16 @@ fn verdicts(setup: &Setup, recording: &Recording, record: &Record) -> Option<Str
 pub fn run(recording: &Recording) -> (Setup, Record) {
     let setup = setup(recording);
     let mut record = Record::default();
-    let mut chooser = Recorded { refuse: recording.config["lazy_alloc_fail"].as_bool().unwrap_or(false) };
+    let mut accepted = vec![std::collections::VecDeque::new(); setup.requests.len()];
+    for event in recording.events.iter().filter(|event| event["ev"] == "verify") {
+        let req = setup.names.iter().position(|name| name == event["rid"].as_str().unwrap()).unwrap();
+        accepted[req].push_back(int(&event["accept"]));
+    }
+    let mut chooser = Recorded {
+        accepted,
+        refuse: recording.config["lazy_alloc_fail"].as_bool().unwrap_or(false),
+        retract_every: recording.config["test_retract"].as_u64().map(|every| every as u32),
+    };
     let rule = rule(recording);
     Machine::new(&setup, &*rule, &mut chooser, &mut record).run();
     (setup, record)
@@ -175,11 +204,6 @@ pub fn run(recording: &Recording) -> (Setup, Record) {
 
 /// Compares slot allocation, frees, masks, lookahead, results and donations, in order.
 pub fn compare(recording: &Recording) -> Outcome {
-    let chunked = |event: &&Value| event["ev"] == "prepare_extend" && event["chunked"] == true;
-    let forced = !recording.config["test_retract"].is_null();
-    if forced || recording.events.iter().any(|event| chunked(&event)) {
-        return Outcome::Skipped;
-    }
     let (setup, record) = run(recording);
     let modelled = modelled_lines(&setup, &record);
     let recorded = recorded_lines(recording);
@@ -227,6 +251,7 @@ fn recorded_lines(recording: &Recording) -> Vec<String> {
                 event["kv_committed"]
             )),
             "track_write" => lines.push(format!("{i} track {rid} {} {}", event["slot"], event["n"])),
+            "verify" => lines.push(format!("{i} verify {rid} from {} accept {}", event["seq_len"], event["accept"])),
             "cow" => lines.push(format!("{i} cow {} {} {}", event["src"], event["dst"], event["n"])),
             "retract" => lines.push(format!("{i} retract {rid}")),
             "donate" => lines.push(format!(
@@ -285,6 +310,7 @@ fn modelled_lines(setup: &Setup, record: &Record) -> Vec<String> {
     let mut rows: Vec<String> = Vec::new();
     let mut outputs = vec![(0, false); setup.requests.len()];
     let mut k_of = std::collections::BTreeMap::new();
+    let mut mixed = std::collections::BTreeSet::new();
     let flush = |lines: &mut Vec<String>, decode: &mut Option<Rows>, turn: u32| {
         if let Some(Rows { rids, ks, cs }) = decode.take() {
             lines.push(format!("{turn} decode {} {} {}", rids.join(","), json(&ks), json(&cs)));
@@ -350,6 +376,20 @@ fn modelled_lines(setup: &Setup, record: &Record) -> Vec<String> {
                 }
                 model.put(slot, state);
             }
+            Fact::Verify { req, slot, from, to, track, .. } => {
+                lines.push(format!("{turn} verify {} from {from} accept {}", name(req), to - from));
+                let mut state = model.get(slot);
+                for at in from..to {
+                    state = state.fold(model.tokens[req.index()][at as usize]);
+                    if let Some((track, len)) = track
+                        && len == at + 1
+                    {
+                        model.put(track, state);
+                        lines.push(format!("{turn} track {} {} {}", name(req), track.0, state.n));
+                    }
+                }
+                model.put(slot, state);
+            }
             Fact::Step { req, slot, k, track, .. } => {
                 let state = model.get(slot).fold(model.tokens[req.index()][k as usize - 1]);
                 model.put(slot, state);
@@ -361,13 +401,16 @@ fn modelled_lines(setup: &Setup, record: &Record) -> Vec<String> {
             Fact::Sampled { req, token, .. } => model.tokens[req.index()].push(token),
             Fact::Output { req, outputs: n, .. } => outputs[req.index()] = (n, false),
             Fact::Finish { req, .. } => outputs[req.index()].1 = true,
-            Fact::Row { batch, req, lookahead, kv_committed_len, .. } => {
+            Fact::Row { batch, req, lookahead, kv_committed_len, .. } if !mixed.contains(&batch) => {
                 let (n, finished) = outputs[req.index()];
-                let k = k_of[&(batch, req)];
+                let k = if setup.engine.spec.is_some() { setup_len(setup, req, n) } else { k_of[&(batch, req)] };
                 rows.push(format!(
                     "{turn} row {} k {k} L {lookahead} C {kv_committed_len} out {n} finished {finished}",
                     name(req)
                 ));
+            }
+            Fact::Mix { batch, .. } => {
+                mixed.insert(batch);
             }
             Fact::Retract { req, .. } => rows.push(format!("{turn} retract {}", name(req))),
             Fact::Donate { req, key_len, slot, how: Donated { finished, existed }, .. } => {
@@ -386,6 +429,12 @@ fn modelled_lines(setup: &Setup, record: &Record) -> Vec<String> {
         }
     }
     lines
+}
+
+/// The length that a request's known outputs reach, less the last token.
+fn setup_len(setup: &Setup, req: ReqId, outputs: u32) -> u32 {
+    let Prompt::Tokens(prompt) = &setup.requests[req.index()].prompt else { unreachable!() };
+    prompt.len() as u32 + outputs - 1
 }
 
 fn json(list: &[u32]) -> String {

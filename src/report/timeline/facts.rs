@@ -39,9 +39,19 @@ impl Sink for Drawing<'_> {
             Fact::SlotRefused { req: None, count } => self.note(format!("refused: {count} slots")),
             Fact::PinMissed { req } => self.below(req, "is not admitted in the turn that it is pinned to".to_owned()),
             Fact::PinEnded { req } => self.below(req, "comes now: the request it is pinned to has ended".to_owned()),
-            Fact::RefusalUnused { turn, req } => self.below(req, format!("asked for no second slot in turn {turn}")),
+            Fact::EventUnused { turn, req } => self.below(req, format!("gave the event of turn {turn} nothing to do")),
+            Fact::Abort { req } => self.below(req, "is aborted".to_owned()),
             Fact::SlotAlloc { slot, owner, .. } | Fact::SlotMove { slot, to: owner, .. } => self.take(slot, owner),
             Fact::SlotFree { slot, owner, .. } => self.free(slot, owner),
+            Fact::Verify { batch, req, from, to, track, .. } => {
+                let kept = track.map_or(String::new(), |(slot, len)| format!(", keeps length {len} in {slot}"));
+                self.prepared.insert((batch, req), Prepared { k: to, track: track.map(|(slot, _)| slot) });
+                self.below(req, format!("will accept {} tokens, {from} to {to}{kept}", to - from));
+            }
+            Fact::Mix { batch, decode, rows } => self.note(format!("{rows} rows of {decode} ride along in {batch}")),
+            Fact::MiddleChunk { req, .. } => {
+                self.below(req, "goes on: a chunk that does not end its prompt".to_owned())
+            }
             Fact::MasksDropped { batch } => self.note(format!("the live {batch} drops its host masks")),
 
             Fact::PrepareExtend {

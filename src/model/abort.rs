@@ -1,0 +1,92 @@
+//! Aborts: a request that waits is dropped, one in chunks is torn down at the next plan, one that runs is finished by
+//! the result in flight.
+
+use crate::engine::{Choice, Chooser};
+use crate::record::{Fact, FinishKind, Nothing, ReqId, Sink};
+
+use super::machine::{Last, Machine, Step};
+use super::request::Stage;
+use super::setup::Event;
+
+impl<C: Chooser, S: Sink> Machine<'_, C, S> {
+    /// Takes in the aborts of this turn, after its arrivals (`abort_request`).
+    pub(super) fn ingest_aborts(&mut self) {
+        let turn = self.world.turn;
+        let open = self.chooser.is_open("abort");
+        for (i, event) in self.setup.events.iter().enumerate() {
+            if let Event::Abort { turn: at, req } = *event
+                && at == turn
+                && !open
+            {
+                self.world.events_used[i] |= self.abort(req);
+            }
+        }
+        if !open {
+            return;
+        }
+        for i in 0..self.world.reqs.len() as u32 {
+            let live = matches!(self.world.reqs[i as usize].stage, Stage::Waiting | Stage::Running);
+            let scripted = self.setup.events.contains(&Event::Abort { turn, req: ReqId(i) });
+            let choice = Choice { site: "abort", subject: i, options: 2, default: u32::from(scripted) };
+            if live && self.chooser.choose(choice) == 1 {
+                self.abort(ReqId(i));
+            }
+        }
+    }
+
+    /// Aborts a request wherever it is. Says whether there was anything to abort.
+    fn abort(&mut self, req: ReqId) -> bool {
+        match self.world.reqs[req.index()].stage {
+            Stage::Unseen | Stage::Finished => return false,
+            Stage::Waiting => {
+                self.world.waiting.retain(|&waiting| waiting != req);
+                self.sink.fact(Fact::Abort { req });
+                self.drop_request(req);
+                return true;
+            }
+            Stage::Running => {}
+        }
+        if self.world.reqs[req.index()].finished() {
+            return false;
+        }
+        self.sink.fact(Fact::Abort { req });
+        if self.world.chunked == Some(req) {
+            self.world.chunk_abort = Some(req);
+        }
+        let in_last = matches!(&self.world.last, Last::Extend(last) if last.reqs.contains(&req));
+        if in_last || self.world.running.reqs.contains(&req) {
+            self.req(req).to_abort = true;
+        }
+        true
+    }
+
+    /// Tears down the request in chunks that was to be aborted, before its next chunk
+    /// (`process_pending_chunked_abort`). Its chunk in flight still has a result, which emits nothing.
+    pub(super) fn abort_chunked(&mut self) -> Step {
+        let Some(req) = self.world.chunk_abort else { return Ok(()) };
+        if self.world.chunked != Some(req) {
+            if self.world.reqs[req.index()].stage == Stage::Finished {
+                self.world.chunk_abort = None;
+            }
+            return Ok(());
+        }
+        let protected = self.world.reqs[req.index()].cache_protected_len;
+        self.req(req).to_abort = false;
+        self.sink.fact(Fact::NoDonate { req, why: Nothing::Aborted });
+        self.drop_pages(req, protected);
+        self.release_rest(req, None);
+        self.world.chunked = None;
+        self.world.chunk_abort = None;
+        self.drop_request(req);
+        Ok(())
+    }
+
+    /// A request ends without having finished by itself: it is gone, and holds nothing.
+    fn drop_request(&mut self, req: ReqId) {
+        let it = self.req(req);
+        it.finish = Some(FinishKind::Abort);
+        let outputs = it.outputs;
+        self.sink.fact(Fact::Finish { req, kind: FinishKind::Abort, outputs });
+        self.close_request(req);
+    }
+}

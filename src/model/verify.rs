@@ -1,0 +1,187 @@
+//! Speculative decoding: prepare of a verify step, its forward, and what its result commits.
+//!
+//! The committed length is settled at the result and trails the device by one verify under overlap; everything that a
+//! step reserves or plans is therefore twice as wide as what it can accept.
+
+use crate::engine::{Choice, Chooser};
+use crate::record::{BatchId, Fact, Mode, Owner, ReqId, Sink};
+
+use super::batch::Batch;
+use super::machine::{Machine, Pending, Step};
+use super::rule::VerifyView;
+use super::setup::{Accept, ResultQueue, Strategy};
+
+impl<C: Chooser, S: Sink> Machine<'_, C, S> {
+    /// Prepares the running batch for one verify step (`spec_prepare_for_decode`).
+    pub(super) fn prepare_verify(&mut self) -> Step<Batch> {
+        self.world.batches += 1;
+        let mut batch = std::mem::replace(&mut self.world.running, Batch::empty(0));
+        batch.id = BatchId(self.world.batches);
+        batch.mode = Mode::Verify;
+        self.begin_prepare(&batch, batch.reqs.len());
+        batch.plan = self.plan_tracks(&batch.reqs);
+        let reserve = self.setup.engine.spec.as_ref().map_or(0, |spec| spec.reserve());
+        let mut wanted = Vec::with_capacity(batch.reqs.len());
+        for &req in &batch.reqs {
+            let it = &self.world.reqs[req.index()];
+            wanted.push((it.kv_committed_len + reserve).saturating_sub(it.kv_allocated_len));
+        }
+        self.make_kv_room(wanted.iter().sum());
+        batch.decode_batch_idx.clear();
+        batch.step_slots.clear();
+        for (i, &req) in batch.reqs.iter().enumerate() {
+            self.take_pages(req, wanted[i])?;
+            let it = &mut self.world.reqs[req.index()];
+            it.kv_allocated_len += wanted[i];
+            it.decode_batch_idx += 1;
+            batch.decode_batch_idx.push(it.decode_batch_idx);
+            let idx = batch.plan.as_ref().map_or(it.next_track_idx, |plan| plan[i]);
+            let active = it.active.expect("a running request has an active slot");
+            let track = if it.has_track { it.track[usize::from(idx)] } else { None };
+            batch.step_slots.push((active, track));
+            self.sink.fact(Fact::PrepareDecode {
+                batch: batch.id,
+                req,
+                k: batch.seq_lens[i],
+                decode_batch_idx: it.decode_batch_idx,
+                kv_committed_len: it.kv_committed_len,
+                active,
+                track: None,
+                next_track_idx: it.has_track.then_some(it.next_track_idx),
+            });
+        }
+        self.end();
+        self.world.running = batch.clone();
+        Ok(batch)
+    }
+
+    /// Lazy: for each row the index that its step will write if it crosses a boundary. Where one is in reach the second
+    /// slot is taken, but the write index stays until a result confirms the crossing (`mamba_lazy_spec_prepare`).
+    fn plan_tracks(&mut self, rows: &[ReqId]) -> Option<Vec<u8>> {
+        if self.setup.engine.strategy != Strategy::ExtraBufferLazy {
+            return None;
+        }
+        let mut plan = Vec::with_capacity(rows.len());
+        for &req in rows {
+            let keep = self.world.reqs[req.index()].next_track_idx;
+            let other = 1 - keep;
+            if !self.boundary_in_reach(req) {
+                plan.push(keep);
+                continue;
+            }
+            if self.world.reqs[req.index()].track[usize::from(other)].is_none() {
+                self.take_pending(req, other);
+            }
+            let pending = self.world.reqs[req.index()].track[usize::from(other)].is_some();
+            plan.push(if pending { other } else { keep });
+        }
+        Some(plan)
+    }
+
+    fn take_pending(&mut self, req: ReqId, other: u8) {
+        let slot = if self.refused(req) { None } else { self.alloc_slot(Owner::Track(req, other)) };
+        let clears = self.setup.engine.refused_prealloc_clears_label;
+        let it = self.req(req);
+        it.track[usize::from(other)] = slot;
+        if slot.is_none() {
+            let k = it.kv_committed_len;
+            if clears {
+                it.last_track_seqlen = None;
+            }
+            self.sink.fact(Fact::TrackRefused { req, k });
+        }
+    }
+
+    /// Whether a step launched now can cross a boundary, seen from the committed length (`mamba_lazy_spec_in_window`).
+    fn boundary_in_reach(&self, req: ReqId) -> bool {
+        let grid = self.setup.engine.grid_len();
+        let window = self.setup.engine.spec.as_ref().map_or(0, |spec| spec.reserve());
+        let len = self.world.reqs[req.index()].kv_committed_len;
+        len / grid != (len + window) / grid
+    }
+
+    /// Each row: its active slot over the accepted run; its track slot as it is at the last boundary crossed on the
+    /// way. Returns how many tokens each row accepts.
+    pub(super) fn forward_verify(&mut self, batch: &Batch) -> Vec<u32> {
+        let grid = self.setup.engine.grid_len();
+        let mut accepted = Vec::with_capacity(batch.reqs.len());
+        for (i, &req) in batch.reqs.iter().enumerate() {
+            let count = self.accept(req);
+            let it = self.req(req);
+            let from = it.device_len;
+            let to = from + count;
+            it.device_len = to;
+            it.verifies += 1;
+            for len in from + 1..=to {
+                self.sample(req, len);
+            }
+            let crossed = from / grid != to / grid;
+            let (slot, track) = batch.step_slots[i];
+            let track = track.filter(|_| crossed).map(|track| (track, to / grid * grid));
+            self.sink.fact(Fact::Verify { batch: batch.id, req, slot, from, to, track });
+            // The scheduler's own copy of the length stays behind: it is what this step began with.
+            self.world.running.seq_lens[i] = from;
+            accepted.push(count);
+        }
+        accepted
+    }
+
+    /// How many tokens the next verify of a request accepts.
+    fn accept(&mut self, req: ReqId) -> u32 {
+        let Some(spec) = &self.setup.engine.spec else { return 1 };
+        let nth = self.world.reqs[req.index()].verifies as usize;
+        let scripted = match &spec.accept {
+            Accept::Fixed(counts) => counts[nth % counts.len()],
+            Accept::Seeded(millionths) => {
+                let chooser = &mut *self.chooser;
+                let taken = |_: &u32| chooser.duration_ns(0, 999_999) < u64::from(*millionths);
+                1 + (0..spec.draft).take_while(taken).count() as u32
+            }
+        };
+        let options = spec.accept_max();
+        1 + self.chooser.choose(Choice { site: "accept", subject: req.0, options, default: scripted - 1 })
+    }
+
+    /// Commits what a verify accepted, for all rows before any of them is processed (`_resolve_spec_v2_tokens`).
+    pub(super) fn commit_accepted(&mut self, pending: &Pending) {
+        for (&req, &count) in pending.batch.reqs.iter().zip(&pending.accepted) {
+            let it = self.req(req);
+            if !it.finished() && !it.retracted {
+                it.kv_committed_len += count;
+            }
+        }
+    }
+
+    /// What a rule sees of row `i` of a verify result.
+    pub(super) fn verify_view(&self, pending: &Pending, i: usize) -> VerifyView {
+        let engine = &self.setup.engine;
+        let req = pending.batch.reqs[i];
+        let it = &self.world.reqs[req.index()];
+        VerifyView {
+            grid: engine.grid_len(),
+            lazy: engine.strategy == Strategy::ExtraBufferLazy,
+            track_slots: engine.track_slots(),
+            prompt_len: it.prompt_len,
+            outputs: it.outputs,
+            accepted: pending.accepted[i],
+            finished: it.finished(),
+            next_track_idx: it.next_track_idx,
+            held: [it.track[0].is_some(), it.track[1].is_some()],
+            planned_idx: self.plan_at_result(pending, i),
+            boundary_in_reach: self.boundary_in_reach(req),
+        }
+    }
+
+    /// The plan that the result of `pending` sees for its row `i`: its own, or that of the live batch.
+    fn plan_at_result(&self, pending: &Pending, i: usize) -> Option<u8> {
+        let own = pending.batch.plan.as_ref().map(|plan| plan[i]);
+        let live = &self.world.running;
+        match self.setup.engine.result_queue {
+            ResultQueue::Alias if live.object == pending.batch.object => {
+                let row = live.reqs.iter().position(|&req| req == pending.batch.reqs[i])?;
+                live.plan.as_ref().map(|plan| plan[row])
+            }
+            ResultQueue::Copy | ResultQueue::Alias => own,
+        }
+    }
+}
