@@ -4,7 +4,7 @@ use crate::engine::{Chooser, Seeded};
 use crate::judge::{Judge, Judgement, Options as JudgeOptions};
 use crate::model::{Ended, Machine, Release, Rule, Setup};
 use crate::record::{Fact, Record, ReqId, Sink, Tee, Token};
-use crate::report::{Meter, Timing};
+use crate::report::{Meter, Skew, Timing};
 use crate::rule::{CommittedLen, CompletedMask, MaskLookahead, TokenLen};
 
 /// Every rule, in the order of their history.
@@ -36,6 +36,8 @@ pub fn release_rule(release: Release) -> &'static dyn Rule {
 pub struct Keep {
     /// Every fact.
     pub record: bool,
+    /// How results read fields newer than their prepare saw them.
+    pub skew: bool,
     /// Every decision and due boundary, for `diff` and `timeline`.
     pub boundaries: bool,
 }
@@ -49,6 +51,8 @@ pub struct Outcome {
     pub timing: Timing,
     /// Every fact, if kept.
     pub record: Option<Record>,
+    /// Reads of shared fields, if kept.
+    pub skew: Option<Skew>,
 }
 
 /// Runs `setup` under `rule` with scripted choices and durations drawn by `seed`; `watch` is told of every output.
@@ -66,15 +70,16 @@ pub fn run_with(
 ) -> Outcome {
     let judge = Judge::new(JudgeOptions { page_size: setup.engine.page_size, keep_boundaries: keep.boundaries });
     let watch = watch.map(Watch);
-    let mut sink = Tee(Tee(judge, Meter::new()), Tee(keep.record.then(Record::default), watch));
-    let (ended, world) = Machine::new(setup, rule, chooser, &mut sink).run();
+    let skew = keep.skew.then(Skew::default);
+    let mut sink = Tee(Tee(judge, Meter::new()), Tee(keep.record.then(Record::default), Tee(skew, watch)));
+    let (ended, world) = Machine::new(setup, rule, chooser, &mut sink).with_skew(keep.skew).run();
     if ended != Ended::Asserted
         && let Err(broken) = world.tree().check()
     {
         panic!("the radix tree broke an invariant of its own: {broken}");
     }
-    let Tee(Tee(judge, meter), Tee(record, _)) = sink;
-    Outcome { judgement: judge.finish(&setup.names), timing: meter.timing(), record }
+    let Tee(Tee(judge, meter), Tee(record, Tee(skew, _))) = sink;
+    Outcome { judgement: judge.finish(&setup.names), timing: meter.timing(), record, skew }
 }
 
 /// Tells somebody of every output, to show progress.

@@ -15,7 +15,7 @@ use super::run::{all_rules, load, reports, run_all, worst};
 pub fn diff(file: &Path, seed: Option<u64>) -> Result<Exit, Failure> {
     let scenario = load(file)?;
     let rules = all_rules();
-    let outcomes = run_all(&scenario, &rules, seed, Keep { record: false, boundaries: true });
+    let outcomes = run_all(&scenario, &rules, seed, Keep { boundaries: true, ..Keep::default() });
     let path = file.to_string_lossy();
     print(&diff_text(&reports(&scenario, &path, &rules, seed, &outcomes)))?;
     Ok(worst(&outcomes))

@@ -51,7 +51,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
 pub fn run_to_text(args: &RunArgs) -> Result<(String, Exit), Failure> {
     let scenario = load(&args.file)?;
     let rules = rules(&scenario, args.rule.as_deref())?;
-    let keep = Keep { record: args.timeline, boundaries: args.timeline };
+    let keep = Keep { record: args.timeline, boundaries: args.timeline, ..Keep::default() };
     let outcomes = run_all(&scenario, &rules, args.seed, keep);
     let path = args.file.to_string_lossy();
     let runs = reports(&scenario, &path, &rules, args.seed, &outcomes);

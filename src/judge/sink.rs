@@ -22,6 +22,7 @@ impl Sink for Judge {
             Fact::MasksDropped { .. }
             | Fact::Flip { .. }
             | Fact::Abort { .. }
+            | Fact::Read { .. }
             | Fact::Mix { .. }
             | Fact::MiddleChunk { .. } => {}
             Fact::Arrive { req, max_new, .. } => self.requests.arrive(req, max_new),

@@ -3,6 +3,7 @@
 use crate::record::{BatchId, Mode, ReqId, SlotId};
 
 use super::masks::HostMasks;
+use super::skew::Glimpse;
 
 /// A `ScheduleBatch`. Requests are shared by index; everything else here is the batch's own.
 #[derive(Clone, Debug)]
@@ -29,6 +30,8 @@ pub struct Batch {
     pub step_slots: Vec<(SlotId, Option<SlotId>)>,
     /// Speculative decoding with the lazy strategy: the track index that each row plans to write, if not dropped.
     pub plan: Option<Vec<u8>>,
+    /// What prepare saw of the shared fields, a value a row, if that is asked for.
+    pub glimpses: Vec<Glimpse>,
     /// Host masks, if built and not dropped.
     pub masks: Option<HostMasks>,
     /// Admission found no room last time and need not try again.
@@ -50,6 +53,7 @@ impl Batch {
             extend_track: Vec::new(),
             step_slots: Vec::new(),
             plan: None,
+            glimpses: Vec::new(),
             masks: None,
             is_full: false,
         }

@@ -151,6 +151,8 @@ pub struct Machine<'a, C, S> {
     pub(super) rule: &'a dyn Rule,
     pub(super) chooser: &'a mut C,
     pub(super) sink: &'a mut S,
+    /// Whether results are compared with what their prepare saw.
+    pub(super) skew: bool,
     pub(super) world: World,
 }
 
@@ -163,7 +165,7 @@ impl std::fmt::Debug for dyn Rule + '_ {
 impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
     /// A machine in its first state.
     pub fn new(setup: &'a Setup, rule: &'a dyn Rule, chooser: &'a mut C, sink: &'a mut S) -> Self {
-        Machine { setup, rule, chooser, sink, world: World::new(setup) }
+        Machine { setup, rule, chooser, sink, skew: false, world: World::new(setup) }
     }
 
     /// Runs to the end and returns how it ended and the last state.

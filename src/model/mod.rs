@@ -24,6 +24,7 @@ mod result;
 mod retract;
 mod rule;
 mod setup;
+mod skew;
 mod slots;
 mod store;
 mod verify;

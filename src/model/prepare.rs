@@ -239,6 +239,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
         self.build_masks(&mut batch);
         self.capture_slots(&mut batch);
+        batch.glimpses = self.glimpse(&batch.reqs);
         self.end();
         self.world.running = batch.clone();
         Ok(batch)

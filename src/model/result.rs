@@ -141,6 +141,9 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             untracked_ahead: it.untracked_idx == Some(it.decode_batch_idx),
             masks,
         };
+        if self.skew {
+            self.report_skew(pending, i, &view);
+        }
         match self.rule.on_result(&view) {
             Err(kind) => Err(Dead { req: Some(req), kind }),
             Ok(action) => {

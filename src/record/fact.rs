@@ -69,6 +69,38 @@ pub enum Check {
     MaskLost,
 }
 
+/// A field of the request object that batches share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Field {
+    /// Output tokens and finish state.
+    OutputIds,
+    /// `kv_committed_len`.
+    KvCommittedLen,
+    /// `decode_batch_idx`.
+    DecodeBatchIdx,
+    /// The track slots.
+    TrackSlots,
+    /// `next_track_idx`.
+    NextTrackIdx,
+    /// `last_track_idx`.
+    LastTrackIdx,
+    /// `last_track_seqlen`: the label.
+    LastTrackSeqlen,
+}
+
+impl Field {
+    /// All of them, in the order in which they are written up.
+    pub const ALL: [Field; 7] = [
+        Field::OutputIds,
+        Field::KvCommittedLen,
+        Field::DecodeBatchIdx,
+        Field::TrackSlots,
+        Field::NextTrackIdx,
+        Field::LastTrackIdx,
+        Field::LastTrackSeqlen,
+    ];
+}
+
 /// A label and the slot kept under it: what a donation would hand over now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Kept {
@@ -465,6 +497,19 @@ pub enum Fact {
         kv_committed_len: u32,
         /// How it found out.
         check: Check,
+    },
+    /// A result read a shared field; told only on demand.
+    Read {
+        /// The batch whose result it is.
+        batch: BatchId,
+        /// The request.
+        req: ReqId,
+        /// The field.
+        field: Field,
+        /// Whether the value is newer than the one that the batch's prepare saw.
+        newer: bool,
+        /// Whether the rule would have done something else with the older one.
+        changed: bool,
     },
     /// The rule fired: it set the label and the kept slot (perhaps to what they were).
     Decision {

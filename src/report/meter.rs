@@ -142,6 +142,7 @@ impl Sink for Meter {
             | Fact::Mix { .. }
             | Fact::Verify { .. }
             | Fact::Abort { .. }
+            | Fact::Read { .. }
             | Fact::MiddleChunk { .. }
             | Fact::EventUnused { .. }
             | Fact::Bound { .. } => {}

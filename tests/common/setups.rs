@@ -1,7 +1,8 @@
 //! Random valid setups of small size, for property tests.
 
 use overlapsim::model::{
-    Arrive, Costs, Engine, Event, Prompt, Release, RequestSpec, ResultQueue, Setup, Stop, Strategy,
+    Accept, Arrive, Costs, Engine, Event, Exhaustion, Grid, MixedTracking, Prompt, Release, RequestSpec, ResultQueue,
+    Setup, SlotFree, Spec, Stop, Strategy,
 };
 use overlapsim::record::ReqId;
 use proptest::prelude::*;
@@ -84,6 +85,43 @@ pub fn setups() -> impl Generator<Value = Setup> {
         let mut setup = resolve(engine, raw, fails);
         if alias {
             setup.engine.result_queue = ResultQueue::Alias;
+        }
+        setup
+    })
+}
+
+/// The same with every engine variant in play: chunks, mixed batches, speculation, aborts, forced retraction,
+/// exhaustion, snapshots by copy, immediate copy-on-write, deferred frees, any grid.
+pub fn wide_setups() -> impl Generator<Value = Setup> {
+    let chunk = prop_oneof![Just(None), (4..20u32).prop_map(Some)];
+    let events = proptest::collection::vec((0..40u32, any::<u8>(), any::<bool>()), 0..5);
+    let spec = prop_oneof![3 => Just(None), 1 => (1..4u32, proptest::collection::vec(0..4u32, 1..5)).prop_map(Some)];
+    let bits = any::<u16>();
+    (setups(), chunk, events, spec, 1..10u32, bits).prop_map(|(mut setup, chunk, events, spec, interval, bits)| {
+        let bit = |n: u32| bits >> n & 1 == 1;
+        let engine = &mut setup.engine;
+        engine.chunked_prefill_size = chunk.map(|chunk| chunk.max(engine.page_size));
+        engine.mixed_chunk = chunk.is_some() && bit(0);
+        engine.mixed_tracking = if bit(1) { MixedTracking::Kept } else { MixedTracking::Dropped };
+        engine.exhaustion = if bit(2) { Exhaustion::Skip } else { Exhaustion::Assert };
+        engine.grid = if bit(3) { Grid::Lcm } else { Grid::Interval };
+        engine.skip_finishing_decode = bit(4);
+        engine.slot_free = if bit(5) { SlotFree::Deferred } else { SlotFree::AtResult };
+        engine.previous_checkpoint = bit(6);
+        engine.caches_through_stop = bit(7);
+        engine.filter_before_prefill = bit(8);
+        engine.track_interval = interval * engine.page_size;
+        if let Some((draft, accept)) = spec.filter(|_| engine.overlap) {
+            engine.page_size = 1;
+            engine.mixed_chunk = false;
+            engine.track_interval = engine.track_interval.max(draft + 1);
+            let accept = Accept::Fixed(accept.into_iter().map(|count| 1 + count % (draft + 1)).collect());
+            engine.spec = Some(Spec { draft, accept });
+        }
+        let count = setup.requests.len() as u32;
+        for (turn, req, abort) in events {
+            let req = ReqId(u32::from(req) % count);
+            setup.events.push(if abort { Event::Abort { turn, req } } else { Event::Retract { turn, req } });
         }
         setup
     })

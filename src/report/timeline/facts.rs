@@ -99,6 +99,7 @@ impl Sink for Drawing<'_> {
                     None => self.below(req, end),
                 }
             }
+            Fact::Read { .. } => {}
             Fact::Row { batch, req, lookahead, kv_committed_len, check } => {
                 self.decode_row(batch, req, lookahead, kv_committed_len, check);
             }

@@ -1,0 +1,101 @@
+//! How often results read fields newer than their prepare saw them, and whether it mattered to the rule.
+
+use serde::Serialize;
+
+use crate::record::{Fact, Field, ReqId, Sink, Token};
+
+use super::layout;
+
+/// Counts by shared field; a sink of [`Fact::Read`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Skew {
+    counts: [Count; Field::ALL.len()],
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Count {
+    reads: u64,
+    newer: u64,
+    changed: u64,
+}
+
+/// One row of the skew table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SkewRow {
+    /// The field, as it is named in the modelled code.
+    pub field: &'static str,
+    /// Results that read it.
+    pub reads: u64,
+    /// Of these, with a value newer than the one that their prepare saw.
+    pub newer: u64,
+    /// Of these, where the rule would have done something else with the older value.
+    pub changed: u64,
+}
+
+impl Sink for Skew {
+    fn fact(&mut self, fact: Fact) {
+        if let Fact::Read { field, newer, changed, .. } = fact {
+            let count = &mut self.counts[field as usize];
+            count.reads += 1;
+            count.newer += u64::from(newer);
+            count.changed += u64::from(changed);
+        }
+    }
+
+    fn prompt(&mut self, _: ReqId, _: &[Token]) {}
+}
+
+impl Skew {
+    /// The table, a row a field.
+    pub fn rows(&self) -> Vec<SkewRow> {
+        let row = |(&field, count): (&Field, &Count)| SkewRow {
+            field: name(field),
+            reads: count.reads,
+            newer: count.newer,
+            changed: count.changed,
+        };
+        Field::ALL.iter().zip(&self.counts).map(row).collect()
+    }
+}
+
+/// The table as text.
+pub fn skew_text(skew: &Skew) -> String {
+    let heads = ["shared field", "results", "newer than at prepare", "decision changed by it"];
+    let mut rows = vec![heads.map(String::from).to_vec()];
+    for row in skew.rows() {
+        rows.push(vec![row.field.to_string(), row.reads.to_string(), row.newer.to_string(), row.changed.to_string()]);
+    }
+    layout::align(&rows, &[1, 2, 3]).join("\n") + "\n"
+}
+
+/// The name of a field in the modelled code.
+fn name(field: Field) -> &'static str {
+    match field {
+        Field::OutputIds => "output_ids",
+        Field::KvCommittedLen => "kv_committed_len",
+        Field::DecodeBatchIdx => "decode_batch_idx",
+        Field::TrackSlots => "track slots",
+        Field::NextTrackIdx => "next_track_idx",
+        Field::LastTrackIdx => "last_track_idx",
+        Field::LastTrackSeqlen => "last_track_seqlen",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::BatchId;
+
+    #[test]
+    fn every_field_is_counted_by_itself() {
+        let mut skew = Skew::default();
+        let read = |field, newer, changed| Fact::Read { batch: BatchId(1), req: ReqId(0), field, newer, changed };
+        skew.fact(read(Field::KvCommittedLen, true, true));
+        skew.fact(read(Field::KvCommittedLen, true, false));
+        skew.fact(read(Field::LastTrackSeqlen, false, false));
+        let rows = skew.rows();
+        assert_eq!((rows[1].field, rows[1].reads, rows[1].newer, rows[1].changed), ("kv_committed_len", 2, 2, 1));
+        assert_eq!((rows[6].field, rows[6].reads, rows[6].newer), ("last_track_seqlen", 1, 0));
+        assert!(skew_text(&skew).lines().count() >= 8);
+    }
+}
