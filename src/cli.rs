@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-use crate::command::{self, Exit, Failure, Format, RunArgs};
+use crate::command::{self, Exit, Failure, Format, KlArgs, RunArgs};
 
 /// Replays any timing of an LLM server's overlap scheduler, and judges which recurrent state it caches under which
 /// prefix length.
@@ -26,6 +26,10 @@ const RUN_EXAMPLES: &str = "Examples:
 
 const DIFF_EXAMPLES: &str = "Examples:
   overlapsim diff scenarios/double-fire.ron";
+
+const KL_EXAMPLES: &str = "Examples:
+  overlapsim kl scenarios/kl-row2.ron
+  overlapsim kl scenarios/kl-row2.ron --rule token-len --state-seed 7 --format json";
 
 const TEST_EXAMPLES: &str = "Examples:
   overlapsim test scenarios/
@@ -61,6 +65,24 @@ enum Command {
         #[arg(long, value_name = "N")]
         seed: Option<u64>,
     },
+    /// Measure what cache hits cost: the KL divergence from a cold prefill, under every rule
+    #[command(after_help = KL_EXAMPLES)]
+    Kl {
+        /// The scenario file
+        file: PathBuf,
+        /// A rule by name, `all`, or `release` for the one that the scenario's release shipped with [default: all]
+        #[arg(long, value_name = "RULE")]
+        rule: Option<String>,
+        /// The seed of drawn durations [default: the scenario's own, or 0]
+        #[arg(long, value_name = "N")]
+        seed: Option<u64>,
+        /// The seed of the numeric state [default: that of the scenario's state, or 0]
+        #[arg(long, value_name = "N")]
+        state_seed: Option<u64>,
+        /// How to print the result
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+    },
     /// Check what scenarios expect: one line each, the form that CI uses
     #[command(after_help = TEST_EXAMPLES)]
     Test {
@@ -84,6 +106,9 @@ impl Cli {
                 command::run(&RunArgs { file, rule, seed, format, timeline })
             }
             Command::Diff { file, seed } => command::diff(&file, seed),
+            Command::Kl { file, rule, seed, state_seed, format } => {
+                command::kl(&KlArgs { file, rule, seed, state_seed, format })
+            }
             Command::Test { paths } => command::test(&paths),
         }
     }

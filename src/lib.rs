@@ -36,6 +36,7 @@ pub mod model;
 pub mod rule;
 
 pub mod judge;
+pub mod numeric;
 
 pub mod scenario;
 pub mod workload;

@@ -7,14 +7,15 @@ use std::path::{Path, PathBuf};
 const TABLE: &[(&str, &[&str])] = &[
     ("engine", &[]),
     ("record", &["engine::Time"]),
-    ("model", &["engine", "record"]),
+    ("numeric", &["record"]),
+    ("model", &["engine", "numeric::Ssm", "record"]),
     ("rule", &["model", "record"]),
     ("judge", &["record"]),
-    ("scenario", &["engine::Time", "model", "record", "workload"]),
+    ("scenario", &["engine::Time", "model", "numeric", "record", "workload"]),
     ("workload", &["engine::Time", "model", "record"]),
-    ("report", &["engine::Time", "judge", "record"]),
+    ("report", &["engine::Time", "judge", "numeric", "record"]),
     ("runner", &["engine", "judge", "model", "record", "report", "rule"]),
-    ("command", &["judge", "model", "record", "report", "runner", "scenario"]),
+    ("command", &["judge", "model", "numeric", "record", "report", "runner", "scenario"]),
     ("cli", &["command"]),
 ];
 

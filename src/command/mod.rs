@@ -1,12 +1,14 @@
 //! What the commands do: load, run, render. Owns exit codes and where bytes go; decides nothing about a run.
 
 mod diff;
+mod kl;
 mod output;
 mod progress;
 mod run;
 mod test;
 
 pub use diff::diff;
+pub use kl::{KlArgs, kl, kl_to_text};
 pub use output::{Exit, Failure};
 pub use run::{Format, RunArgs, run, run_to_text};
 pub use test::test;

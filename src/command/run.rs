@@ -77,7 +77,7 @@ pub(super) fn load(path: &Path) -> Result<Scenario, Failure> {
 }
 
 /// The rules that a run is asked for.
-fn rules(scenario: &Scenario, asked: Option<&str>) -> Result<Vec<&'static dyn Rule>, Failure> {
+pub(super) fn rules(scenario: &Scenario, asked: Option<&str>) -> Result<Vec<&'static dyn Rule>, Failure> {
     let name = asked.or(scenario.rule.as_deref()).unwrap_or(runner::DEFAULT_RULE);
     match name {
         "all" => Ok(all_rules()),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::engine::Time;
+use crate::numeric::Ssm;
 use crate::record::{ReqId, Token};
 
 use super::radix::TombstoneLock;
@@ -234,6 +235,8 @@ pub struct Engine {
     pub rematch_after_insert: bool,
     /// Lazy: a donation that finds no free slot unlocks the state it started from before it evicts.
     pub handover_unlocks_state: bool,
+    /// The numeric state that severity is measured with. Changes nothing in a run.
+    pub state: Option<Ssm>,
 }
 
 impl Engine {
@@ -285,6 +288,7 @@ impl Engine {
             waiting_prefix_refresh: newest,
             rematch_after_insert: !newest,
             handover_unlocks_state: newest,
+            state: None,
         }
     }
 

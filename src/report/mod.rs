@@ -7,6 +7,7 @@
 
 mod diff;
 mod json;
+mod kl;
 mod layout;
 mod meter;
 pub mod name;
@@ -23,6 +24,7 @@ mod tests;
 
 pub use diff::diff_text;
 pub use json::{RunJson, run_json, runs_json};
+pub use kl::{KlRun, KlState, kl_json, kl_text};
 pub use meter::{Meter, Quantiles, Timing};
 pub use skew::{Skew, SkewRow, skew_text};
 pub use test_line::{FindingLine, RuleFailure, TestOutcome, test_text};

@@ -6,6 +6,7 @@ use super::locate::Step;
 use super::raw;
 use super::source::Source;
 use crate::model::{Accept, Engine, Grid, Release, Spec, Strategy};
+use crate::numeric::{DIM_MAX, Ssm, VOCAB_MAX};
 
 /// Fills in the preset and checks every field, alone and against the others.
 pub(super) fn validate(source: &Source<'_>, raw: &raw::Engine) -> Result<Engine, Diagnostic> {
@@ -16,6 +17,7 @@ pub(super) fn validate(source: &Source<'_>, raw: &raw::Engine) -> Result<Engine,
     strategy(source, &engine)?;
     grids(source, &engine)?;
     pools(source, &engine)?;
+    state(source, &engine)?;
     let conservativeness = engine.conservativeness;
     if !conservativeness.is_finite() || conservativeness < 0.0 {
         let message = format!("`conservativeness` is {conservativeness}, not a finite number of 0 or more");
@@ -38,6 +40,14 @@ fn filled(raw: &raw::Engine) -> Engine {
     engine.chunked_prefill_size = raw.chunked_prefill_size;
     set!(split_refreshes_state, tombstone_lock, admission_forgets_skip);
     set!(fixed_length_reserves_all, waiting_prefix_refresh, rematch_after_insert, handover_unlocks_state);
+    engine.state = raw.state.map(|raw::State::Ssm { dim, vocab, seed }| {
+        let default = Ssm::default();
+        Ssm {
+            dim: dim.unwrap_or(default.dim),
+            vocab: vocab.unwrap_or(default.vocab),
+            seed: seed.unwrap_or(default.seed),
+        }
+    });
     engine
 }
 
@@ -209,6 +219,17 @@ fn pools(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
             ),
             format!("set `mamba_slots` to at least {need}"),
         ));
+    }
+    Ok(())
+}
+
+fn state(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
+    let Some(Ssm { dim, vocab, .. }) = engine.state else { return Ok(()) };
+    for (name, size, most) in [("dim", dim, DIM_MAX), ("vocab", vocab, VOCAB_MAX)] {
+        if !(1..=most).contains(&size) {
+            let path = [Step::Field("engine"), Step::Field("state"), Step::Field(name)];
+            return Err(source.at(&path, format!("`{name}` is {size}"), format!("give 1 to {most}")));
+        }
     }
     Ok(())
 }

@@ -63,6 +63,13 @@ pub(super) struct Engine {
     pub waiting_prefix_refresh: Option<bool>,
     pub rematch_after_insert: Option<bool>,
     pub handover_unlocks_state: Option<bool>,
+    pub state: Option<State>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) enum State {
+    Ssm { dim: Option<u32>, vocab: Option<u32>, seed: Option<u64> },
 }
 
 /// Spells an enum of the setup: the same names, read from RON.

@@ -1,0 +1,81 @@
+//! `kl`: replay a scenario under several rules and measure what its cache hits cost in outputs.
+
+use std::path::PathBuf;
+
+use crate::model::{Rule, Strategy};
+use crate::numeric::{Gauge, Severity, Ssm};
+use crate::report::{KlRun, KlState, kl_json, kl_text};
+use crate::runner::{Keep, Outcome};
+use crate::scenario::Scenario;
+
+use super::output::{Exit, Failure, print};
+use super::run::{Format, load, reports, rules, run_all, worst};
+
+/// What `kl` is asked to do.
+#[derive(Clone, Debug)]
+pub struct KlArgs {
+    /// The scenario file.
+    pub file: PathBuf,
+    /// A rule's name, `all`, or `release`; all if not given.
+    pub rule: Option<String>,
+    /// The seed of drawn durations; the scenario's own if not given.
+    pub seed: Option<u64>,
+    /// The seed of the numeric state; that of the scenario's state, or 0, if not given.
+    pub state_seed: Option<u64>,
+    /// How to print.
+    pub format: Format,
+}
+
+/// Measures a scenario and prints the numbers.
+///
+/// # Errors
+/// A scenario that cannot be read, or a rule that does not exist.
+pub fn kl(args: &KlArgs) -> Result<Exit, Failure> {
+    let (text, exit) = kl_to_text(args)?;
+    print(&text)?;
+    Ok(exit)
+}
+
+/// Measures a scenario; what `kl` prints, and how it ends: as `run` does.
+///
+/// # Errors
+/// As [`kl`].
+pub fn kl_to_text(args: &KlArgs) -> Result<(String, Exit), Failure> {
+    let scenario = load(&args.file)?;
+    let rules = rules(&scenario, Some(args.rule.as_deref().unwrap_or("all")))?;
+    let engine = &scenario.setup.engine;
+    let mut state = KlState { ssm: engine.state.unwrap_or_default(), default: engine.state.is_none() };
+    state.ssm.seed = args.state_seed.unwrap_or(state.ssm.seed);
+    let (outcomes, severities): (Vec<Outcome>, Vec<Severity>) =
+        rules.iter().map(|rule| measure(&scenario, *rule, args.seed, state.ssm)).unzip();
+    let path = args.file.to_string_lossy();
+    let runs = reports(&scenario, &path, &rules, args.seed, &outcomes);
+    let strategy = strategy_name(engine.strategy);
+    let runs: Vec<KlRun> =
+        runs.into_iter().zip(&severities).map(|(run, severity)| KlRun { run, strategy, severity }).collect();
+    let text = match args.format {
+        Format::Text => kl_text(state, &runs),
+        Format::Json => kl_json(state, &runs),
+    };
+    Ok((text, worst(&outcomes)))
+}
+
+/// Runs a scenario under one rule, and lets the gauge see what happened. The facts are dropped before the next run.
+fn measure(scenario: &Scenario, rule: &dyn Rule, seed: Option<u64>, ssm: Ssm) -> (Outcome, Severity) {
+    let keep = Keep { record: true, ..Keep::default() };
+    let mut outcome = run_all(scenario, &[rule], seed, keep).swap_remove(0);
+    let mut gauge = Gauge::new(ssm, scenario.setup.engine.mamba_chunk);
+    if let Some(record) = outcome.record.take() {
+        record.replay(&mut gauge);
+    }
+    (outcome, gauge.finish())
+}
+
+/// The name of a strategy, as the modelled system spells it.
+fn strategy_name(strategy: Strategy) -> &'static str {
+    match strategy {
+        Strategy::NoBuffer => "no_buffer",
+        Strategy::ExtraBuffer => "extra_buffer",
+        Strategy::ExtraBufferLazy => "extra_buffer_lazy",
+    }
+}

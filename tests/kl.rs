@@ -1,0 +1,416 @@
+//! What cache hits cost in outputs: the numeric state, its gauge, and the command `kl`.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use common::setups::setups;
+use overlapsim::command::{Exit, Format, KlArgs, kl_to_text};
+use overlapsim::engine::Time;
+use overlapsim::judge::{Judgement, Verdict};
+use overlapsim::model::{Setup, Strategy};
+use overlapsim::numeric::{BEFORE, FirstDifference, Gauge, LIMIT, Severity, Ssm};
+use overlapsim::record::{BatchId, Donated, Fact, FinishKind, Record, ReqId, Sink, SlotId, Stream};
+use overlapsim::runner::{self, Keep};
+use overlapsim::scenario;
+use proptest::prelude::*;
+
+/// Row 2 of the known histories, then a request that extends it: lazy, p=1, no interleaving, stop at rD7.
+const ROW_2: &str = "scenarios/kl-row2.ron";
+
+/// What rounding alone may cost: three orders above what is seen, five below the level of the public test.
+const FLOOR: f64 = 1e-9;
+
+fn ssm(seed: u64) -> Ssm {
+    Ssm { seed, ..Ssm::default() }
+}
+
+fn record(setup: &Setup, rule: &str) -> (Judgement, Record) {
+    let keep = Keep { record: true, ..Keep::default() };
+    let outcome = runner::run(setup, runner::rule(rule).unwrap(), 1, keep, None);
+    (outcome.judgement, outcome.record.unwrap())
+}
+
+fn measure(record: &Record, ssm: Ssm, chunk_len: u32) -> Severity {
+    let mut gauge = Gauge::new(ssm, chunk_len);
+    record.replay(&mut gauge);
+    gauge.finish()
+}
+
+fn load(file: &str) -> Setup {
+    scenario::load(Path::new(file), &runner::rule_names()).expect("a valid scenario").setup
+}
+
+/// Row 2 under a rule, for every seed from 1 to 100.
+fn spread(rule: &str) -> (Verdict, Vec<Severity>) {
+    let setup = load(ROW_2);
+    let (judgement, record) = record(&setup, rule);
+    let severities = (1..=100).map(|seed| measure(&record, ssm(seed), setup.engine.mamba_chunk)).collect();
+    (judgement.verdict, severities)
+}
+
+#[test]
+fn row_2_followed_by_a_hit_exceeds_the_limit_under_token_len_for_at_least_90_of_100_seeds() {
+    let (verdict, severities) = spread("token-len");
+    assert_eq!(verdict, Verdict::Corrupt);
+    for severity in &severities {
+        assert_eq!((severity.hits.len(), severity.wrong_sources(), severity.positions()), (1, 1, 6));
+    }
+    let over = severities.iter().filter(|severity| severity.avg().unwrap() > LIMIT).count();
+    assert!(over >= 90, "{over} of 100");
+    // Pinned: seeds 47 and 75 stay below it (docs/severity.md).
+    assert_eq!(over, 98);
+}
+
+#[test]
+fn rules_that_are_clean_in_row_2_sit_at_the_rounding_floor_for_every_seed() {
+    for rule in ["committed-len", "mask-lookahead", "completed-mask"] {
+        let (verdict, severities) = spread(rule);
+        assert_eq!(verdict, Verdict::Clean);
+        for (severity, seed) in severities.iter().zip(1..) {
+            let max = severity.max().unwrap();
+            assert!(max < FLOOR, "{rule}, seed {seed}: {max}");
+            assert_eq!((severity.hits.len(), severity.wrong_sources(), severity.positions()), (1, 0, 6));
+            assert_eq!(severity.first_difference, None, "{rule}, seed {seed}");
+        }
+        let honest = severities.iter().filter(|severity| severity.max().unwrap() > 0.0).count();
+        assert_eq!(honest, 100, "{rule}: rounding shows");
+    }
+}
+
+#[test]
+fn the_hit_is_that_of_the_request_that_follows() {
+    let setup = load(ROW_2);
+    let (_, record) = record(&setup, "token-len");
+    let severity = measure(&record, ssm(1), 4);
+    let hit = &severity.hits[0];
+    assert_eq!((hit.req, hit.label, hit.source_right, hit.positions), (ReqId(1), 4, false, 6));
+    assert_eq!(severity.first_difference, Some(FirstDifference { req: ReqId(1), output: 1 }));
+    assert!(hit.avg().unwrap() <= hit.max().unwrap());
+    assert_eq!((hit.avg(), hit.max()), (severity.avg(), severity.max()));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_the_judge_calls_clean_sits_at_the_rounding_floor(setup in setups(), seed in 1..1000u64) {
+        for rule in runner::rule_names() {
+            let (judgement, record) = record(&setup, rule);
+            let severity = measure(&record, ssm(seed), setup.engine.mamba_chunk);
+            if judgement.verdict <= Verdict::Lossy {
+                prop_assert_eq!(severity.wrong_sources(), 0, "{}", rule);
+                prop_assert!(severity.max().is_none_or(|max| max < FLOOR), "{rule}: {:?}", severity.max());
+            }
+            prop_assert!(severity.hits.iter().all(|hit| hit.sum >= 0.0 && hit.sum.is_finite()));
+        }
+    }
+}
+
+/// A hand-written run: request 0 leaves four tokens in slot 1, request 1 starts from there.
+struct Script {
+    record: Record,
+    batch: u32,
+}
+
+const A: ReqId = ReqId(0);
+const B: ReqId = ReqId(1);
+const CACHED: SlotId = SlotId(1);
+const ACTIVE: SlotId = SlotId(2);
+
+impl Script {
+    fn new() -> Script {
+        let mut script = Script { record: Record::default(), batch: 0 };
+        script.record.prompt(A, &[1, 2, 3, 4]);
+        script.extend(A, CACHED, 0, 4);
+        script.record.prompt(B, &[1, 2, 3, 4, 5, 6]);
+        script
+    }
+
+    fn fact(&mut self, fact: Fact) {
+        self.record.fact(fact);
+    }
+
+    fn hit(&mut self, len: u32) {
+        self.fact(Fact::Hit { req: B, source: CACHED, len });
+        self.fact(Fact::CopyState { req: B, from: CACHED, to: ACTIVE, stream: Stream::Forward });
+    }
+
+    fn extend(&mut self, req: ReqId, slot: SlotId, from: u32, to: u32) {
+        self.batch += 1;
+        self.fact(Fact::Extend { batch: BatchId(self.batch), req, slot, from, to, track: None });
+    }
+
+    fn step(&mut self, k: u32) {
+        self.batch += 1;
+        self.fact(Fact::Sampled { req: B, len: k - 1, token: 500 + k });
+        self.fact(Fact::Step { batch: BatchId(self.batch), req: B, slot: ACTIVE, k, track: None });
+    }
+
+    fn output(&mut self, batch: u32, outputs: u32) {
+        self.fact(Fact::Output { batch: BatchId(batch), req: B, outputs, at: Time::ZERO });
+    }
+
+    fn measure(&self) -> Severity {
+        measure(&self.record, ssm(1), 4)
+    }
+}
+
+#[test]
+fn a_forward_counts_when_its_output_is_kept() {
+    let mut script = Script::new();
+    script.fact(Fact::Turn { turn: 7, at: Time::ZERO });
+    script.hit(4);
+    script.extend(B, ACTIVE, 4, 6);
+    script.step(7);
+    script.output(2, 1);
+    script.step(8);
+    script.output(3, 2);
+    script.fact(Fact::Finish { req: B, kind: FinishKind::Token, outputs: 2 });
+    let how = Donated { finished: true, existed: false };
+    script.fact(Fact::Donate { req: B, label: 8, key_len: 8, slot: ACTIVE, how });
+    script.fact(Fact::Skip { batch: BatchId(4), req: B });
+    let severity = script.measure();
+    let hit = &severity.hits[0];
+    assert_eq!((hit.turn, hit.label, hit.source_right, hit.positions), (7, 4, true, 2));
+    assert!(hit.max < FLOOR && hit.first_difference.is_none());
+}
+
+#[test]
+fn a_wrong_source_and_a_slot_overwritten_later_both_show() {
+    let mut script = Script::new();
+    script.hit(3);
+    script.extend(B, ACTIVE, 3, 6);
+    script.output(2, 1);
+    let wrong = script.measure();
+    assert!(!wrong.hits[0].source_right && wrong.max().unwrap() > LIMIT, "{wrong:?}");
+
+    let mut script = Script::new();
+    script.hit(4);
+    script.extend(B, ACTIVE, 4, 6);
+    script.output(2, 1);
+    assert!(script.measure().max().unwrap() < FLOOR);
+    script.fact(Fact::Clear { req: A, slot: ACTIVE });
+    script.step(7);
+    script.output(3, 2);
+    let foreign = script.measure();
+    assert!(foreign.hits[0].source_right && foreign.max().unwrap() > LIMIT, "{foreign:?}");
+}
+
+#[test]
+fn a_retraction_ends_the_comparison_and_the_next_hit_begins_another() {
+    let mut script = Script::new();
+    script.hit(4);
+    script.extend(B, ACTIVE, 4, 6);
+    script.step(7);
+    script.output(2, 1);
+    script.fact(Fact::Retract { req: B, outputs: 1 });
+    script.output(3, 2);
+    assert_eq!(script.measure().positions(), 1, "the result in flight is not an output");
+    script.record.entries.pop();
+    script.hit(4);
+    script.extend(B, ACTIVE, 4, 7);
+    script.output(4, 2);
+    let severity = script.measure();
+    assert_eq!(severity.hits.iter().map(|hit| hit.positions).collect::<Vec<_>>(), [1, 1]);
+    assert!(severity.max().unwrap() < FLOOR);
+}
+
+#[test]
+fn every_token_that_a_verify_accepts_is_an_output_up_to_the_end() {
+    let mut script = Script::new();
+    script.hit(4);
+    script.extend(B, ACTIVE, 4, 6);
+    script.output(2, 1);
+    for len in 6..10 {
+        script.fact(Fact::Sampled { req: B, len, token: len });
+    }
+    let (slot, tracked) = (ACTIVE, SlotId(3));
+    let verify = |batch, from, to| Fact::Verify {
+        batch: BatchId(batch),
+        req: B,
+        slot,
+        from,
+        to,
+        track: Some((tracked, 8)).filter(|(_, at)| (from..=to).contains(at)),
+    };
+    script.fact(verify(3, 6, 9));
+    script.fact(verify(4, 9, 10));
+    script.output(3, 4);
+    assert_eq!(script.measure().positions(), 1, "whether it ends among them is not known yet");
+    script.fact(Fact::Finish { req: B, kind: FinishKind::Token, outputs: 3 });
+    let severity = script.measure();
+    assert_eq!(severity.positions(), 3, "what was accepted behind the stop token is no output");
+    assert!(severity.max().unwrap() < FLOOR);
+    // The state on the way is that after eight tokens.
+    script.record.prompt(A, &[1, 2, 3, 4, 5, 6, 6, 7, 9]);
+    script.fact(Fact::Hit { req: A, source: tracked, len: 8 });
+    script.extend(A, tracked, 8, 9);
+    assert!(script.measure().hits[1].source_right);
+}
+
+#[test]
+fn a_hit_that_is_given_back_is_none() {
+    let mut script = Script::new();
+    script.hit(4);
+    script.hit(4);
+    script.fact(Fact::Clear { req: B, slot: ACTIVE });
+    script.extend(B, ACTIVE, 0, 6);
+    script.output(2, 1);
+    assert_eq!(script.measure(), Severity::default());
+}
+
+#[test]
+fn what_the_record_does_not_tell_is_not_compared() {
+    let mut script = Script::new();
+    script.hit(4);
+    script.extend(B, ACTIVE, 4, 9);
+    script.output(2, 1);
+    script.extend(B, ACTIVE, 6, u32::MAX);
+    script.fact(Fact::Verify { batch: BatchId(8), req: B, slot: ACTIVE, from: u32::MAX, to: u32::MAX, track: None });
+    script.fact(Fact::Step { batch: BatchId(9), req: ReqId(u32::MAX), slot: SlotId(u32::MAX), k: 0, track: None });
+    let severity = script.measure();
+    assert_eq!((severity.hits.len(), severity.positions(), severity.avg()), (1, 0, None));
+}
+
+#[test]
+fn nothing_is_compared_without_a_hit() {
+    let setup = load("scenarios/double-fire.ron");
+    let (_, record) = record(&setup, "mask-lookahead");
+    assert_eq!(measure(&record, ssm(1), 4), Severity::default());
+}
+
+#[test]
+fn the_tracked_state_on_the_way_is_the_one_that_is_hit() {
+    // The prefill of eleven tokens leaves its state at 8 behind for those who follow.
+    let text = r#"(
+        engine: (track_interval: 4, mamba_chunk: 4),
+        requests: [
+            (id: "a", prompt: Fresh(11), stop: Length(1)),
+            (id: "b", arrive: After("a"), prompt: Extend("a", 3), stop: Length(1)),
+        ],
+    )"#;
+    let setup = scenario::parse("tracked", text, Path::new("."), &runner::rule_names()).unwrap().setup;
+    assert_eq!(setup.engine.strategy, Strategy::ExtraBuffer);
+    let (judgement, record) = record(&setup, "completed-mask");
+    let severity = measure(&record, ssm(5), 4);
+    assert_eq!(judgement.verdict, Verdict::Clean);
+    assert_eq!((severity.hits[0].label, severity.positions()), (8, 1));
+    assert_eq!(severity.max(), Some(0.0), "the same chunks in the same order: the same bits");
+}
+
+#[test]
+fn every_output_of_a_request_that_hits_is_compared_in_every_kind_of_batch() {
+    for engine in [
+        "strategy: ExtraBuffer",
+        "strategy: ExtraBufferLazy",
+        "strategy: ExtraBuffer, overlap: false",
+        "strategy: NoBuffer, overlap: false",
+        "strategy: ExtraBuffer, chunked_prefill_size: 4",
+        "strategy: ExtraBuffer, chunked_prefill_size: 4, mixed_chunk: true",
+        "strategy: ExtraBuffer, copy_on_write: Immediate",
+        "strategy: ExtraBuffer, spec: (draft: 2, accept: Fixed([2]))",
+        "strategy: ExtraBufferLazy, spec: (draft: 2, accept: Fixed([2, 3, 1]))",
+    ] {
+        let text = format!(
+            r#"(
+                engine: ({engine}, track_interval: 4, mamba_chunk: 4),
+                requests: [
+                    (id: "a", prompt: Fresh(9), stop: Token(12)),
+                    (id: "c", arrive: Turn(1), prompt: Fresh(3), stop: Length(40)),
+                    (id: "b", arrive: After("a"), prompt: Extend("a", 11), stop: Token(10)),
+                ],
+            )"#
+        );
+        let setup = scenario::parse("batches", &text, Path::new("."), &runner::rule_names()).unwrap().setup;
+        let (judgement, record) = record(&setup, "completed-mask");
+        assert!(judgement.verdict <= Verdict::Lossy, "{engine}: {:?}", judgement.findings);
+        let severity = measure(&record, ssm(1), setup.engine.mamba_chunk);
+        let hits: Vec<_> = severity.hits.iter().map(|hit| (hit.req, hit.source_right, hit.positions)).collect();
+        assert_eq!(hits, [(ReqId(2), true, judgement.requests[2].outputs)], "{engine}");
+        assert_eq!(hits[0].2, 10);
+        assert!(severity.max().unwrap() < FLOOR, "{engine}");
+    }
+}
+
+// The command.
+
+fn args(file: &str, rule: Option<&str>, format: Format) -> KlArgs {
+    KlArgs { file: PathBuf::from(file), rule: rule.map(str::to_owned), seed: None, state_seed: None, format }
+}
+
+fn overlapsim(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_overlapsim"))
+        .args(args)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("the binary runs")
+}
+
+fn json(args: &KlArgs) -> serde_json::Value {
+    serde_json::from_str(&kl_to_text(args).unwrap().0).expect("valid JSON")
+}
+
+#[test]
+fn one_rule_is_an_object_and_several_are_an_array() {
+    let one = json(&args(ROW_2, Some("token-len"), Format::Json));
+    assert_eq!((&one["rule"], &one["strategy"]), (&"token-len".into(), &"extra_buffer_lazy".into()));
+    assert_eq!((&one["hits"], &one["first_difference"]), (&1.into(), &1.into()));
+    assert!(one["kl"]["avg"].as_f64().unwrap() > LIMIT && one["kl"]["max"].as_f64() >= one["kl"]["avg"].as_f64());
+    assert_eq!((one["limit"].as_f64(), one["before"].as_f64()), (Some(LIMIT), Some(BEFORE)));
+    assert_eq!(one["per_hit"][0]["request"], "b");
+
+    let all = json(&args(ROW_2, None, Format::Json));
+    let rules: Vec<&str> = all.as_array().unwrap().iter().map(|run| run["rule"].as_str().unwrap()).collect();
+    assert_eq!(rules, runner::rule_names());
+    let clean = all.as_array().unwrap().iter().find(|run| run["rule"] == "completed-mask").unwrap();
+    assert!(clean["kl"]["max"].as_f64().unwrap() < FLOOR && clean["first_difference"].is_null());
+}
+
+#[test]
+fn without_a_hit_there_are_no_numbers() {
+    let none = json(&args("scenarios/double-fire.ron", Some("token-len"), Format::Json));
+    assert_eq!(none["hits"], 0);
+    assert!(none["kl"]["avg"].is_null() && none["kl"]["max"].is_null() && none["first_difference"].is_null());
+}
+
+#[test]
+fn the_state_is_that_of_the_scenario_and_a_default_is_said() {
+    let own = kl_to_text(&args(ROW_2, None, Format::Text)).unwrap().0;
+    assert!(own.contains("state Ssm(dim: 16, vocab: 64, seed: 1)\n"), "{own}");
+    let default = kl_to_text(&args("scenarios/cache-hit-inherits.ron", None, Format::Text)).unwrap().0;
+    assert!(default.contains("state Ssm(dim: 16, vocab: 64, seed: 0), by default"), "{default}");
+    let seeded = KlArgs { state_seed: Some(9), ..args(ROW_2, Some("token-len"), Format::Json) };
+    assert_eq!(json(&seeded)["state"]["seed"], 9);
+    assert_ne!(json(&seeded)["kl"], json(&args(ROW_2, Some("token-len"), Format::Json))["kl"]);
+}
+
+#[test]
+fn it_ends_as_run_does() {
+    let exit = |rule| kl_to_text(&args(ROW_2, rule, Format::Text)).unwrap().1;
+    assert_eq!(
+        (exit(Some("completed-mask")), exit(Some("token-len")), exit(None)),
+        (Exit::Good, Exit::Found, Exit::Found)
+    );
+    assert!(kl_to_text(&args(ROW_2, Some("no-such-rule"), Format::Text)).is_err());
+    assert!(kl_to_text(&args("scenarios/no-such-file.ron", None, Format::Text)).is_err());
+}
+
+#[test]
+fn two_processes_print_the_same_bytes_and_a_replay_line_that_runs() {
+    let (first, second) = (overlapsim(&["kl", ROW_2]), overlapsim(&["kl", ROW_2]));
+    assert_eq!(first.stdout, second.stdout);
+    assert_eq!(first.status.code(), Some(1));
+    let text = String::from_utf8(first.stdout).unwrap();
+    let lines: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("replay: overlapsim ")).collect();
+    assert_eq!(lines.len(), 1, "{text}");
+    let replayed = overlapsim(&lines[0].split(' ').collect::<Vec<_>>());
+    assert!(String::from_utf8(replayed.stdout).unwrap().contains("mislabelled"));
+}
+
+#[test]
+fn the_documented_bits_come_out_on_every_machine() {
+    let one = json(&args(ROW_2, Some("token-len"), Format::Json));
+    assert_eq!(one["kl"]["avg"].as_f64().unwrap().to_bits(), 4604603515162130983);
+}
