@@ -5,32 +5,16 @@ use std::hint::black_box;
 use std::path::Path;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use overlapsim::model::{Arrive, Costs, Engine, Prompt, Release, RequestSpec, Setup, Stop};
 use overlapsim::runner::{self, Keep};
 use overlapsim::scenario;
 
-/// `batch` requests that decode together for `outputs` steps.
-fn setup(batch: u32, outputs: u32) -> Setup {
-    let mut engine = Engine::preset(Release::V0_5_17);
-    engine.max_running = batch;
-    engine.mamba_slots = 5 * batch + 8;
-    engine.kv_tokens = batch * (outputs + 64) + 4096;
-    engine.max_prefill_tokens = engine.kv_tokens;
-    let request = |i: u32| RequestSpec {
-        arrive: Arrive::Turn(0),
-        prompt: Prompt::Fresh { fresh: 1000 + 16 * i, len: 16 },
-        stop: Stop::Length,
-        max_new: outputs,
-    };
-    let names = (0..batch).map(|i| format!("r{i}")).collect();
-    let requests = (0..batch).map(request).collect();
-    Setup { engine, costs: Costs::default(), requests, names, events: Vec::new(), turns_max: u32::MAX }
-}
+#[path = "common/decode.rs"]
+mod decode;
 
 fn batches(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("replay");
     for batch in [1u32, 8, 64, 512] {
-        let setup = setup(batch, 65536 / batch);
+        let setup = decode::setup(batch, 65536 / batch);
         let rule = runner::rule(runner::DEFAULT_RULE).expect("the default rule exists");
         group.throughput(Throughput::Elements(65536));
         group.bench_function(BenchmarkId::new("batch", batch), |bencher| {

@@ -2,7 +2,7 @@
 
 use crate::engine::{Chooser, Seeded};
 use crate::judge::{Judge, Judgement, Options as JudgeOptions};
-use crate::model::{Ended, Machine, Release, Rule, Setup};
+use crate::model::{Ended, Every, Features, Machine, Release, Rule, Setup};
 use crate::record::{Fact, Record, ReqId, Sink, Tee, Token};
 use crate::report::{Meter, Skew, Timing};
 use crate::rule::{CommittedLen, CompletedMask, MaskLookahead, TokenLen};
@@ -68,11 +68,25 @@ pub fn run_with(
     keep: Keep,
     watch: Option<&mut dyn FnMut()>,
 ) -> Outcome {
+    run_with_features::<Every>(setup, rule, chooser, keep, watch)
+}
+
+/// Runs `setup` on a machine that has no more than the features `F`. Outcomes do not depend on `F`; benches do.
+///
+/// # Panics
+/// If `setup` asks for a feature that `F` lacks.
+pub fn run_with_features<F: Features>(
+    setup: &Setup,
+    rule: &dyn Rule,
+    chooser: &mut impl Chooser,
+    keep: Keep,
+    watch: Option<&mut dyn FnMut()>,
+) -> Outcome {
     let judge = Judge::new(JudgeOptions { page_size: setup.engine.page_size, keep_boundaries: keep.boundaries });
     let watch = watch.map(Watch);
     let skew = keep.skew.then(Skew::default);
     let mut sink = Tee(Tee(judge, Meter::new()), Tee(keep.record.then(Record::default), Tee(skew, watch)));
-    let (ended, world) = Machine::new(setup, rule, chooser, &mut sink).with_skew(keep.skew).run();
+    let (ended, world) = Machine::<_, _, F>::with_features(setup, rule, chooser, &mut sink).with_skew(keep.skew).run();
     if ended != Ended::Asserted
         && let Err(broken) = world.tree().check()
     {

@@ -4,6 +4,7 @@ use crate::engine::Chooser;
 use crate::record::{AssertKind, Fact, Owner, ReqId, Sink, SlotId, Stream};
 
 use super::budget::{Budget, Limits, Verdict};
+use super::features::Features;
 use super::machine::{Dead, Machine, Step};
 use super::radix::Match;
 use super::request::Stage;
@@ -13,7 +14,7 @@ use super::setup::{CopyOnWrite, Exhaustion, Stop};
 const WAITING_REFRESH_INTERVAL: u32 = 32;
 const WAITING_REFRESH_MAX: usize = 128;
 
-impl<C: Chooser, S: Sink> Machine<'_, C, S> {
+impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Chooses the requests of a prefill batch, in queue order; empty if there is none to run.
     pub(super) fn admit(&mut self) -> Step<Vec<ReqId>> {
         if self.setup.engine.filter_before_prefill && self.world.running.reqs.is_empty() {

@@ -8,9 +8,10 @@ use crate::record::{Fact, Mode, Phase, ReqId, Sink, Stream};
 
 use super::batch::Batch;
 use super::clock::{draw, draw_many};
+use super::features::Features;
 use super::machine::Machine;
 
-impl<C: Chooser, S: Sink> Machine<'_, C, S> {
+impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Queues the forward of a batch. Returns when its result has been copied to the host, and what a verify accepts.
     pub(super) fn launch(&mut self, batch: &Batch) -> (Time, Vec<u32>) {
         self.begin(Phase::Launch, Some(batch.id));
@@ -36,7 +37,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         match batch.mode {
             Mode::Extend | Mode::Mixed => self.forward_extend(batch),
             Mode::Decode => self.forward_decode(batch, 0),
-            Mode::Verify => accepted = self.forward_verify(batch),
+            Mode::Verify if F::SPEC => accepted = self.forward_verify(batch),
+            Mode::Verify => unreachable!("this machine prepares no verify"),
         }
         self.end();
         (copied, accepted)

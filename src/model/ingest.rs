@@ -3,12 +3,13 @@
 use crate::engine::{Choice, Chooser};
 use crate::record::{Fact, Phase, ReqId, Sink, State};
 
+use super::features::Features;
 use super::machine::Machine;
 use super::prompt::materialise;
 use super::request::Stage;
 use super::setup::{Arrive, Prompt};
 
-impl<C: Chooser, S: Sink> Machine<'_, C, S> {
+impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Takes in the requests whose earliest moment has come, unless the chooser shows them later.
     pub(super) fn ingest(&mut self) {
         self.begin(Phase::Ingest, None);
@@ -39,7 +40,9 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         for due in seen {
             self.see(due.req, due.at);
         }
-        self.ingest_aborts();
+        if F::EVENTS {
+            self.ingest_aborts();
+        }
         self.spend(self.setup.costs.ingest);
         self.end();
     }

@@ -1,6 +1,7 @@
 //! The scheduler loop: one turn with overlap and one without, side by side, and how a run ends.
 
 use std::collections::VecDeque;
+use std::marker::PhantomData;
 
 use crate::engine::{Chooser, Time};
 use crate::record::{AssertKind, BatchId, Fact, Mode, Owner, Phase, ReqId, Sink, SlotId};
@@ -9,6 +10,7 @@ use super::arrivals::Arrivals;
 use super::batch::Batch;
 use super::budget::TokenRatio;
 use super::clock::{Clock, draw, least};
+use super::features::{Every, Features};
 use super::masks::HostMasks;
 use super::pages::PagePool;
 use super::prompt::dependents;
@@ -146,7 +148,7 @@ pub(super) type Step<T = ()> = Result<T, Dead>;
 
 /// The machine at work: a state, what it is a function of, and where its facts go.
 #[derive(Debug)]
-pub struct Machine<'a, C, S> {
+pub struct Machine<'a, C, S, F = Every> {
     pub(super) setup: &'a Setup,
     pub(super) rule: &'a dyn Rule,
     pub(super) chooser: &'a mut C,
@@ -154,6 +156,7 @@ pub struct Machine<'a, C, S> {
     /// Whether results are compared with what their prepare saw.
     pub(super) skew: bool,
     pub(super) world: World,
+    features: PhantomData<F>,
 }
 
 impl std::fmt::Debug for dyn Rule + '_ {
@@ -165,7 +168,18 @@ impl std::fmt::Debug for dyn Rule + '_ {
 impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
     /// A machine in its first state.
     pub fn new(setup: &'a Setup, rule: &'a dyn Rule, chooser: &'a mut C, sink: &'a mut S) -> Self {
-        Machine { setup, rule, chooser, sink, skew: false, world: World::new(setup) }
+        Self::with_features(setup, rule, chooser, sink)
+    }
+}
+
+impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
+    /// A machine that has no more than the features `F`, in its first state.
+    ///
+    /// # Panics
+    /// If `setup` asks for a feature that `F` lacks.
+    pub fn with_features(setup: &'a Setup, rule: &'a dyn Rule, chooser: &'a mut C, sink: &'a mut S) -> Self {
+        assert!(F::suffice(setup), "the setup asks for a feature that this machine is built without");
+        Machine { setup, rule, chooser, sink, skew: false, world: World::new(setup), features: PhantomData }
     }
 
     /// Runs to the end and returns how it ended and the last state.

@@ -10,6 +10,7 @@ mod batch;
 mod budget;
 mod cache;
 mod clock;
+mod features;
 mod forward;
 mod ingest;
 mod machine;
@@ -29,6 +30,7 @@ mod slots;
 mod store;
 mod verify;
 
+pub use features::{Every, Features, Plain};
 pub use machine::{Ended, Machine, World};
 pub use radix::TombstoneLock;
 pub use rule::{Action, Keeps, RowMasks, RowView, Rule, VerifyView, WantsMasks};

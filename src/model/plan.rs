@@ -4,15 +4,18 @@ use crate::engine::Chooser;
 use crate::record::{Fact, Mode, Phase, ReqId, Sink};
 
 use super::batch::Batch;
+use super::features::Features;
 use super::machine::{Last, Machine, Step};
 
-impl<C: Chooser, S: Sink> Machine<'_, C, S> {
+impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Plans and prepares the next batch (`get_next_batch_to_run`).
     pub(super) fn plan(&mut self) -> Step<Option<Batch>> {
         self.begin(Phase::Plan, None);
         self.spend(self.setup.costs.plan);
-        self.abort_chunked()?;
-        self.stash_chunk()?;
+        if F::CHUNKS {
+            self.abort_chunked()?;
+            self.stash_chunk()?;
+        }
         self.merge_last_extend();
         if self.setup.engine.filter_before_prefill {
             let before = self.world.running.reqs.len();
@@ -25,7 +28,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let batch = if admitted.is_empty() {
             if self.decode_next()? {
                 self.end();
-                Some(if self.setup.engine.spec.is_some() { self.prepare_verify()? } else { self.prepare_decode()? })
+                let verify = F::SPEC && self.setup.engine.spec.is_some();
+                Some(if verify { self.prepare_verify()? } else { self.prepare_decode()? })
             } else {
                 self.end();
                 None
@@ -96,7 +100,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             self.world.running.is_full = false;
             return Ok(false);
         }
-        let forced = self.forced_retraction(&rows);
+        let forced = if F::EVENTS { self.forced_retraction(&rows) } else { None };
         if fits && forced.is_none() {
             self.world.ratio.decay_step();
         } else {

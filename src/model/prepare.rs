@@ -5,12 +5,13 @@ use crate::record::{AssertKind, Fact, Mode, Owner, Phase, ReqId, Sink, SlotId};
 
 use super::batch::Batch;
 use super::clock::draw_many;
+use super::features::Features;
 use super::machine::{Dead, Machine, Step};
 use super::masks::HostMasks;
 use super::rule::WantsMasks;
 use super::setup::{Event, MixedTracking, SlotHeadroom, Strategy};
 
-impl<C: Chooser, S: Sink> Machine<'_, C, S> {
+impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Prepares a prefill batch (`prepare_for_extend`).
     pub(super) fn prepare_extend(&mut self, admitted: &[ReqId]) -> Step<Batch> {
         let mut batch = self.new_batch(Mode::Extend);
@@ -42,7 +43,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             });
         }
         self.end();
-        if self.setup.engine.mixed_chunk && !self.world.running.reqs.is_empty() {
+        if F::MIXED && self.setup.engine.mixed_chunk && !self.world.running.reqs.is_empty() {
             self.mix(&mut batch)?;
         }
         Ok(batch)

@@ -4,11 +4,12 @@ use crate::engine::{Choice, Chooser};
 use crate::record::{Check, Fact, FinishKind, Kept, Mode, Phase, ReqId, Sink};
 
 use super::clock::draw;
+use super::features::Features;
 use super::machine::{Dead, Machine, Pending, Step};
 use super::rule::{Action, Keeps, RowView};
 use super::setup::{FinishOrder, Stop, Strategy};
 
-impl<C: Chooser, S: Sink> Machine<'_, C, S> {
+impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Waits for a forward's completion event and processes its result, row by row.
     pub(super) fn process(&mut self, pending: &Pending) -> Step {
         let batch = pending.batch.id;
@@ -16,12 +17,14 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.world.clock.cpu = self.world.clock.cpu.max(pending.copied);
         self.sink.fact(Fact::Wait { batch, at: self.world.clock.cpu });
         self.spend(self.setup.costs.result);
-        self.commit_accepted(pending);
+        if F::SPEC {
+            self.commit_accepted(pending);
+        }
         for (i, &req) in pending.batch.reqs.iter().enumerate() {
             self.spend(self.setup.costs.result_request);
             let it = &mut self.world.reqs[req.index()];
             let prefills = i < pending.batch.prefix_lens.len();
-            if prefills && it.middle_chunks > 0 && !it.retracted {
+            if F::CHUNKS && prefills && it.middle_chunks > 0 && !it.retracted {
                 it.middle_chunks -= 1;
                 self.sink.fact(Fact::MiddleChunk { batch, req });
                 continue;
@@ -32,7 +35,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             }
             self.append_outputs(pending, i);
             match pending.batch.mode {
-                Mode::Mixed if !prefills => {
+                Mode::Mixed if F::MIXED && !prefills => {
                     self.pass_untracked(pending, i);
                     if self.world.reqs[req.index()].finished() {
                         self.release_finished(req)?;
@@ -48,7 +51,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
                 }
             }
         }
-        if !self.world.deferred_frees.is_empty() {
+        if F::DEFERRED_FREE && !self.world.deferred_frees.is_empty() {
             self.free_deferred();
         }
         self.end();
@@ -61,10 +64,10 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let spec = &self.setup.requests[req.index()];
         let at = self.world.clock.cpu;
         let before = self.world.reqs[req.index()].outputs;
-        let outputs = before + pending.accepted.get(i).copied().unwrap_or(1);
+        let outputs = before + if F::SPEC { pending.accepted.get(i).copied().unwrap_or(1) } else { 1 };
         self.req(req).outputs = outputs;
         self.sink.fact(Fact::Output { batch: pending.batch.id, req, outputs, at });
-        if std::mem::take(&mut self.req(req).to_abort) {
+        if F::EVENTS && std::mem::take(&mut self.req(req).to_abort) {
             return self.finish(req, FinishKind::Abort, outputs);
         }
         let stop = (before + 1..=outputs).find(|&n| {
@@ -118,7 +121,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             self.sink.fact(row(Check::None));
             return Ok(());
         }
-        if batch.mode == Mode::Verify {
+        if F::SPEC && batch.mode == Mode::Verify {
             let action = self.rule.on_verify(&self.verify_view(pending, i));
             self.sink.fact(row(action.check));
             self.carry_out(pending, req, action);
@@ -141,7 +144,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             untracked_ahead: it.untracked_idx == Some(it.decode_batch_idx),
             masks,
         };
-        if self.skew {
+        if F::SKEW && self.skew {
             self.report_skew(pending, i, &view);
         }
         match self.rule.on_result(&view) {

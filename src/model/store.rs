@@ -3,12 +3,13 @@
 use crate::engine::Chooser;
 use crate::record::{AssertKind, Fact, Owner, PageId, ReqId, Sink, SlotId};
 
+use super::features::Features;
 use super::machine::{Dead, Machine, Pending, Step};
 use super::pages::runs;
 use super::radix::Freed;
 use super::setup::KvEviction;
 
-impl<C: Chooser, S: Sink> Machine<'_, C, S> {
+impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Takes one slot from the free list.
     pub(super) fn alloc_slot(&mut self, owner: Owner) -> Option<SlotId> {
         let slot = self.world.slots.alloc_one();

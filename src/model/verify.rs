@@ -7,11 +7,12 @@ use crate::engine::{Choice, Chooser};
 use crate::record::{BatchId, Fact, Mode, Owner, ReqId, Sink};
 
 use super::batch::Batch;
+use super::features::Features;
 use super::machine::{Machine, Pending, Step};
 use super::rule::VerifyView;
 use super::setup::{Accept, ResultQueue, Strategy};
 
-impl<C: Chooser, S: Sink> Machine<'_, C, S> {
+impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Prepares the running batch for one verify step (`spec_prepare_for_decode`).
     pub(super) fn prepare_verify(&mut self) -> Step<Batch> {
         self.world.batches += 1;
