@@ -124,7 +124,7 @@ const WRONG: &[(Planted, &[Kind])] = &[
                 when(due(row), Action { release_idx: Some(row.next_track_idx), ..fire(row, row.token_len()) })
             },
         },
-        &[Kind::Lost],
+        &[Kind::Assertion],
     ),
     (Planted { name: "asserts", decide: |_| Err(AssertKind::OffGrid) }, &[Kind::Assertion]),
 ];

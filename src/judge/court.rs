@@ -202,6 +202,9 @@ fn broken(kind: AssertKind) -> &'static str {
         AssertKind::CommittedLead => "assertion: the committed length leads the tokens by more than one",
         AssertKind::NoOutput => "assertion: a boundary before any output",
         AssertKind::MissingSnapshot => "assertion: the batch's counter snapshot or masks are missing",
+        AssertKind::NoKeptSlot => {
+            "the rule keeps a slot that was given back: the release would cache slot -1 under the label"
+        }
         AssertKind::OutOfSlots => "assertion: no state slot can be had, not even by eviction",
         AssertKind::OutOfPages => "assertion: no KV page can be had, not even by eviction",
     }

@@ -3,6 +3,7 @@
 use crate::engine::Chooser;
 use crate::record::{AssertKind, Donated, Fact, Nothing, Owner, PageId, ReqId, Sink, SlotId, Stream};
 
+use super::features::Features;
 use super::machine::{Dead, Machine, Step};
 use super::radix::{Freed, Inserted, NodeId};
 use super::request::Stage;
@@ -17,7 +18,7 @@ struct Offer {
     key_len: u32,
 }
 
-impl<C: Chooser, S: Sink> Machine<'_, C, S> {
+impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Donates the kept state of a finished request and frees the rest (`cache_finished_req`, `release_kv_cache`).
     pub(super) fn release_finished(&mut self, req: ReqId) -> Step {
         let lazy = self.setup.engine.strategy == Strategy::ExtraBufferLazy;
@@ -26,7 +27,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             self.drop_pages(req, self.world.reqs[req.index()].cache_protected_len);
             None
         } else {
-            self.donate_finished(req)
+            self.donate_finished(req)?
         };
         self.release_rest(req, kept);
         self.close_request(req);
@@ -43,7 +44,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// Offers the kept state. Returns the slot that the tree took.
-    fn donate_finished(&mut self, req: ReqId) -> Option<SlotId> {
+    fn donate_finished(&mut self, req: ReqId) -> Step<Option<SlotId>> {
         let it = &self.world.reqs[req.index()];
         let through_stop = it.prompt_len + it.finished_len.unwrap_or(it.outputs);
         let committed = match self.setup.engine.caches_through_stop {
@@ -58,15 +59,18 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             }
         };
         let key_len = self.floor_to_page(label.min(committed));
-        let Some(slot) = slot.filter(|_| key_len > 0) else {
+        if key_len == 0 {
             let protected = it.cache_protected_len;
             self.sink.fact(Fact::NoDonate { req, why: Nothing::NoCheckpoint });
             self.drop_pages(req, protected);
-            return None;
+            return Ok(None);
+        }
+        let Some(slot) = slot else {
+            return Err(Dead { req: Some(req), kind: AssertKind::NoKeptSlot });
         };
         let inserted = self.insert(req, &Offer { label, slot, owner, key_len }, true);
         self.drop_pages(req, key_len.max(self.world.reqs[req.index()].cache_protected_len));
-        (!inserted.state_existed).then_some(slot)
+        Ok((!inserted.state_existed).then_some(slot))
     }
 
     /// The label and the index of the slot that a finished request donates. A label beyond `committed` falls back to the

@@ -162,6 +162,9 @@ pub enum AssertKind {
     OutOfSlots,
     /// No KV page can be had, not even by eviction.
     OutOfPages,
+    /// A request that ends would donate a track slot that it does not hold. The releases have no check here: they cache
+    /// slot -1 under the label, and a hit on it copies whatever the pool's last row holds.
+    NoKeptSlot,
 }
 
 /// One thing that happened. Slots and pages are physical, lengths are in tokens.

@@ -9,6 +9,9 @@ use super::{Drawing, Prepared};
 
 impl Sink for Drawing<'_> {
     fn fact(&mut self, fact: Fact) {
+        if self.deaf {
+            return;
+        }
         match fact {
             Fact::Turn { turn, at } => self.open_turn(turn, at),
             Fact::Begin { phase, batch, at } => self.begin(phase, batch, at),
@@ -219,6 +222,7 @@ fn assertion(kind: AssertKind) -> &'static str {
         AssertKind::CommittedLead => "the committed length leads the tokens by more than one",
         AssertKind::NoOutput => "a boundary before any output",
         AssertKind::MissingSnapshot => "the batch's counter snapshot or masks are missing",
+        AssertKind::NoKeptSlot => "the slot to donate is not held",
         AssertKind::OutOfSlots => "no state slot can be had",
         AssertKind::OutOfPages => "no KV page can be had",
     }
