@@ -84,7 +84,7 @@ fn turn_of(source: &Source<'_>, at: usize, turn: u32) -> Result<Arrive, Diagnost
 
 fn time_of(source: &Source<'_>, at: usize, text: &str) -> Result<Arrive, Diagnostic> {
     let ns = parse_ns(text).map_err(|why| {
-        let remedy = "write a number and one of ns, us, ms, s, such as \"12.5ms\"; at most 30 years";
+        let remedy = "write a number and one of ns, us, ms, s, such as \"12.5ms\"; at most 10^9 s";
         source.at(&argument_path(at, 0), format!("the time {} {why}", quote(text)), remedy)
     })?;
     Ok(Arrive::At(Time(ns)))

@@ -1,6 +1,6 @@
 //! Durations as a person writes them, `"12.5ms"`, read exactly into integer nanoseconds.
 
-/// The longest duration, about 30 years: sums of some of them still fit a `u64`.
+/// The longest duration, 10^9 seconds: sums of some of them still fit a `u64`.
 const NS_MAX: u128 = 1_000_000_000_000_000_000;
 
 const UNITS: [(&str, u32); 4] = [("ns", 0), ("us", 3), ("ms", 6), ("s", 9)];

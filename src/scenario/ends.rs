@@ -10,6 +10,11 @@ use crate::model::Stop;
 /// Outputs that a request may have beyond its stop token, if the file does not say.
 const SPARE_OUTPUTS: u32 = 16;
 
+/// The default of `max_new`: somewhat more than the stop token needs, as far as the simulator holds so much.
+fn spare(n: u32) -> u32 {
+    n.saturating_add(SPARE_OUTPUTS).min(REQUEST_TOKENS_MAX.max(n))
+}
+
 /// How a request ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct End {
@@ -29,7 +34,7 @@ impl End {
             return Err(source.at(&field("max_new"), "`max_new` is 0", "every request has at least one output"));
         }
         let (stop, outputs, max_new) = match raw.stop {
-            raw::Stop::Token(n) => (Stop::Token(n), n, raw.max_new.unwrap_or(n.saturating_add(SPARE_OUTPUTS))),
+            raw::Stop::Token(n) => (Stop::Token(n), n, raw.max_new.unwrap_or(spare(n))),
             raw::Stop::Length(n) => (Stop::Length, n, raw.max_new.unwrap_or(n)),
         };
         if outputs == 0 {

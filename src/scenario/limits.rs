@@ -3,7 +3,7 @@
 use crate::model::{Arrive, Event, RequestSpec};
 
 /// Most tokens in a prompt, and most outputs of a request.
-pub(super) const REQUEST_TOKENS_MAX: u32 = 1 << 24;
+pub(super) const REQUEST_TOKENS_MAX: u32 = crate::workload::LEN_MAX;
 /// Most requests.
 pub(super) const REQUESTS_MAX: usize = 1 << 22;
 /// Tokens are below this.

@@ -24,7 +24,7 @@ mod tests;
 mod trace;
 mod words;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::model::Setup;
 
@@ -41,6 +41,8 @@ use words::{instead_of, quote};
 pub struct Scenario {
     /// The stem of the file's name.
     pub name: String,
+    /// The path of the file, or the name given in place of one.
+    pub path: PathBuf,
     /// Why the file exists: its first `//` comment, if one stands before the scenario.
     pub title: String,
     /// The rule to run when the caller names none.
@@ -65,7 +67,9 @@ pub fn load(path: &Path, rules: &[&str]) -> Result<Scenario, Diagnostic> {
         Diagnostic::of_file(&name, message, "give the path of a scenario file")
     })?;
     let text = utf8(&name, &bytes)?;
-    parse(&name, text, path.parent().unwrap_or(Path::new("")), rules)
+    let scenario = parse(&name, text, path.parent().unwrap_or(Path::new("")), rules)?;
+    // The name may have lost what is no text.
+    Ok(Scenario { path: path.to_path_buf(), ..scenario })
 }
 
 /// Reads a scenario from its text. `name` is the file name shown in diagnostics, `base` the directory to which a
@@ -105,6 +109,7 @@ pub fn parse(name: &str, text: &str, base: &Path, rules: &[&str]) -> Result<Scen
     };
     Ok(Scenario {
         name: stem(name),
+        path: name.into(),
         title: title(source.text),
         rule: file.rule,
         seed: file.seed.unwrap_or(0),

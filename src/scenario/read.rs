@@ -94,7 +94,16 @@ fn explain(source: &Source<'_>, error: SpannedError, path: &[Step<'_>]) -> Diagn
             let (message, remedy) =
                 if source.offset(error.span.end) < ends { syntax(&code) } else { syntax(&Error::Eof) };
             let at = source.offset(error.span.end).min(ends);
+            if code == Error::ExpectedComma && source.text[at..].starts_with([')', ']', '}']) {
+                let message = "this bracket does not close the one that was opened last";
+                let remedy = "close `(` with `)` and `[` with `]`, the inner one first";
+                return source.range(at..at + 1, message, remedy);
+            }
             source.range(at..at + 1, message, remedy)
+        }
+        Error::ExpectedStructLike | Error::ExpectedNamedStructLike(_) if source.opens_brace(path) => {
+            let message = format!("{} stands in `{{..}}`", name_of(path));
+            source.at(path, message, "write `(name: value, ..)`: round brackets, and names without quotes")
         }
         code => source.at(path, format!("{} cannot be read: {}", name_of(path), wrong_type(&code)), remedy_for(path)),
     }
@@ -178,7 +187,15 @@ fn wrong_type(code: &Error) -> String {
             "it does not begin with one of its words".into()
         }
         Error::ExpectedStructLike | Error::ExpectedNamedStructLike(_) => "its values in `(..)` are missing".into(),
-        Error::ExpectedDifferentLength { expected, found } => format!("{expected} needed, {found} given"),
+        Error::ExpectedDifferentLength { expected, found } => {
+            // Such as "tuple variant Prompt::Extend with 2 elements".
+            let mut words =
+                expected.split_whitespace().filter(|word| word.contains("::") || word.parse::<u32>().is_ok());
+            match (words.next().and_then(|name| name.rsplit("::").next()), words.next()) {
+                (Some(name), Some(values)) => format!("`{name}` takes {values} values, {found} given"),
+                _ => format!("{expected} needed, {found} given"),
+            }
+        }
         other => other.to_string().chars().filter(|c| !c.is_control()).take(160).collect(),
     }
 }
@@ -210,7 +227,7 @@ fn example(field: &str) -> String {
         "arrive" => "Turn(0), At(\"12.5ms\"), After(\"a\") or Before(\"a\", 5)",
         "prompt" => "Tokens([1, 2]), Fresh(4), Extend(\"a\", 4) or Prefix(\"a\", 8, 4)",
         "stop" => "Token(4) or Length(4)",
-        "do" => "FailAlloc(\"a\")",
+        "do" => "Abort(\"a\"), Retract(\"a\") or FailAlloc(\"a\")",
         "requests" => "[(id: \"a\", prompt: Fresh(1), stop: Length(4))]",
         "trace" => "(format: AzureCsv, path: \"trace.csv\", limit: 500)",
         "format" => "AzureCsv or MooncakeJsonl",

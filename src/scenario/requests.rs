@@ -82,6 +82,14 @@ pub(super) fn beyond_the_pool(engine: &Engine, name: &str, prompt: u32, max_new:
     Some((message, format!("set `kv_tokens` to at least {}", need + page)))
 }
 
+/// Whether a character would move the cursor, break a line, or leave no mark at all.
+fn unprintable(c: char) -> bool {
+    let unseen = ['\u{ad}', '\u{61c}', '\u{180e}', '\u{feff}'];
+    c.is_control()
+        || unseen.contains(&c)
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+}
+
 fn names(source: &Source<'_>, raw: &[raw::Request]) -> Result<Vec<String>, Diagnostic> {
     let list = [Step::Field("requests")];
     if raw.is_empty() {
@@ -97,6 +105,11 @@ fn names(source: &Source<'_>, raw: &[raw::Request]) -> Result<Vec<String>, Diagn
         let path = [Step::Field("requests"), Step::Item(at), Step::Field("id")];
         if request.id.is_empty() {
             return Err(source.at(&path, "the id is empty", "give every request a name, such as \"a\""));
+        }
+        if request.id.chars().any(unprintable) {
+            let message = format!("the id {} has a character that cannot be printed", quote(&request.id));
+            let remedy = "reports print it as it is: leave control characters, line breaks and invisible ones out";
+            return Err(source.at(&path, message, remedy));
         }
         if let Some(before) = seen.insert(request.id.as_str(), at) {
             let message =

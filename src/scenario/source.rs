@@ -26,6 +26,11 @@ impl Source<'_> {
         self.text[locate::value(self.text, path).span].starts_with(['(', '[', '{'])
     }
 
+    /// Whether the value at a path begins with `{`.
+    pub fn opens_brace(&self, path: &[Step<'_>]) -> bool {
+        self.text[locate::value(self.text, path).span].starts_with('{')
+    }
+
     /// An error about the value at a path, or about the deepest part of the path that is there.
     pub fn at(&self, path: &[Step<'_>], message: impl Into<String>, remedy: impl Into<String>) -> Diagnostic {
         self.range(locate::value(self.text, path).span, message, remedy)

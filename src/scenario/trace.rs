@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use super::Diagnostic;
-use super::limits::{REQUEST_TOKENS_MAX, REQUESTS_MAX};
+use super::limits::REQUESTS_MAX;
 use super::locate::Step;
 use super::raw::{self, TraceFormat};
 use super::requests::{Requests, beyond_the_pool};
@@ -67,12 +67,6 @@ fn requests(engine: &Engine, file: &str, text: &str, rows: Vec<Row>) -> Result<R
         let name = format!("t{at}");
         let refused = if at == REQUESTS_MAX {
             Some((format!("more than {REQUESTS_MAX} rows"), "set a smaller `limit`".to_string()))
-        } else if row.prompt_len.max(row.outputs) > REQUEST_TOKENS_MAX {
-            let message = format!(
-                "{} prompt tokens and {} outputs are more than the simulator holds",
-                row.prompt_len, row.outputs
-            );
-            Some((message, format!("at most {REQUEST_TOKENS_MAX} of each: take the row out")))
         } else {
             beyond_the_pool(engine, &name, row.prompt_len, row.outputs)
         };

@@ -6,13 +6,7 @@ const QUOTED_CHARS: usize = 40;
 const LISTED: usize = 24;
 
 /// Field names that belong to what this version does not have, and what that is.
-const LATER: &[(&str, &str)] = &[
-    ("vary", "exhaustive search"),
-    ("choices", "recorded choices"),
-    ("mixed", "mixed prefill and decode batches"),
-    ("retract", "retraction"),
-    ("aborts", "aborts"),
-];
+const LATER: &[(&str, &str)] = &[("vary", "exhaustive search"), ("choices", "recorded choices")];
 
 /// What to do about a word that is none of `known`.
 pub(super) fn instead_of(word: &str, known: &[&str], what: &str) -> String {
@@ -30,6 +24,9 @@ pub(super) fn instead_of(word: &str, known: &[&str], what: &str) -> String {
 pub(super) fn unknown_field(word: &str, known: &[&str]) -> String {
     match LATER.iter().find(|(name, _)| *name == word) {
         Some((name, what)) => format!("`{name}` belongs to {what}, which this version does not have: leave it out"),
+        None if ["abort", "aborts", "retract", "retracts"].contains(&word) => {
+            "write it as an event: `events: [(turn: 7, do: Abort(\"a\"))]`, or `Retract(\"a\")`".into()
+        }
         None if word == "reason" => {
             "a finding is told apart by kind, request, label, holds, turn and slot: leave `reason` out".into()
         }

@@ -1,7 +1,7 @@
 //! The Azure LLM inference traces (Azure/AzurePublicDataset): CSV with a header, one row a request, no prompt text.
 //! Prompts are fresh tokens, so no two requests share a prefix.
 
-use super::{BadRow, Clock, Fresh, Place, Row, Scale, lines};
+use super::{BadRow, Clock, Fresh, LEN_MAX, Place, Row, Scale, clipped, len, lines, too_long};
 use crate::model::Prompt;
 
 const COLUMNS: [&str; 3] = ["TIMESTAMP", "ContextTokens", "GeneratedTokens"];
@@ -48,6 +48,11 @@ struct Field<'a> {
 
 /// Where the columns are in the header.
 fn columns(header: &str) -> Result<[usize; 3], BadRow> {
+    if header.trim().is_empty() {
+        let place = Place { line: 1, offset: 0, len: header.len() };
+        let remedy = format!("the first line of the file names the columns: {}", COLUMNS.join(","));
+        return Err(BadRow::new(place, "the trace begins with no header", remedy));
+    }
     let mut at = [0; 3];
     for (index, name) in COLUMNS.iter().enumerate() {
         let found = header.split(',').position(|column| column.trim() == *name);
@@ -61,6 +66,10 @@ fn columns(header: &str) -> Result<[usize; 3], BadRow> {
 }
 
 fn fields(line: usize, text: &str, columns: [usize; 3]) -> Result<[Field<'_>; 3], BadRow> {
+    if text.trim().is_empty() {
+        let place = Place { line, offset: 0, len: text.len() };
+        return Err(BadRow::new(place, "the row is empty", "take the empty line out"));
+    }
     let field = |name: &'static str, column: usize| {
         let mut offset = 0;
         for (at, part) in text.split(',').enumerate() {
@@ -80,21 +89,14 @@ fn fields(line: usize, text: &str, columns: [usize; 3]) -> Result<[Field<'_>; 3]
 
 fn count(field: Field<'_>) -> Result<u32, BadRow> {
     let digits = !field.text.is_empty() && field.text.bytes().all(|byte| byte.is_ascii_digit());
-    match field.text.parse::<u32>() {
-        Ok(0) => {
-            let message = format!("`{}` is 0", field.name);
-            Err(BadRow::new(field.place, message, "every request has a prompt and an output: take the row out"))
-        }
-        Ok(count) if digits => Ok(count),
-        _ => {
+    match field.text.parse::<u64>() {
+        Ok(given) if digits => len(field.name, given, field.place),
+        Err(_) if digits => Err(too_long(field.name, field.text, field.place)),
+        Ok(_) | Err(_) => {
             let message = format!("`{}` is {:?}, not a whole number", field.name, clipped(field.text));
-            Err(BadRow::new(field.place, message, "write a number from 1 to 4294967295"))
+            Err(BadRow::new(field.place, message, format!("write a number from 1 to {LEN_MAX}")))
         }
     }
-}
-
-fn clipped(text: &str) -> String {
-    text.chars().take(40).collect()
 }
 
 /// Nanoseconds since 1970 of `2023-11-16 18:15:46.6805900`, with up to nine decimals or none; `+00:00` may follow.

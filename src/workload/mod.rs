@@ -18,6 +18,9 @@ const FRESH_FIRST: Token = 1000;
 /// Tokens are below this.
 const TOKEN_END: u64 = 1 << 31;
 
+/// The longest prompt, and the most outputs of a request.
+pub const LEN_MAX: u32 = 1 << 24;
+
 /// Where something stands in a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -90,8 +93,30 @@ impl Clock {
         let scaled = scale.apply(ns - first_ns);
         scaled
             .map(Time)
-            .ok_or_else(|| BadRow::new(place, "the row arrives later than 30 years", "set a smaller `time_scale`"))
+            .ok_or_else(|| BadRow::new(place, "the row arrives later than 10^9 seconds", "set a smaller `time_scale`"))
     }
+}
+
+/// A length that a row gives: one that a request can have.
+fn len(name: &str, given: u64, place: Place) -> Result<u32, BadRow> {
+    match u32::try_from(given) {
+        Ok(0) => {
+            let remedy = "every request has a prompt and an output: take the row out";
+            Err(BadRow::new(place, format!("`{name}` is 0"), remedy))
+        }
+        Ok(len) if len <= LEN_MAX => Ok(len),
+        Ok(_) | Err(_) => Err(too_long(name, &given.to_string(), place)),
+    }
+}
+
+fn too_long(name: &str, given: &str, place: Place) -> BadRow {
+    let message = format!("`{name}` is {}, more than the simulator holds", clipped(given));
+    BadRow::new(place, message, format!("at most {LEN_MAX}: take the row out"))
+}
+
+/// So much of a text of the trace as fits into a message.
+fn clipped(text: &str) -> String {
+    text.chars().take(40).collect()
 }
 
 /// Deals tokens, each once.

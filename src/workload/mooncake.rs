@@ -5,17 +5,20 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{BadRow, Clock, Fresh, Place, Row, Scale, blocks, lines};
+use super::{BadRow, Clock, Fresh, Place, Row, Scale, blocks, clipped, len, lines};
 
 /// Tokens in a block.
 pub const BLOCK_LEN: u32 = 512;
 const MILLISECOND_NS: u128 = 1_000_000;
 
+/// The fields that are one number.
+const NUMBERS: [&str; 3] = ["timestamp", "input_length", "output_length"];
+
 #[derive(Deserialize)]
 struct Raw {
     timestamp: u64,
-    input_length: u32,
-    output_length: u32,
+    input_length: u64,
+    output_length: u64,
     hash_ids: Vec<u64>,
 }
 
@@ -36,13 +39,9 @@ pub fn read(text: &str, limit: Option<usize>, scale: Scale) -> Result<Vec<Row>, 
         let place = |name| value_place(line, text, name);
         let ns = u128::from(raw.timestamp) * MILLISECOND_NS;
         let at = clock.since_first(ns, scale, place("timestamp"))?;
-        for (name, len) in [("input_length", raw.input_length), ("output_length", raw.output_length)] {
-            if len == 0 {
-                let remedy = "every request has a prompt and an output: take the row out";
-                return Err(BadRow::new(place(name), format!("`{name}` is 0"), remedy));
-            }
-        }
-        let needed = raw.input_length.div_ceil(BLOCK_LEN) as usize;
+        let prompt_len = len("input_length", raw.input_length, place("input_length"))?;
+        let outputs = len("output_length", raw.output_length, place("output_length"))?;
+        let needed = prompt_len.div_ceil(BLOCK_LEN) as usize;
         if raw.hash_ids.len() != needed {
             let message = format!(
                 "{} `hash_ids` do not cover {} tokens in blocks of {BLOCK_LEN}",
@@ -65,9 +64,9 @@ pub fn read(text: &str, limit: Option<usize>, scale: Scale) -> Result<Vec<Row>, 
         }
         rows.push(Row {
             at,
-            prompt: blocks(firsts, BLOCK_LEN, raw.input_length),
-            prompt_len: raw.input_length,
-            outputs: raw.output_length,
+            prompt: blocks(firsts, BLOCK_LEN, prompt_len),
+            prompt_len,
+            outputs,
             place: place("input_length"),
         });
     }
@@ -100,8 +99,13 @@ fn row(line: usize, text: &str) -> Result<Raw, BadRow> {
     let told = told.split(" at line ").next().unwrap_or(&told);
     // Columns count bytes from 1; the end of a row that is cut short is behind its last byte.
     let offset = if error.is_eof() { text.len() } else { error.column().saturating_sub(1).min(text.len()) };
-    let place = Place { line, offset, len: 1 };
+    let mut place = Place { line, offset, len: 1 };
     let message = match name {
+        Some(name) if error.is_data() && NUMBERS.contains(&name.as_str()) && !told.starts_with("duplicate") => {
+            place = value_place(line, text, &name);
+            let value = text[place.offset..].get(..place.len).unwrap_or("").trim();
+            format!("`{name}` is {}, not a whole number of 0 or more that the simulator holds", clipped(value))
+        }
         Some(name) if error.is_data() => format!("`{name}` cannot be read: {told}"),
         _ => format!("the row cannot be read: {told}"),
     };

@@ -1,6 +1,6 @@
 //! A factor on time, kept as a decimal fraction so that scaling is exact and the same everywhere.
 
-/// The latest scaled time in nanoseconds, about 30 years.
+/// The latest scaled time in nanoseconds: 10^9 seconds.
 const NS_MAX: u128 = 1_000_000_000_000_000_000;
 /// The largest factor.
 const FACTOR_MAX: f64 = 1_000_000.0;
@@ -47,7 +47,7 @@ impl Scale {
         Ok(Scale { numerator, denominator: 10_u64.pow(fraction.len() as u32) })
     }
 
-    /// A time times the factor, rounded down; `None` beyond about 30 years.
+    /// A time times the factor, rounded down; `None` beyond 10^9 seconds.
     pub fn apply(self, ns: u128) -> Option<u64> {
         let scaled = ns.checked_mul(self.numerator.into())? / u128::from(self.denominator);
         u64::try_from(scaled).ok().filter(|scaled| u128::from(*scaled) <= NS_MAX)
