@@ -146,3 +146,109 @@ fn the_readme_shows_what_its_first_command_prints() {
     let printed = out(&overlapsim(&["run", "scenarios/double-fire.ron"]));
     assert!(readme.contains(printed.trim_end()), "the README shows:\n{readme}\nthe command prints:\n{printed}");
 }
+
+/// A directory of its own for a test, with one scenario in it.
+fn folder_with_a_scenario(name: &str) -> std::path::PathBuf {
+    let folder = std::env::temp_dir().join(format!("overlapsim-{name}-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/double-fire.ron"), folder.join("one.ron")).unwrap();
+    folder
+}
+
+#[cfg(unix)]
+#[test]
+fn a_search_for_scenarios_ends_and_takes_each_once() {
+    let folder = folder_with_a_scenario("search");
+    std::fs::create_dir_all(folder.join(".hidden")).unwrap();
+    std::fs::create_dir_all(folder.join("below")).unwrap();
+    for copy in [".hidden/two.ron", ".three.ron", "below/four.RON", "five.ron.bak"] {
+        std::fs::copy(folder.join("one.ron"), folder.join(copy)).unwrap();
+    }
+    for link in ["a", "b.ron"] {
+        std::os::unix::fs::symlink(".", folder.join(link)).unwrap();
+    }
+    std::os::unix::fs::symlink("one.ron", folder.join("six.ron")).unwrap();
+    let output = overlapsim(&["test", folder.to_str().unwrap()]);
+    let text = out(&output);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert_eq!(text.matches("ok   ").count(), 3, "{text}");
+    for name in ["/one.ron", "/below/four.RON", "/six.ron"] {
+        assert!(text.contains(name), "{name}: {text}");
+    }
+    // What is named itself is taken, whatever its name and kind.
+    let output =
+        overlapsim(&["test", folder.join(".hidden").to_str().unwrap(), folder.join("five.ron.bak").to_str().unwrap()]);
+    assert!(out(&output).ends_with("2 passed, 0 failed\n"), "{}", out(&output));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_path_that_is_missing_fails_and_the_others_still_run() {
+    let output = overlapsim(&["test", "no-such-file.ron", "scenarios/double-fire.ron"]);
+    assert_eq!(output.status.code(), Some(2));
+    let text = out(&output);
+    assert!(text.contains("FAIL no-such-file.ron  cannot be run\n"), "{text}");
+    assert!(text.contains("there is no such file") && text.contains("ok   scenarios/double-fire.ron"), "{text}");
+    assert!(text.ends_with("1 passed, 1 failed\n"), "{text}");
+}
+
+#[test]
+fn a_scenario_that_expects_nothing_is_not_said_to_pass() {
+    let folder = folder_with_a_scenario("quiet");
+    let text = std::fs::read_to_string(folder.join("one.ron")).unwrap();
+    let expect = text.find("    expect:").expect("it expects something");
+    std::fs::write(folder.join("one.ron"), format!("{})\n", &text[..expect])).unwrap();
+    let output = overlapsim(&["test", folder.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0));
+    let text = out(&output);
+    assert!(text.starts_with("--   ") && text.contains("one.ron  (nothing expected)\n"), "{text}");
+    assert!(text.ends_with("0 passed, 0 failed, 1 with nothing expected\n"), "{text}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_failure_shows_what_the_expectation_names() {
+    let folder = folder_with_a_scenario("turned");
+    let text = std::fs::read_to_string(folder.join("one.ron")).unwrap();
+    let text = text.replacen("label: 4)", "label: 4, turn: 5, slot: 3, holds: 0)", 1);
+    std::fs::write(folder.join("one.ron"), text).unwrap();
+    let output = overlapsim(&["test", folder.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    let text = out(&output);
+    assert!(text.contains("missing unwritten, request a, label 4, holds 0, slot s3, turn 5\n"), "{text}");
+    assert!(text.contains("unexpected unwritten, request a, label 4, holds nothing, slot s4, turn 4\n"), "{text}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn replay_lines_of_awkward_names_replay() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let folder = folder_with_a_scenario("names");
+    for name in [&b"-x.ron"[..], b"it's $HOME.ron", b"a\nb\\1.ron", b"\xc3\xa9.ron", b"x\xff1.ron"] {
+        let name = std::ffi::OsStr::from_bytes(name);
+        // Some file systems refuse names that are no text.
+        if std::fs::copy(folder.join("one.ron"), folder.join(name)).is_err() {
+            continue;
+        }
+        let run = |command: &mut Command| command.current_dir(&folder).stdin(Stdio::null()).output().unwrap();
+        let first = run(Command::new(env!("CARGO_BIN_EXE_overlapsim")).args(["run", "--"]).arg(name));
+        let text = out(&first);
+        let line = text.lines().find_map(|line| line.trim_start().strip_prefix("replay: ")).expect("a replay line");
+        let script = line.replace("overlapsim ", &format!("{} ", env!("CARGO_BIN_EXE_overlapsim")));
+        let Ok(again) = Command::new("bash").args(["-c", &script]).current_dir(&folder).output() else { return };
+        assert!(again.stderr.is_empty() && out(&again).contains("unwritten"), "{line}: {}", err(&again));
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn the_seed_is_told() {
+    let file = "scenarios/natural-jitter.ron";
+    assert!(out(&overlapsim(&["run", file, "--seed", "7"])).contains(" under mask-lookahead, seed 7\n"));
+    assert!(out(&overlapsim(&["diff", file, "--seed", "7"])).contains(" under 4 rules, seed 7\n"));
+    let json: serde_json::Value =
+        serde_json::from_slice(&overlapsim(&["run", file, "--seed", "7", "--format", "json"]).stdout).unwrap();
+    assert_eq!(json["seed"], 7);
+}

@@ -49,3 +49,37 @@ fn the_docs_stand_alone() {
         }
     }
 }
+
+/// The fenced blocks of a page that are in some language.
+fn blocks(text: &str, language: &str) -> Vec<String> {
+    let fence = format!("```{language}\n");
+    text.split(&fence).skip(1).map(|rest| rest.split("```").next().unwrap_or("").to_string()).collect()
+}
+
+#[test]
+fn every_example_of_the_format_is_read() {
+    let rules = overlapsim::runner::rule_names();
+    let text = std::fs::read_to_string("docs/scenario-format.md").unwrap();
+    let examples = blocks(&text, "ron");
+    assert!(examples.len() > 5);
+    for example in examples {
+        let read = overlapsim::scenario::parse("example.ron", &example, Path::new("docs"), &rules);
+        let wrong = example.contains("that the configuration forbids");
+        assert_eq!(read.is_err(), wrong, "{example}\n{read:?}");
+    }
+}
+
+#[test]
+fn the_page_on_output_shows_what_is_printed() {
+    let text = std::fs::read_to_string("docs/output.md").unwrap();
+    let printed = |args: &[&str]| {
+        let command = std::process::Command::new(env!("CARGO_BIN_EXE_overlapsim")).args(args).output().unwrap();
+        String::from_utf8(command.stdout).unwrap()
+    };
+    let timeline = printed(&["run", "scenarios/double-fire.ron", "--timeline"]);
+    let diff = printed(&["diff", "scenarios/double-fire.ron"]);
+    let shown = blocks(&text, "text");
+    assert_eq!(shown.len(), 2);
+    assert!(timeline.contains(&shown[0]), "{timeline}");
+    assert_eq!(diff, shown[1]);
+}

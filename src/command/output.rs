@@ -1,6 +1,7 @@
 //! Exit codes, and writing to standard output without minding a closed pipe.
 
-use std::io::{ErrorKind, Write as _};
+use std::io::{BufWriter, ErrorKind, StdoutLock, Write as _};
+use std::path::Path;
 
 use crate::judge::Verdict;
 
@@ -41,27 +42,71 @@ impl From<Verdict> for Exit {
 #[error("{0}")]
 pub struct Failure(pub String);
 
-/// Writes to standard output. A reader that went away is not an error.
-pub(super) fn print(text: &str) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Failure(format!("error: cannot write to standard output: {error}\n")))
+/// How much is written at once.
+const BUFFER_BYTES: usize = 1 << 16;
+
+/// Standard output, written part by part. A reader that went away is not an error, but nobody needs to write on.
+pub(super) struct Printer {
+    out: BufWriter<StdoutLock<'static>>,
+    trouble: Option<std::io::Error>,
+}
+
+impl Printer {
+    pub(super) fn new() -> Printer {
+        Printer { out: BufWriter::with_capacity(BUFFER_BYTES, std::io::stdout().lock()), trouble: None }
+    }
+
+    /// Writes a part. Says whether there is any use in more.
+    pub(super) fn print(&mut self, text: &str) -> bool {
+        if self.trouble.is_none() {
+            self.trouble = self.out.write_all(text.as_bytes()).err();
         }
-        Ok(()) | Err(_) => Ok(()),
+        self.trouble.is_none()
+    }
+
+    /// What went wrong, if a reader was there for it.
+    pub(super) fn end(mut self) -> Result<(), Failure> {
+        match self.trouble.take().or_else(|| self.out.flush().err()) {
+            Some(error) if error.kind() != ErrorKind::BrokenPipe => {
+                Err(Failure(format!("error: cannot write to standard output: {error}\n")))
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 }
 
-/// A command line that runs what a finding was found in: the path is quoted if a shell would take it apart.
-pub(super) fn replay_line(path: &str, rule: &str, seed: Option<u64>) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,@%".contains(c);
-    let path = if !path.is_empty() && path.chars().all(plain) && !path.starts_with('-') {
-        path.to_string()
-    } else {
-        format!("'{}'", path.replace('\'', r"'\''"))
-    };
+/// Writes a whole text to standard output.
+pub(super) fn print(text: &str) -> Result<(), Failure> {
+    let mut printer = Printer::new();
+    printer.print(text);
+    printer.end()
+}
+
+/// A command line that runs what a finding was found in.
+pub(super) fn replay_line(path: &Path, rule: &str, seed: Option<u64>) -> String {
     let seed = seed.map_or(String::new(), |seed| format!(" --seed {seed}"));
-    format!("overlapsim run {path} --rule {rule}{seed} --timeline")
+    format!("overlapsim run {} --rule {rule}{seed} --timeline", shell_word(path))
+}
+
+/// A path as a shell must be given it: quoted if it would be taken apart, and never like an option. Bytes that are no
+/// text, and control characters, are spelled out as bash, zsh and ksh read them.
+fn shell_word(path: &Path) -> String {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    let dot = if bytes.starts_with(b"-") { "./" } else { "" };
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,@%".contains(c);
+    match path.to_str() {
+        Some(text) if !text.is_empty() && text.chars().all(plain) => format!("{dot}{text}"),
+        Some(text) if !text.chars().any(char::is_control) => format!("{dot}'{}'", text.replace('\'', r"'\''")),
+        Some(_) | None => {
+            let spelled = bytes.iter().map(|&byte| match byte {
+                b'\'' | b'\\' => format!("\\{}", char::from(byte)),
+                b' '..=b'~' => char::from(byte).to_string(),
+                // Three digits, always: a digit that follows is none of them.
+                _ => format!("\\{byte:03o}"),
+            });
+            format!("{dot}$'{}'", spelled.collect::<String>())
+        }
+    }
 }
 
 #[cfg(test)]
@@ -70,10 +115,28 @@ mod tests {
 
     #[test]
     fn a_path_is_quoted_only_if_it_must_be() {
-        let line = replay_line("scenarios/x.ron", "token-len", None);
+        let line = replay_line(Path::new("scenarios/x.ron"), "token-len", None);
         assert_eq!(line, "overlapsim run scenarios/x.ron --rule token-len --timeline");
-        let line = replay_line("it's here.ron", "token-len", Some(7));
+        let line = replay_line(Path::new("it's here.ron"), "token-len", Some(7));
         assert_eq!(line, r"overlapsim run 'it'\''s here.ron' --rule token-len --seed 7 --timeline");
+    }
+
+    #[test]
+    fn no_path_looks_like_an_option_or_tears_the_line() {
+        let word = |path: &str| shell_word(Path::new(path));
+        assert_eq!(word("-x.ron"), "./-x.ron");
+        assert_eq!(word("- x.ron"), "./'- x.ron'");
+        assert_eq!(word("a\n1'\\é.ron"), r"$'a\0121\'\\\303\251.ron'");
+        assert_eq!(word("é.ron"), "'é.ron'");
+        assert_eq!(word(""), "''");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_name_that_is_no_text_is_spelled_out() {
+        use std::os::unix::ffi::OsStrExt as _;
+        let name = std::ffi::OsStr::from_bytes(b"x\xff.ron");
+        assert_eq!(shell_word(Path::new(name)), r"$'x\377.ron'");
     }
 
     #[test]

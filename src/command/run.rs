@@ -7,7 +7,7 @@ use crate::report::{Run, run_text, runs_json, timeline};
 use crate::runner::{self, Keep, Outcome};
 use crate::scenario::{self, Scenario};
 
-use super::output::{Exit, Failure, print, replay_line};
+use super::output::{Exit, Failure, Printer, replay_line};
 use super::progress::Progress;
 
 /// How the result is printed.
@@ -39,8 +39,9 @@ pub struct RunArgs {
 /// # Errors
 /// A scenario that cannot be read, or a rule that does not exist.
 pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
-    let (text, exit) = run_to_text(args)?;
-    print(&text)?;
+    let mut printer = Printer::new();
+    let exit = run_into(args, &mut |part| printer.print(part))?;
+    printer.end()?;
     Ok(exit)
 }
 
@@ -49,26 +50,49 @@ pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
 /// # Errors
 /// As [`run`].
 pub fn run_to_text(args: &RunArgs) -> Result<(String, Exit), Failure> {
+    let mut text = String::new();
+    let exit = run_into(args, &mut |part| {
+        text.push_str(part);
+        true
+    })?;
+    Ok((text, exit))
+}
+
+/// Runs a scenario and hands out what `run` prints, part by part, as long as somebody wants more.
+fn run_into(args: &RunArgs, out: &mut dyn FnMut(&str) -> bool) -> Result<Exit, Failure> {
     let scenario = load(&args.file)?;
     let rules = rules(&scenario, args.rule.as_deref())?;
-    let keep = Keep { record: args.timeline, boundaries: args.timeline, ..Keep::default() };
-    let outcomes = run_all(&scenario, &rules, args.seed, keep);
     let path = args.file.to_string_lossy();
-    let runs = reports(&scenario, &path, &rules, args.seed, &outcomes);
-    let text = match args.format {
-        Format::Json => runs_json(&runs),
-        Format::Text => {
-            let mut parts = Vec::new();
-            for (run, outcome) in runs.iter().zip(&outcomes) {
-                parts.push(run_text(run));
-                if let Some(record) = &outcome.record {
-                    parts.push(timeline(record, &scenario.setup.names, &outcome.judgement));
-                }
-            }
-            parts.join("\n")
+    match args.format {
+        Format::Json => {
+            let outcomes = run_all(&scenario, &rules, args.seed, Keep::default());
+            out(&runs_json(&reports(&scenario, &path, &rules, args.seed, &outcomes)));
+            Ok(worst(&outcomes))
         }
-    };
-    Ok((text, worst(&outcomes)))
+        Format::Text => {
+            // One rule after the other, so that no more than one record is held.
+            let mut exit = Exit::Good;
+            for (index, &rule) in rules.iter().enumerate() {
+                let keep = Keep { record: args.timeline, boundaries: args.timeline, ..Keep::default() };
+                let outcomes = run_all(&scenario, &[rule], args.seed, keep);
+                exit = exit.max(worst(&outcomes));
+                let runs = reports(&scenario, &path, &[rule], args.seed, &outcomes);
+                text_of(&runs, &outcomes, index > 0, out);
+            }
+            Ok(exit)
+        }
+    }
+}
+
+/// The text of the run under one rule, and its timeline if a record was kept.
+fn text_of(runs: &[Run], outcomes: &[Outcome], follows: bool, out: &mut dyn FnMut(&str) -> bool) {
+    for (run, outcome) in runs.iter().zip(outcomes) {
+        let blank = if follows { "\n" } else { "" };
+        let wanted = out(&format!("{blank}{}", run_text(run)));
+        if let Some(record) = outcome.record.as_ref().filter(|_| wanted && out("\n")) {
+            timeline(record, run.names, run.judgement, out);
+        }
+    }
 }
 
 /// Reads a scenario file.
@@ -120,7 +144,8 @@ pub(super) fn reports<'a>(
         .map(|(rule, outcome)| Run {
             scenario: path,
             rule: rule.name(),
-            replay: replay_line(path, rule.name(), seed),
+            seed: seed.unwrap_or(scenario.seed),
+            replay: replay_line(&scenario.path, rule.name(), seed),
             names: &scenario.setup.names,
             judgement: &outcome.judgement,
             timing: &outcome.timing,

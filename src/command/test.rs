@@ -13,54 +13,73 @@ use crate::scenario::{Expect, ExpectFinding, ExpectVerdict, Scenario};
 use super::output::{Exit, Failure, print, replay_line};
 use super::run::{load, reports};
 
-/// Runs the `expect` of every scenario in `paths`: files, or directories that are searched for `.ron` files.
+/// Runs the `expect` of every scenario in `paths`: files, or directories that are searched for scenarios.
 ///
 /// # Errors
-/// A path that does not exist, or no scenario at all. A scenario that cannot be read is one that failed, and the
-/// command then ends with exit code 2 after running the others.
+/// No scenario at all. A path that cannot be read is a scenario that failed, and the command then ends with exit code 2
+/// after running the others.
 pub fn test(paths: &[PathBuf]) -> Result<Exit, Failure> {
     let mut files = Vec::new();
+    let mut outcomes = Vec::new();
     for path in paths {
-        collect(path, &mut files)?;
+        if path.is_dir() {
+            collect(path, &mut files, &mut outcomes);
+        } else {
+            files.push(path.clone());
+        }
     }
-    if files.is_empty() {
+    if files.is_empty() && outcomes.is_empty() {
         return Err(Failure("error: no scenario found\nhelp: name .ron files or directories that hold some\n".into()));
     }
     files.sort();
     files.dedup();
-    let outcomes: Vec<TestOutcome> = files.iter().map(|file| test_file(file)).collect();
+    outcomes.extend(files.iter().map(|file| test_file(file)));
     print(&test_text(&outcomes))?;
     if outcomes.iter().any(|outcome| outcome.error.is_some()) {
         return Err(Failure("error: some scenarios could not be read\n".into()));
     }
-    Ok(if outcomes.iter().all(TestOutcome::passed) { Exit::Good } else { Exit::Found })
+    Ok(if outcomes.iter().any(TestOutcome::failed) { Exit::Found } else { Exit::Good })
 }
 
-fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
-    let fail = |error| Failure(format!("error: cannot read {}: {error}\n", path.display()));
-    if !path.is_dir() {
-        std::fs::metadata(path).map_err(fail)?;
-        files.push(path.to_path_buf());
-        return Ok(());
-    }
-    for entry in std::fs::read_dir(path).map_err(fail)? {
-        let entry = entry.map_err(fail)?.path();
-        if entry.is_dir() {
-            collect(&entry, files)?;
-        } else if entry.extension().is_some_and(|extension| extension == "ron") {
-            files.push(entry);
+/// Finds the scenarios in a directory and below: names that end in `.ron`, in small letters or capitals. What is hidden
+/// is passed over, and links to directories are not followed, so that the search ends. A directory that cannot be read
+/// is an outcome of its own.
+fn collect(directory: &Path, files: &mut Vec<PathBuf>, outcomes: &mut Vec<TestOutcome>) {
+    let entries = std::fs::read_dir(directory).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
+    let entries = match entries {
+        Ok(entries) => entries,
+        Err(error) => {
+            let message = format!("error: cannot read {}: {error}\n", directory.display());
+            outcomes.push(unreadable(directory, message));
+            return;
+        }
+    };
+    for entry in entries {
+        let path = entry.path();
+        let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+        let scenario = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ron"));
+        // The kind of the entry itself: that of a link is neither.
+        let kind = entry.file_type();
+        match kind {
+            Ok(kind) if kind.is_dir() && !hidden => collect(&path, files, outcomes),
+            Ok(kind) if scenario && !hidden && (kind.is_file() || kind.is_symlink() && !path.is_dir()) => {
+                files.push(path);
+            }
+            Ok(_) | Err(_) => {}
         }
     }
-    Ok(())
+}
+
+fn unreadable(path: &Path, message: String) -> TestOutcome {
+    let scenario = path.to_string_lossy().into_owned();
+    TestOutcome { scenario, rules: 0, failures: Vec::new(), warnings: Vec::new(), error: Some(message) }
 }
 
 fn test_file(file: &Path) -> TestOutcome {
-    let path = file.to_string_lossy().to_string();
     match load(file) {
-        Err(failure) => {
-            TestOutcome { scenario: path, rules: 0, failures: Vec::new(), warnings: Vec::new(), error: Some(failure.0) }
-        }
+        Err(failure) => unreadable(file, failure.0),
         Ok(scenario) => {
+            let path = file.to_string_lossy().into_owned();
             let mut warnings = Vec::new();
             let failures =
                 scenario.expect.iter().filter_map(|expect| check(&scenario, &path, expect, &mut warnings)).collect();
@@ -92,7 +111,7 @@ fn check(scenario: &Scenario, path: &str, expect: &Expect, warnings: &mut Vec<St
         got: judgement.verdict,
         missing,
         unexpected,
-        replay: replay_line(path, &expect.rule, None),
+        replay: replay_line(&scenario.path, &expect.rule, None),
     })
 }
 
@@ -121,7 +140,9 @@ fn match_up(names: &[String], expected: &[ExpectFinding], found: &[&Finding]) ->
     let pairs = maximum_matching(&graph);
     let single = |node: &NodeIndex| pairs.mate(*node).is_none();
     let missing = expected.iter().zip(&wanted).filter(|(_, node)| single(node)).map(|(want, _)| wanted_line(want));
-    let unexpected = found.iter().zip(&shown).filter(|(_, node)| single(node)).map(|(f, _)| found_line(names, f));
+    let unexpected = found.iter().zip(&shown).filter(|(_, node)| single(node));
+    // None of these is inherited, so what it holds needs no other finding.
+    let unexpected = unexpected.map(|(finding, _)| FindingLine::found(finding, names, &[]));
     (missing.collect(), unexpected.collect())
 }
 
@@ -138,12 +159,9 @@ fn fits(names: &[String], wanted: &ExpectFinding, finding: &Finding) -> bool {
 
 fn wanted_line(wanted: &ExpectFinding) -> FindingLine {
     let kind = name::kind_from_name(&wanted.kind).expect("the parser knows every kind by name");
-    FindingLine { kind, request: wanted.request.clone(), label: wanted.label }
-}
-
-fn found_line(names: &[String], finding: &Finding) -> FindingLine {
-    let request = finding.req.map(|req| names[req.index()].clone());
-    FindingLine { kind: finding.kind, request, label: finding.label }
+    let holds = wanted.holds.map(|holds| holds.to_string());
+    let &ExpectFinding { label, slot, turn, .. } = wanted;
+    FindingLine { kind, request: wanted.request.clone(), label, holds, slot, turn }
 }
 
 #[cfg(test)]

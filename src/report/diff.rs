@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::judge::{Boundary, Class, Judgement};
+use crate::judge::{Boundary, Class, Judgement, Kind};
 use crate::record::ReqId;
 
 use super::layout::{align, count};
+use super::text::finding_words;
 use super::{Run, name, warning};
 
 /// Where a decision belongs: the request and the length that the batch reached for it.
@@ -34,8 +35,8 @@ pub fn diff_text(runs: &[Run]) -> String {
     let decisions = rows.len();
     rows.extend(verdicts(runs));
 
-    let scenario = runs.first().map_or("", |run| run.scenario);
-    let mut out = format!("{scenario} under {}\n\n", count(runs.len() as u64, "rule"));
+    let (scenario, seed) = runs.first().map_or(("", 0), |run| (run.scenario, run.seed));
+    let mut out = format!("{scenario} under {}, seed {seed}\n\n", count(runs.len() as u64, "rule"));
     for (index, line) in align(&rows, &[1, 2, 3]).into_iter().enumerate() {
         if index == decisions {
             out.push_str(if keys.is_empty() { "every boundary decision agrees under every rule\n\n" } else { "\n" });
@@ -43,7 +44,7 @@ pub fn diff_text(runs: &[Run]) -> String {
         out.push_str(&line);
         out.push('\n');
     }
-    warnings(&mut out, runs);
+    notes(&mut out, runs);
     out
 }
 
@@ -141,14 +142,20 @@ fn verdicts(runs: &[Run]) -> Vec<Vec<String>> {
     rows
 }
 
-/// Every warning once, with the rules that it is for unless it is for all.
-fn warnings(out: &mut String, runs: &[Run]) {
+/// Why a run ended at an assertion, and every warning: each text once, with the rules that it is for unless it is for
+/// all.
+fn notes(out: &mut String, runs: &[Run]) {
     let mut all: Vec<(String, Vec<&str>)> = Vec::new();
     for run in runs {
-        for warning in warning::warnings(run) {
-            match all.iter_mut().find(|(text, _)| *text == warning) {
+        let assertions = run.judgement.findings.iter().filter(|of| of.kind == Kind::Assertion);
+        let assertions = assertions.map(|of| {
+            format!("{} (turn {}, {}): {}", finding_words(of, run), of.turn, name::phase(of.phase), of.reason)
+        });
+        let warnings = warning::warnings(run).into_iter().map(|warning| format!("warning: {warning}"));
+        for note in assertions.chain(warnings) {
+            match all.iter_mut().find(|(text, _)| *text == note) {
                 Some((_, rules)) => rules.push(run.rule),
-                None => all.push((warning, vec![run.rule])),
+                None => all.push((note, vec![run.rule])),
             }
         }
     }
@@ -157,6 +164,6 @@ fn warnings(out: &mut String, runs: &[Run]) {
     }
     for (text, rules) in all {
         let whose = if rules.len() == runs.len() { String::new() } else { format!(" ({})", rules.join(", ")) };
-        out.push_str(&format!("warning: {text}{whose}\n"));
+        out.push_str(&format!("{text}{whose}\n"));
     }
 }

@@ -35,6 +35,7 @@ impl Fixture {
         Run {
             scenario: "scenarios/double-fire.ron",
             rule,
+            seed: 0,
             replay: format!("overlapsim run scenarios/double-fire.ron --rule {rule} --timeline"),
             names: &self.names,
             judgement: &self.judgement,

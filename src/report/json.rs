@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::judge::{Checkpoints, Decisions, Finding, MaskReuse, Outcome};
 use crate::record::ReqId;
 
+use super::text::held;
 use super::{Run, Timing, name, warning};
 
 /// A run, ready to be serialized.
@@ -29,6 +30,7 @@ pub struct RunJson<'a> {
     time: &'a Timing,
     warnings: Vec<String>,
     bound: Option<&'static str>,
+    seed: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -103,6 +105,7 @@ pub fn run_json<'a>(run: &'a Run<'a>) -> RunJson<'a> {
         time: run.timing,
         warnings: warning::warnings(run),
         bound: warning::bound_name(judgement.bound),
+        seed: run.seed,
     }
 }
 
@@ -139,7 +142,7 @@ fn finding<'a>(of: &'a Finding, run: &'a Run) -> FindingJson<'a> {
         request: of.req.map(|req| name::request(run.names, req)),
         turn: of.turn,
         label: of.label,
-        holds: of.holds,
+        holds: held(of, &run.judgement.findings),
         slot: of.slot.map(|slot| slot.0),
         reason: &of.reason,
         phase: name::phase(of.phase),

@@ -41,6 +41,8 @@ pub struct Run<'a> {
     pub scenario: &'a str,
     /// The rule, by its kebab-case name.
     pub rule: &'a str,
+    /// The seed of drawn durations.
+    pub seed: u64,
     /// The command that replays this run.
     pub replay: String,
     /// The ids of the requests, by request index.

@@ -1,8 +1,9 @@
 //! The lines of `test`: one a scenario, what differed below it, and a summary for CI to read.
 
-use crate::judge::{Kind, Verdict};
+use crate::judge::{Finding, Kind, Verdict};
 
 use super::name;
+use super::text::holds;
 
 /// What came of testing one scenario file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +37,7 @@ pub struct RuleFailure {
     pub replay: String,
 }
 
-/// A finding as `expect` writes it.
+/// A finding as `expect` names it: of one expected, what the expectation says; of one found, all that it could say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FindingLine {
     /// Its kind.
@@ -45,27 +46,57 @@ pub struct FindingLine {
     pub request: Option<String>,
     /// The label, if it has one.
     pub label: Option<u32>,
+    /// What the slot holds, in words.
+    pub holds: Option<String>,
+    /// The physical slot.
+    pub slot: Option<u32>,
+    /// The turn.
+    pub turn: Option<u32>,
 }
 
-impl TestOutcome {
-    /// Whether everything was as expected.
-    pub fn passed(&self) -> bool {
-        self.failures.is_empty() && self.error.is_none()
+impl FindingLine {
+    /// One that was found; `names` are the ids of the requests, `findings` all of the run.
+    pub fn found(of: &Finding, names: &[String], findings: &[Finding]) -> FindingLine {
+        FindingLine {
+            kind: of.kind,
+            request: of.req.map(|req| name::request(names, req)),
+            label: of.label,
+            holds: holds(of, findings),
+            slot: of.slot.map(|slot| slot.0),
+            turn: Some(of.turn),
+        }
     }
 }
 
-/// The whole text of `test`; its last line is `N passed, N failed`.
+impl TestOutcome {
+    /// Whether something was not as expected.
+    pub fn failed(&self) -> bool {
+        !self.failures.is_empty() || self.error.is_some()
+    }
+
+    /// Whether nothing was expected, so that nothing was run.
+    pub fn idle(&self) -> bool {
+        self.rules == 0 && !self.failed()
+    }
+}
+
+/// The whole text of `test`; its last line is `N passed, N failed`, and how many expected nothing if some did.
 pub fn test_text(outcomes: &[TestOutcome]) -> String {
     let mut out = String::new();
     for outcome in outcomes {
         scenario(&mut out, outcome);
         warnings(&mut out, outcome);
     }
-    let passed = outcomes.iter().filter(|outcome| outcome.passed()).count();
+    let failed = outcomes.iter().filter(|outcome| outcome.failed()).count();
+    let idle = outcomes.iter().filter(|outcome| outcome.idle()).count();
     if !out.is_empty() {
         out.push('\n');
     }
-    out.push_str(&format!("{passed} passed, {} failed\n", outcomes.len() - passed));
+    out.push_str(&format!("{} passed, {failed} failed", outcomes.len() - failed - idle));
+    if idle > 0 {
+        out.push_str(&format!(", {idle} with nothing expected"));
+    }
+    out.push('\n');
     out
 }
 
@@ -77,9 +108,10 @@ fn scenario(out: &mut String, outcome: &TestOutcome) {
             out.push_str(format!("       {line}").trim_end());
             out.push('\n');
         }
+    } else if outcome.idle() {
+        out.push_str(&format!("--   {path}  (nothing expected)\n"));
     } else if outcome.failures.is_empty() {
         let rules = match outcome.rules {
-            0 => "nothing expected".to_owned(),
             1 => "1 rule".to_owned(),
             several => format!("{several} rules"),
         };
@@ -127,6 +159,15 @@ impl std::fmt::Display for FindingLine {
         if let Some(label) = self.label {
             write!(f, ", label {label}")?;
         }
+        if let Some(holds) = &self.holds {
+            write!(f, ", holds {holds}")?;
+        }
+        if let Some(slot) = self.slot {
+            write!(f, ", slot s{slot}")?;
+        }
+        if let Some(turn) = self.turn {
+            write!(f, ", turn {turn}")?;
+        }
         Ok(())
     }
 }
@@ -140,7 +181,7 @@ mod tests {
     }
 
     fn line(kind: Kind, label: u32) -> FindingLine {
-        FindingLine { kind, request: Some("a".to_owned()), label: Some(label) }
+        FindingLine { kind, request: Some("a".to_owned()), label: Some(label), holds: None, slot: None, turn: None }
     }
 
     #[test]
@@ -150,7 +191,12 @@ mod tests {
             expected: Verdict::Corrupt,
             got: Verdict::Lossy,
             missing: vec![line(Kind::Unwritten, 4)],
-            unexpected: vec![line(Kind::Lost, 8)],
+            unexpected: vec![FindingLine {
+                holds: Some("nothing".to_owned()),
+                slot: Some(3),
+                turn: Some(7),
+                ..line(Kind::Lost, 8)
+            }],
             replay: "overlapsim run s/bad.ron --rule mask-lookahead --timeline".to_owned(),
         };
         let other = RuleFailure {
@@ -173,17 +219,17 @@ mod tests {
 ok   s/good.ron  (4 rules)
 FAIL s/bad.ron  mask-lookahead: expected corrupt, got lossy; token-len: corrupt as expected, with other findings
        mask-lookahead: missing unwritten, request a, label 4
-       mask-lookahead: unexpected lost, request a, label 8
+       mask-lookahead: unexpected lost, request a, label 8, holds nothing, slot s3, turn 7
        replay: overlapsim run s/bad.ron --rule mask-lookahead --timeline
-       token-len: unexpected lost, request a, label 8
+       token-len: unexpected lost, request a, label 8, holds nothing, slot s3, turn 7
        replay: overlapsim run s/bad.ron --rule token-len --timeline
 FAIL s/gone.ron  cannot be run
        s/gone.ron: no such file
 
        remedy: look
-ok   s/quiet.ron  (nothing expected)
+--   s/quiet.ron  (nothing expected)
 
-2 passed, 2 failed
+1 passed, 2 failed, 1 with nothing expected
 ";
         assert_eq!(test_text(&outcomes), expected);
     }

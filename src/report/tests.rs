@@ -10,7 +10,7 @@ use super::*;
 fn text_of_a_double_fire() {
     let fixture = Fixture::double_fire();
     let expected = "\
-corrupt   scenarios/double-fire.ron under mask-lookahead
+corrupt   scenarios/double-fire.ron under mask-lookahead, seed 0
 
 turns        7
 results      3 decode rows, L=0: 1, L=1: 2
@@ -86,7 +86,7 @@ fn json_has_the_documented_fields_in_order() {
         r#"{"id":"b","prefix_hit":0,"outputs":1,"finish":"length"}],"#,
         r#""time":{"makespan_ns":384000,"ttft_ns":{"p50":84000,"p90":120000,"p99":120000},"#,
         r#""tpot_ns":{"p50":60000,"p90":60000,"p99":60000},"e2e_ns":{"p50":120000,"p90":264000,"p99":264000},"#,
-        r#""output_tokens_per_s":13020.8,"output_tokens":5},"warnings":[],"bound":null}"#,
+        r#""output_tokens_per_s":13020.8,"output_tokens":5},"warnings":[],"bound":null,"seed":0}"#,
     );
     assert_eq!(serde_json::to_string(&run_json(&run)).unwrap(), expected);
 }
@@ -127,7 +127,7 @@ fn diff_shows_only_what_differs() {
         Run { judgement: &lossy, ..fixture.run("paired") },
     ];
     let expected = "\
-scenarios/double-fire.ron under 3 rules
+scenarios/double-fire.ron under 3 rules, seed 0
 
 request    k  turn  L  mask-lookahead  token-len   paired
 a          3     3  1  early 4@s3      -           -
@@ -140,7 +140,7 @@ warning: the bound on turns ended the run: what comes after was not judged (pair
 ";
     assert_eq!(diff_text(&runs), expected);
     let expected = "\
-scenarios/double-fire.ron under 1 rule
+scenarios/double-fire.ron under 1 rule, seed 0
 
 request  k  turn  L  token-len
 every boundary decision agrees under every rule
@@ -148,4 +148,28 @@ every boundary decision agrees under every rule
 verdict              clean
 ";
     assert_eq!(diff_text(&runs[1..2]), expected);
+}
+
+#[test]
+fn what_is_inherited_from_an_unwritten_slot_holds_nothing_either() {
+    let mut fixture = Fixture::double_fire();
+    let slot = fixture.judgement.findings[0].slot;
+    let heir = |slot| Finding { root: Some(0), holds: Some(0), slot, ..finding(Kind::Inherited, 4) };
+    fixture.judgement.findings.extend([heir(slot), heir(Some(SlotId(9)))]);
+    let run = fixture.run("mask-lookahead");
+    let text = run_text(&run);
+    assert!(text.contains("2. inherited: request a, label 4, holds nothing, slot s4\n"), "{text}");
+    assert!(text.contains("3. inherited: request a, label 4, holds 0, slot s9\n"), "{text}");
+    let json = serde_json::to_value(run_json(&run)).unwrap();
+    assert_eq!((&json["findings"][1]["holds"], &json["findings"][2]["holds"]), (&serde_json::Value::Null, &0.into()));
+}
+
+#[test]
+fn diff_says_which_assertion_failed() {
+    let fixture = Fixture::double_fire();
+    let mut judgement = nothing();
+    judgement.findings = vec![Finding { label: None, slot: None, ..finding(Kind::Assertion, 0) }];
+    let runs = [fixture.run("mask-lookahead"), Run { judgement: &judgement, ..fixture.run("paired") }];
+    let text = diff_text(&runs[1..]);
+    assert!(text.ends_with("\nassertion: request a (turn 4, result): because\n"), "{text}");
 }

@@ -12,7 +12,8 @@ const SHOWN_MAX: usize = 20;
 
 /// The report of one run.
 pub fn run_text(run: &Run) -> String {
-    let mut out = format!("{}   {} under {}\n\n", name::verdict(run.judgement.verdict), run.scenario, run.rule);
+    let verdict = name::verdict(run.judgement.verdict);
+    let mut out = format!("{verdict}   {} under {}, seed {}\n\n", run.scenario, run.rule, run.seed);
     counts(&mut out, run.judgement);
     findings(&mut out, run);
     out.push('\n');
@@ -118,7 +119,7 @@ fn findings(out: &mut String, run: &Run) {
 }
 
 fn finding(out: &mut String, index: usize, of: &Finding, run: &Run) {
-    wrap(out, 0, &format!("{}. {}", index + 1, finding_words(of, run.names)));
+    wrap(out, 0, &format!("{}. {}", index + 1, finding_words(of, run)));
     let mut why = format!("turn {}, {}: {}", of.turn, name::phase(of.phase), of.reason);
     if let Some(root) = of.root {
         why.push_str(&format!(" (from finding {})", root + 1));
@@ -129,7 +130,12 @@ fn finding(out: &mut String, index: usize, of: &Finding, run: &Run) {
 }
 
 /// A finding without its place and reason: kind, request, label, what the slot holds, slot.
-pub(super) fn finding_words(of: &Finding, names: &[String]) -> String {
+pub(super) fn finding_words(of: &Finding, run: &Run) -> String {
+    words(of, run.names, &run.judgement.findings)
+}
+
+/// The same, given the ids of requests and all findings of the run.
+pub(super) fn words(of: &Finding, names: &[String], findings: &[Finding]) -> String {
     let mut parts = vec![format!("{}:", name::kind(of.kind))];
     if let Some(req) = of.req {
         parts.push(format!("request {},", name::request(names, req)));
@@ -137,7 +143,7 @@ pub(super) fn finding_words(of: &Finding, names: &[String]) -> String {
     if let Some(label) = of.label {
         parts.push(format!("label {label},"));
     }
-    if let Some(holds) = holds(of) {
+    if let Some(holds) = holds(of, findings) {
         parts.push(format!("holds {holds},"));
     }
     if let Some(slot) = of.slot {
@@ -147,24 +153,36 @@ pub(super) fn finding_words(of: &Finding, names: &[String]) -> String {
 }
 
 /// What the slot of a finding holds, in words, if the finding is about that.
-pub(super) fn holds(of: &Finding) -> Option<String> {
-    match (of.holds, of.kind) {
-        (Some(holds), _) => Some(holds.to_string()),
-        (None, Kind::Unwritten) => Some("nothing".to_owned()),
-        (
-            None,
-            Kind::Mislabelled
-            | Kind::Foreign
-            | Kind::Aliased
-            | Kind::Torn
-            | Kind::Inherited
-            | Kind::Lost
-            | Kind::Assertion
-            | Kind::Leak
-            | Kind::DoubleFree
-            | Kind::UseAfterFree
-            | Kind::Lock,
-        ) => None,
+pub(super) fn holds(of: &Finding, findings: &[Finding]) -> Option<String> {
+    match held(of, findings) {
+        Some(holds) => Some(holds.to_string()),
+        None if is_unwritten(of, findings) => Some("nothing".to_owned()),
+        None => None,
+    }
+}
+
+/// How many tokens the slot of a finding holds; nothing if nobody has written it.
+pub(super) fn held(of: &Finding, findings: &[Finding]) -> Option<u32> {
+    of.holds.filter(|_| !is_unwritten(of, findings))
+}
+
+/// Whether nobody has written the slot of a finding. What is inherited from an unwritten slot is so while it is about
+/// that same slot.
+fn is_unwritten(of: &Finding, findings: &[Finding]) -> bool {
+    let root = of.root.and_then(|root| findings.get(root));
+    match of.kind {
+        Kind::Unwritten => true,
+        Kind::Inherited => root.is_some_and(|root| root.kind == Kind::Unwritten && root.slot == of.slot),
+        Kind::Mislabelled
+        | Kind::Foreign
+        | Kind::Aliased
+        | Kind::Torn
+        | Kind::Lost
+        | Kind::Assertion
+        | Kind::Leak
+        | Kind::DoubleFree
+        | Kind::UseAfterFree
+        | Kind::Lock => false,
     }
 }
 

@@ -28,20 +28,23 @@ early   fired one result ahead; settled: was recorded early; repeat: fired again
         length; missed: due and not recorded
 ";
 
-/// Draws a whole run, turn by turn. Decision classes appear if the judgement kept its boundaries.
-pub fn timeline(record: &Record, names: &[String], judgement: &Judgement) -> String {
-    let mut drawing = Drawing::new(names, judgement);
+/// Draws a whole run, turn by turn, and hands each turn out as soon as it is drawn, until `out` says that nobody wants
+/// more. Decision classes appear if the judgement kept its boundaries.
+pub fn timeline(record: &Record, names: &[String], judgement: &Judgement, out: &mut dyn FnMut(&str) -> bool) {
+    let mut drawing = Drawing::new(names, judgement, out);
     record.replay(&mut drawing);
-    drawing.end()
+    drawing.end();
 }
 
-/// The drawing under way: a sink that prints a turn when the next begins, and keeps what outlives a turn.
-#[derive(Debug)]
+/// The drawing under way: a sink that hands a turn out when the next begins, and keeps what outlives a turn.
 struct Drawing<'a> {
     names: &'a [String],
     wrong: Wrong<'a>,
     classes: BTreeMap<(BatchId, ReqId), Class>,
-    out: String,
+    /// Who receives the text.
+    out: &'a mut dyn FnMut(&str) -> bool,
+    /// Whether nobody wants more.
+    deaf: bool,
     turn: Option<Turn>,
     /// The CPU phase that has begun.
     open: Option<Open>,
@@ -78,24 +81,20 @@ struct Seen {
 }
 
 impl<'a> Drawing<'a> {
-    fn new(names: &'a [String], judgement: &'a Judgement) -> Drawing<'a> {
+    fn new(names: &'a [String], judgement: &'a Judgement, out: &'a mut dyn FnMut(&str) -> bool) -> Drawing<'a> {
         let classes = judgement.boundaries.iter().map(|of| ((of.batch, of.req), of.class)).collect();
         let (turn, open, prepared, stream, modes, seen) = Default::default();
         let wrong = Wrong::new(judgement);
-        Drawing { names, wrong, classes, out: LEGEND.to_owned(), turn, open, prepared, stream, modes, seen }
+        let deaf = !out(LEGEND);
+        Drawing { names, wrong, classes, out, deaf, turn, open, prepared, stream, modes, seen }
     }
 
-    fn end(mut self) -> String {
+    fn end(mut self) {
         self.close_turn();
         let left = self.wrong.left(self.names);
-        if !left.is_empty() {
-            self.out.push('\n');
+        if !self.deaf && !left.is_empty() {
+            (self.out)(&format!("\n{}\n", left.join("\n")));
         }
-        for line in left {
-            self.out.push_str(&line);
-            self.out.push('\n');
-        }
-        self.out
     }
 
     fn open_turn(&mut self, number: u32, at: Time) {
@@ -110,7 +109,9 @@ impl<'a> Drawing<'a> {
     fn close_turn(&mut self) {
         if let Some(mut turn) = self.turn.take() {
             turn.tail.extend(self.wrong.rest(turn.number, self.names));
-            turn.print(&mut self.out, self.stream.make_contiguous(), self.names);
+            let mut text = String::new();
+            turn.print(&mut text, self.stream.make_contiguous(), self.names);
+            self.deaf = self.deaf || !(self.out)(&text);
         }
     }
 

@@ -6,10 +6,19 @@ use crate::record::{Check, Entry, Fact};
 use crate::report::fixture::{A, Fixture, finding, nothing};
 use crate::report::layout::WIDTH;
 
+fn drawn(record: &Record, names: &[String], judgement: &Judgement) -> String {
+    let mut text = String::new();
+    timeline(record, names, judgement, &mut |part| {
+        text.push_str(part);
+        true
+    });
+    text
+}
+
 #[test]
 fn the_double_fire_is_there_to_see() {
     let fixture = Fixture::double_fire();
-    let text = timeline(&fixture.record, &fixture.names, &fixture.judgement);
+    let text = drawn(&fixture.record, &fixture.names, &fixture.judgement);
     let expected = "
 turn 3  144.000us .. 204.000us
   CPU |ingest|plan|prepare b4|launch b4|wait b3             |result b3|
@@ -77,7 +86,7 @@ turn 0  0.000us .. 0.000us
     *.  request-1  k 100  C 100  active s3   track s4  next 1
     ..  request-2  k 103  C 103  active s6             next 1
 ";
-    let text = timeline(&record, &names, &nothing());
+    let text = drawn(&record, &names, &nothing());
     assert!(text.contains(expected), "{text}");
     assert!(text.contains("    *.  request-1  k 100  L 1  C 101  wrote s4  mask lost\n"), "{text}");
     assert_eq!(text.matches("request-").count(), 20);
@@ -91,7 +100,7 @@ fn findings_without_a_line_of_their_own_close_their_turn() {
     let at = Time(5);
     let facts = [Fact::Turn { turn: 4, at }, Fact::Hit { req: A, source: SlotId(7), len: 4 }, Fact::Done { at }];
     let record = Record { entries: facts.into_iter().map(Entry::Fact).collect() };
-    let text = timeline(&record, &["a".to_owned()], &judgement);
+    let text = drawn(&record, &["a".to_owned()], &judgement);
     let expected = "
 turn 4  0.005us .. 0.005us
   CPU |
@@ -103,4 +112,16 @@ turn 4  0.005us .. 0.005us
 WRONG: turn 9, leak: request a, label 0
 ";
     assert!(text.ends_with(expected), "{text}");
+}
+
+#[test]
+fn nothing_is_drawn_for_a_reader_who_has_left() {
+    let fixture = Fixture::double_fire();
+    let mut parts = Vec::new();
+    timeline(&fixture.record, &fixture.names, &fixture.judgement, &mut |part| {
+        parts.push(part.to_owned());
+        parts.len() < 2
+    });
+    assert_eq!(parts.len(), 2, "the legend and one turn");
+    assert!(parts[1].starts_with("\nturn 0 "), "{}", parts[1]);
 }

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use crate::judge::{Finding, Judgement, Kind};
 use crate::record::{ReqId, SlotId};
 use crate::report::name;
-use crate::report::text::{finding_words, holds};
+use crate::report::text::{holds, words};
 
 /// The findings that no line has shown yet.
 #[derive(Debug)]
 pub(super) struct Wrong<'a> {
+    all: &'a [Finding],
     by_turn: BTreeMap<u32, Vec<&'a Finding>>,
 }
 
@@ -19,7 +20,7 @@ impl<'a> Wrong<'a> {
         for finding in &judgement.findings {
             by_turn.entry(finding.turn).or_default().push(finding);
         }
-        Wrong { by_turn }
+        Wrong { all: &judgement.findings, by_turn }
     }
 
     /// What was found of the state that `req` donates or takes in this turn, as the end of a line;
@@ -29,21 +30,22 @@ impl<'a> Wrong<'a> {
         let is_it = |of: &&Finding| of.req == Some(req) && of.slot == Some(slot) && is_of_state(of.kind);
         let Some(index) = findings.iter().position(is_it) else { return String::new() };
         let finding = findings.remove(index);
-        let holds = holds(finding).map_or(String::new(), |holds| format!(", holds {holds}"));
+        let holds = holds(finding, self.all).map_or(String::new(), |holds| format!(", holds {holds}"));
         format!("  <-- WRONG: {}{holds}", name::kind(finding.kind))
     }
 
     /// The findings of a turn that no line has shown.
     pub(super) fn rest(&mut self, turn: u32, names: &[String]) -> Vec<String> {
         let findings = self.by_turn.remove(&turn).unwrap_or_default();
-        findings.into_iter().map(|finding| format!("WRONG: {}", finding_words(finding, names))).collect()
+        findings.into_iter().map(|finding| format!("WRONG: {}", words(finding, names, self.all))).collect()
     }
 
     /// The findings of turns that the record does not have.
     pub(super) fn left(self, names: &[String]) -> Vec<String> {
+        let all = self.all;
         let findings =
             self.by_turn.into_iter().flat_map(|(turn, findings)| findings.into_iter().map(move |of| (turn, of)));
-        findings.map(|(turn, of)| format!("WRONG: turn {turn}, {}", finding_words(of, names))).collect()
+        findings.map(|(turn, of)| format!("WRONG: turn {turn}, {}", words(of, names, all))).collect()
     }
 }
 
