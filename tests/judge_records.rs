@@ -16,6 +16,8 @@ struct Tape {
     page_size: u32,
     turn: u32,
     len: [u32; 2],
+    /// Outputs at the end.
+    outputs: u32,
 }
 
 impl Tape {
@@ -27,7 +29,7 @@ impl Tape {
     }
 
     fn empty() -> Tape {
-        Tape { record: Record::default(), page_size: 1, turn: 0, len: [0; 2] }
+        Tape { record: Record::default(), page_size: 1, turn: 0, len: [0; 2], outputs: 20 }
     }
 
     fn fact(&mut self, fact: Fact) -> &mut Tape {
@@ -138,7 +140,7 @@ impl Tape {
     fn offer(&mut self, req: ReqId, label: u32, slot: u32, finished: bool) -> &mut Tape {
         let how = Donated { finished, existed: false };
         if finished {
-            self.fact(Fact::Finish { req, kind: FinishKind::Token, outputs: 1 });
+            self.fact(Fact::Finish { req, kind: FinishKind::Token, outputs: self.outputs });
         }
         self.fact(Fact::Donate {
             req,
@@ -160,7 +162,7 @@ impl Tape {
     }
 
     fn nothing(&mut self, why: Nothing) -> &mut Tape {
-        self.fact(Fact::Finish { req: A, kind: FinishKind::Token, outputs: 1 });
+        self.fact(Fact::Finish { req: A, kind: FinishKind::Token, outputs: self.outputs });
         self.fact(Fact::NoDonate { req: A, why });
         self.free(1, Owner::Active(A)).free(2, Owner::Track(A, 0)).free(3, Owner::Track(A, 1))
     }
@@ -279,8 +281,8 @@ fn a_later_checkpoint_does_not_cancel_a_loss_but_its_cost() {
 
 #[test]
 fn what_the_engine_forces_is_skipped() {
-    let mut refused = before_the_boundary();
-    refused.fact(Fact::TrackRefused { req: A, k: 4 });
+    let mut refused = Tape::new();
+    refused.plain(2, 3).decode(3, A, 1, 3, None).decode(4, A, 1, 4, None).fact(Fact::TrackRefused { req: A, k: 4 });
     let judged = refused.row(3, A, None).row(4, A, None).nothing(Nothing::NoCheckpoint).done();
     assert_eq!((judged.verdict, judged.checkpoints.skipped, judged.checkpoints.cost_tokens), (Verdict::Clean, 1, 0));
 
@@ -291,6 +293,36 @@ fn what_the_engine_forces_is_skipped() {
 
     let mut declined = before_the_boundary();
     let judged = declined.row(3, A, Some((4, 2))).nothing(Nothing::Declined).done();
+    assert_eq!((judged.verdict, judged.checkpoints.skipped), (Verdict::Clean, 1));
+}
+
+#[test]
+fn a_refused_slot_excuses_no_rule_that_misses_what_was_written_in_place() {
+    let mut refused = before_the_boundary();
+    refused.fact(Fact::TrackRefused { req: A, k: 4 });
+    let judged = refused.row(3, A, None).row(4, A, None).nothing(Nothing::NoCheckpoint).done();
+    assert_eq!((judged.verdict, kinds(&judged)), (Verdict::Lossy, vec![Kind::Lost]));
+    assert_eq!((judged.checkpoints.skipped, judged.checkpoints.cost_tokens), (0, 4));
+}
+
+#[test]
+fn what_was_recorded_and_is_not_offered_is_lost_once() {
+    // The label goes back from 8 to 4.
+    let two = || {
+        let mut tape = before_the_boundary();
+        tape.row(3, A, None).row(4, A, Some((4, 2))).plain(5, 8).decode(8, A, 1, 8, Some(3)).row(8, A, Some((8, 3)));
+        tape
+    };
+    let judged = two().end(4, 2).done();
+    assert_eq!((judged.verdict, kinds(&judged), judged.checkpoints.cost_tokens), (Verdict::Lossy, vec![Kind::Lost], 4));
+    assert_eq!(judged.findings[0].reason, "length 8 was recorded, but at the end 4 was offered");
+    // Nothing is offered at all: one loss, its cost once.
+    let judged = two().nothing(Nothing::NoCheckpoint).done();
+    assert_eq!((judged.verdict, kinds(&judged), judged.checkpoints.cost_tokens), (Verdict::Lossy, vec![Kind::Lost], 8));
+    // The engine cannot keep what lies beyond the end.
+    let mut beyond = two();
+    beyond.outputs = 6;
+    let judged = beyond.end(4, 2).done();
     assert_eq!((judged.verdict, judged.checkpoints.skipped), (Verdict::Clean, 1));
 }
 

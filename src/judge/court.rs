@@ -106,7 +106,8 @@ impl Judge {
         self.rows.close(&mut self.requests, &mut self.counts);
         let Some(live) = self.requests.get_or_new(req) else { return };
         audit::donation(req, offer, self.options.page_size, live, &mut self.store, &mut self.findings);
-        live.dues.donate(offer.key_len, &mut self.counts);
+        let offered = offer.how.finished.then_some(offer.label);
+        live.dues.donate(offer.key_len, offered, &mut self.counts);
         if offer.how.finished {
             self.release(req);
         }
@@ -121,12 +122,7 @@ impl Judge {
                 self.release(req);
             }
             Nothing::NoSlot => self.counts.skipped += 1,
-            Nothing::NoCheckpoint => {
-                if let Some(live) = self.requests.get(req) {
-                    live.dues.withdraw(req, &mut self.counts, &mut self.findings);
-                }
-                self.release(req);
-            }
+            Nothing::NoCheckpoint => self.release(req),
             Nothing::Declined => {
                 if let Some(live) = self.requests.get_or_new(req) {
                     live.dues.decline(&mut self.counts);

@@ -19,8 +19,6 @@ pub(super) struct Due {
     pub turn: u32,
     /// In which phase.
     pub phase: Phase,
-    /// The engine refused the slot that the step asked for.
-    pub refused: bool,
     /// The rule named the length and kept no slot for it.
     pub withheld: bool,
 }
@@ -35,6 +33,14 @@ pub(super) struct Dues {
     best: u32,
     /// The longest length that it has donated.
     donated: u32,
+    /// The label under which it offered a state at its end.
+    offered: Option<u32>,
+    /// A guard declined to offer one.
+    declined: bool,
+    /// The length of its prompt, if the record has it.
+    prompt_len: Option<u32>,
+    /// The length of all that it ended with, if that is known.
+    reach: Option<u32>,
     /// The longest prefix that it took from the cache.
     prefix: u32,
 }
@@ -45,10 +51,21 @@ impl Dues {
         self.refused.push(k);
     }
 
-    /// A state was offered to the tree under a key of this length.
-    pub fn donate(&mut self, key_len: u32, counts: &mut Checkpoints) {
+    /// A state was offered to the tree under a key of this length; at the end of the request under `offered`, too.
+    pub fn donate(&mut self, key_len: u32, offered: Option<u32>, counts: &mut Checkpoints) {
         counts.donated += 1;
         self.donated = self.donated.max(key_len);
+        self.offered = offered;
+    }
+
+    /// The request has a prompt of this length.
+    pub fn prompt(&mut self, len: u32) {
+        self.prompt_len = Some(len);
+    }
+
+    /// The request ended with this many outputs.
+    pub fn finish(&mut self, outputs: u32) {
+        self.reach = self.prompt_len.map(|len| len.saturating_add(outputs));
     }
 
     /// The request was admitted with this much from the cache.
@@ -94,19 +111,21 @@ impl Dues {
         let open = self.open.len();
         self.open.retain(|due| !due.withheld);
         counts.skipped += (open - self.open.len()).max(1) as u64;
+        self.declined = true;
     }
 
-    /// The request gives its track slots back: every due length not recorded is lost. `finished` adds the cost.
+    /// The request gives its track slots back: every due length not recorded is lost, and at its end the longest one
+    /// recorded, if it offers less. At the end the cost is added.
     pub fn release(&mut self, req: ReqId, finished: bool, counts: &mut Checkpoints, findings: &mut Findings) {
         let mut lost = 0;
+        if finished {
+            lost += self.forgo(req, counts, findings);
+        }
         for due in std::mem::take(&mut self.open) {
-            if due.refused {
-                counts.skipped += 1;
-                continue;
-            }
             lost += 1;
             self.best = self.best.max(due.k);
-            let reason = format!("step {} kept its state in slot {}, and no result recorded it", due.k, due.slot);
+            let why = if due.withheld { "the rule named it without a slot" } else { "no result recorded it" };
+            let reason = format!("step {} kept its state in slot {}, and {why}", due.k, due.slot);
             let index = findings.add(Kind::Lost, Some(req), reason);
             if let Some(finding) = findings.at(index) {
                 (finding.turn, finding.phase, finding.label) = (due.turn, due.phase, Some(due.k));
@@ -117,27 +136,33 @@ impl Dues {
             counts.cost_tokens += u64::from(self.best.saturating_sub(self.donated.max(self.prefix)));
         }
         self.best = 0;
+        self.offered = None;
+        self.declined = false;
     }
 
-    /// The request ends and offers nothing: what it had recorded is lost after all, unless the engine forced it by
-    /// refusing the slot of a step in flight.
-    pub fn withdraw(&mut self, req: ReqId, counts: &mut Checkpoints, findings: &mut Findings) {
-        if self.best == 0 {
-            return;
+    /// The request ends and offers less than the longest length recorded: that one is lost after all, unless a guard
+    /// declined, the slot of a step in flight was refused so that it writes in place, or the length is beyond what the
+    /// request ended with. Says how many are lost.
+    fn forgo(&mut self, req: ReqId, counts: &mut Checkpoints, findings: &mut Findings) -> u64 {
+        let (best, offered) = (self.best, self.offered.unwrap_or(0));
+        if best <= offered || self.declined {
+            return 0;
         }
-        if !self.refused.is_empty() {
+        let in_place = self.offered.is_none() && !self.refused.is_empty();
+        if in_place || self.reach.is_some_and(|reach| best > reach) {
             counts.skipped += 1;
-            return;
+            return 0;
         }
-        counts.lost += 1;
         counts.recorded -= 1;
-        counts.cost_tokens += u64::from(self.best.saturating_sub(self.donated.max(self.prefix)));
-        let reason = format!("length {} was recorded, but at the end no slot was kept for it", self.best);
+        let reason = match self.offered {
+            Some(offered) => format!("length {best} was recorded, but at the end {offered} was offered"),
+            None => format!("length {best} was recorded, but at the end no slot was kept for it"),
+        };
         let index = findings.add(Kind::Lost, Some(req), reason);
         if let Some(finding) = findings.at(index) {
-            finding.label = Some(self.best);
+            finding.label = Some(best);
         }
-        self.best = 0;
+        1
     }
 
     /// Whether the slot for step `k`, whose result is processed now, was refused.

@@ -146,7 +146,7 @@ impl Rows {
         }
         if let (Some(k), Some(slot)) = (seen.k, seen.due) {
             let withheld = decision.is_some_and(|after| after.label == Some(k) && after.slot.is_none());
-            let due = Due { k, slot, turn, phase, refused: seen.refused, withheld };
+            let due = Due { k, slot, turn, phase, withheld };
             live.dues.process(due, live.marks.named(k), counts);
         } else {
             counts.skipped += u64::from(seen.refused);

@@ -73,7 +73,12 @@ impl Sink for Judge {
                 }
             }
             Fact::Output { req, outputs, .. } => self.requests.output(req, outputs),
-            Fact::Finish { req, kind, outputs } => self.requests.end(req, kind, outputs),
+            Fact::Finish { req, kind, outputs } => {
+                self.requests.end(req, kind, outputs);
+                if let Some(live) = self.requests.get(req) {
+                    live.dues.finish(outputs);
+                }
+            }
             Fact::Row { batch, req, lookahead, check, .. } => {
                 let now = (findings.turn, findings.phase);
                 self.rows.row((batch, req), lookahead, check, now, &mut self.requests, &mut self.counts);
@@ -104,6 +109,7 @@ impl Sink for Judge {
     fn prompt(&mut self, req: ReqId, tokens: &[Token]) {
         if let Some(live) = self.requests.get_or_new(req) {
             live.truth.prompt(tokens);
+            live.dues.prompt(tokens.len() as u32);
         }
     }
 }
