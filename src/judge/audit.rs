@@ -7,7 +7,7 @@ use crate::record::{Donated, ReqId, SlotId, State};
 
 use super::Kind;
 use super::findings::Findings;
-use super::live::Live;
+use super::live::{Hit, Live};
 use super::store::{Donation, Store};
 use super::truth::Truth;
 
@@ -33,32 +33,48 @@ pub(super) fn donation(
     store: &mut Store,
     findings: &mut Findings,
 ) {
-    let Offer { label, key_len, slot, how } = offer;
+    let Offer { key_len, slot, how, .. } = offer;
     let content = store.content(slot);
     let mut root = None;
     if !right(&live.truth, store, slot, content, key_len) {
-        let key = if key_len == label {
-            format!("label {label}")
-        } else if label.checked_rem(page_size).is_some_and(|rest| label - rest == key_len) {
-            format!("key {key_len} (label {label} floored to a page of {page_size})")
-        } else {
-            format!("key {key_len} (label {label})")
+        let index = match store.flaw(slot) {
+            Some(index) => {
+                // Found when it was copied; the length is known only now.
+                if let Some(finding) = findings.at(index) {
+                    finding.label = finding.label.or(Some(key_len));
+                }
+                index
+            }
+            None => wrong_offer(req, offer, page_size, live, store, findings),
         };
-        let (kind, mut reason) = if live.taint.is_some() {
-            (Kind::Inherited, format!("{key}, but the request itself started from a wrong state"))
-        } else {
-            fault(req, &key, key_len, slot, live, store)
-        };
-        if how.existed {
-            reason.push_str("; not cached, as the node already owned a state");
-        }
-        let index = findings.add(kind, Some(req), reason);
         root = live.taint.or(Some(index));
-        detail(findings, index, key_len, slot, content, live.taint);
     }
     if !how.existed {
         store.donate(slot, Donation { req, state: content, root });
     }
+}
+
+/// The finding for a donation of something else than its key says.
+fn wrong_offer(req: ReqId, offer: Offer, page_size: u32, live: &Live, store: &Store, findings: &mut Findings) -> usize {
+    let Offer { label, key_len, slot, how } = offer;
+    let key = if key_len == label {
+        format!("label {label}")
+    } else if label.checked_rem(page_size).is_some_and(|rest| label - rest == key_len) {
+        format!("key {key_len} (label {label} floored to a page of {page_size})")
+    } else {
+        format!("key {key_len} (label {label})")
+    };
+    let (kind, mut reason) = if live.taint.is_some() {
+        (Kind::Inherited, format!("{key}, but the request itself started from a wrong state"))
+    } else {
+        fault(req, &key, key_len, slot, live, store)
+    };
+    if how.existed {
+        reason.push_str("; not cached, as the node already owned a state");
+    }
+    let index = findings.add(kind, Some(req), reason);
+    detail(findings, index, key_len, slot, store.content(slot), live.taint);
+    index
 }
 
 /// Audits a cache hit: `req` will start from `source`, cached under `len` tokens.
@@ -83,7 +99,7 @@ pub(super) fn hit(req: ReqId, source: SlotId, len: u32, live: &mut Live, store: 
         let donated = donated.unwrap_or(Donation { req, state: content, root: None });
         store.donate(source, Donation { root: live.taint, ..donated });
     }
-    live.hit = Some((source, live.taint));
+    live.hit = Some(Hit { source, len, root: live.taint });
 }
 
 /// Whether a slot holds the first `len` tokens of a request. Where the record does not tell the tokens, the length

@@ -4,7 +4,6 @@
 
 use crate::record::{BatchId, Owner, ReqId, SlotId, Stream};
 
-use super::Kind;
 use super::account::req_of;
 use super::court::Judge;
 
@@ -22,30 +21,18 @@ impl Judge {
     }
 
     pub(super) fn copy_state(&mut self, req: ReqId, from: SlotId, to: SlotId, stream: Stream) {
-        let state = self.store.content(from);
         self.account.reads(from, req, &mut self.findings);
-        match stream {
-            Stream::Forward => {
-                self.account.writes(to, req, &mut self.findings);
-                self.store.write(to, state, req);
-                if self.account.holder(to) == Some(Owner::Active(req))
-                    && let Some(live) = self.requests.get(req)
-                    && let Some((_, root)) = live.hit.filter(|&(source, _)| source == from)
-                {
-                    live.taint = root;
-                }
-            }
-            Stream::Schedule => {
-                self.account.writes_copy(to, req, &mut self.findings);
-                if self.store.in_flight(from) {
-                    let reason = format!("slot {from} is copied while the forward that writes it is not waited for");
-                    let index = self.findings.add(Kind::Torn, Some(req), reason);
-                    if let Some(finding) = self.findings.at(index) {
-                        (finding.holds, finding.slot) = (Some(state.n), Some(from));
-                    }
-                }
-                self.store.write_now(to, state, req);
-            }
+        if stream == Stream::Schedule {
+            return self.copy_now(req, from, to);
+        }
+        self.account.writes(to, req, &mut self.findings);
+        self.store.write(to, self.store.content(from), req);
+        self.store.read(from, req);
+        if self.account.holder(to) == Some(Owner::Active(req))
+            && let Some(live) = self.requests.get(req)
+            && let Some(hit) = live.hit.filter(|hit| hit.source == from)
+        {
+            live.taint = hit.root;
         }
     }
 

@@ -24,6 +24,10 @@ pub(super) enum Trouble {
     ReadsSlot,
     /// A forward or a copy wrote a slot that its request does not hold.
     WritesSlot,
+    /// The schedule stream writes a slot that the step in flight of its previous owner still writes.
+    RacesWrite,
+    /// The same, and that step still reads it.
+    RacesRead,
     /// A lock taken while another is held.
     LockTwice,
     /// A lock given back that is not held.
@@ -65,7 +69,7 @@ impl Findings {
         self.list.get_mut(index)
     }
 
-    /// Accounting trouble, `count` times. The first one gives slot, place and words.
+    /// Accounting trouble, `count` times. The first one gives slot, place and words. Returns the index of the finding.
     pub fn trouble(
         &mut self,
         trouble: Trouble,
@@ -73,17 +77,18 @@ impl Findings {
         req: Option<ReqId>,
         slot: Option<SlotId>,
         reason: impl FnOnce() -> String,
-    ) {
+    ) -> Option<usize> {
         if count == 0 {
-            return;
+            return None;
         }
-        if let Some((_, total)) = self.groups.get_mut(&(trouble, req)) {
+        if let Some((index, total)) = self.groups.get_mut(&(trouble, req)) {
             *total += count;
-            return;
+            return Some(*index);
         }
         let index = self.add(trouble.kind(), req, reason());
         self.list[index].slot = slot;
         self.groups.insert((trouble, req), (index, count));
+        Some(index)
     }
 
     /// The list, with the counts of grouped findings in their reasons, and the requests there by name.
@@ -118,7 +123,7 @@ impl Trouble {
         match self {
             Trouble::SlotTwice | Trouble::PageTwice | Trouble::SlotLeft | Trouble::PageLeft => Kind::Leak,
             Trouble::SlotNotHis | Trouble::PageNotHis => Kind::DoubleFree,
-            Trouble::ReadsSlot | Trouble::WritesSlot => Kind::UseAfterFree,
+            Trouble::ReadsSlot | Trouble::WritesSlot | Trouble::RacesWrite | Trouble::RacesRead => Kind::UseAfterFree,
             Trouble::LockTwice | Trouble::LockNotHeld | Trouble::LockLeft => Kind::Lock,
         }
     }

@@ -15,6 +15,17 @@ const REQS_MAX: usize = 1 << 22;
 /// Most outputs for which room is made in advance.
 const RESERVE_MAX: u32 = 4096;
 
+/// A cache hit that a request starts from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hit {
+    /// The slot copied from.
+    pub source: SlotId,
+    /// The length that it is cached under.
+    pub len: u32,
+    /// The finding, if that was wrong.
+    pub root: Option<usize>,
+}
+
 /// A request that has not been released.
 #[derive(Debug)]
 pub(super) struct Live {
@@ -28,8 +39,8 @@ pub(super) struct Live {
     pub dues: Dues,
     /// The finding that it started from, if it runs on a wrong state.
     pub taint: Option<usize>,
-    /// Its last cache hit: the slot copied from, and the finding if that was wrong.
-    pub hit: Option<(SlotId, Option<usize>)>,
+    /// Its last cache hit.
+    pub hit: Option<Hit>,
     matched: u32,
     admitted: bool,
 }

@@ -15,12 +15,14 @@
 
 mod account;
 mod audit;
+mod clock;
 mod court;
 mod decide;
 mod effects;
 mod findings;
 mod live;
 mod loss;
+mod race;
 mod rows;
 mod sink;
 mod store;

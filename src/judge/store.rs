@@ -1,14 +1,16 @@
-//! What every state slot holds: an emulation of the slots from the forward effects in the record.
+//! What every state slot holds: an emulation of the slots from the effects in the record.
 //!
-//! Owns contents, the last writer, the writes not yet waited for, and where a cached state came from. Refuses to know
-//! who may write a slot (that is `account`) and which content would be right (that is `audit`).
+//! Owns contents, the last writer, the accesses not yet waited for, and where a cached state came from. Refuses to know
+//! who may write a slot (that is `account`), which content would be right (that is `audit`), and what an access without
+//! order means (that is `race`).
 
 use crate::record::{BatchId, ReqId, SlotId, State};
 
+use super::clock::Clock;
+use super::truth::UNKNOWN;
+
 /// Slots beyond this index are not followed; the run is then at best inconclusive.
 const SLOTS_MAX: usize = 1 << 20;
-/// Launches remembered by batch. A pipeline has two in flight; the rest is slack for records written by hand.
-const LAUNCHES: usize = 8;
 
 /// The donation that put a slot into the tree.
 #[derive(Clone, Copy, Debug)]
@@ -37,22 +39,47 @@ struct Slot {
     launch: u64,
     /// Who wrote last since the present owner got the slot.
     writer: Option<ReqId>,
+    /// Who wrote last before that.
+    earlier: Option<ReqId>,
+    /// The last launch when the present owner got the slot.
+    since: u64,
+    /// The last launch that copied from here, and for whom.
+    read: (u64, ReqId),
     donation: Option<Donation>,
+    /// What a racing copy left here, and the finding that says so.
+    flaw: Option<(State, usize)>,
 }
 
 const NOTHING: Before = Before { launch: 0, state: State::ZERO };
 /// A slot as the pool was created.
-const FRESH: Slot = Slot { content: State::ZERO, before: [NOTHING; 2], launch: 0, writer: None, donation: None };
+const FRESH: Slot = Slot {
+    content: State::ZERO,
+    before: [NOTHING; 2],
+    launch: 0,
+    writer: None,
+    earlier: None,
+    since: 0,
+    read: (0, ReqId(0)),
+    donation: None,
+    flaw: None,
+};
 
-/// All slots, and which launches the CPU has waited for.
+/// What a forward that the CPU has not waited for does to a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pending {
+    /// For whom, if the record has it.
+    pub req: Option<ReqId>,
+    /// Whether it writes the slot; otherwise it only reads it.
+    pub writes: bool,
+    /// Whether it was launched before the present owner got the slot.
+    pub inherited: bool,
+}
+
+/// All slots, and how far the CPU knows the forwards to be.
 #[derive(Debug)]
 pub(super) struct Store {
     slots: Vec<Slot>,
-    /// How many forwards have been launched: the number of the last one.
-    launched: u64,
-    /// Launches up to this number are complete for the CPU.
-    completed: u64,
-    batches: [(BatchId, u64); LAUNCHES],
+    clock: Clock,
     /// Whether a slot was named that is not followed.
     pub overflow: bool,
 }
@@ -60,33 +87,34 @@ pub(super) struct Store {
 impl Store {
     /// No slot known, nothing launched.
     pub fn new() -> Store {
-        Store { slots: Vec::new(), launched: 0, completed: 0, batches: [(BatchId(0), 0); LAUNCHES], overflow: false }
+        Store { slots: Vec::new(), clock: Clock::new(), overflow: false }
     }
 
     /// A forward was queued; the effects that follow belong to it.
     pub fn launch(&mut self, batch: BatchId) {
-        self.launched += 1;
-        self.batches[self.launched as usize % LAUNCHES] = (batch, self.launched);
+        self.clock.launch(batch);
     }
 
-    /// The CPU has waited for a batch, and so for all launches up to it. A batch never launched changes nothing.
+    /// The CPU has waited for a batch.
     pub fn wait(&mut self, batch: BatchId) {
-        let known = self.batches.iter().filter(|known| known.0 == batch).map(|known| known.1).max();
-        self.completed = self.completed.max(known.unwrap_or(0));
+        self.clock.wait(batch);
     }
 
     /// A new owner: what was written before is not its doing.
     pub fn begin(&mut self, slot: SlotId) {
+        let launched = self.clock.launched();
         if let Some(slot) = self.slot(slot) {
-            slot.writer = None;
+            slot.earlier = slot.writer.take().or(slot.earlier);
+            slot.since = launched;
             slot.donation = None;
+            slot.flaw = None;
         }
     }
 
     /// A forward of `req` writes `state`.
     #[inline]
     pub fn write(&mut self, slot: SlotId, state: State, req: ReqId) {
-        let launch = self.launched;
+        let launch = self.clock.launched();
         if let Some(slot) = self.slot(slot) {
             slot.overwrite(launch);
             slot.content = state;
@@ -96,7 +124,7 @@ impl Store {
 
     /// A forward clears a slot. A slot that its owner cleared and nobody wrote counts as unwritten.
     pub fn clear(&mut self, slot: SlotId, req: ReqId, by_owner: bool) {
-        let launch = self.launched;
+        let launch = self.clock.launched();
         if let Some(slot) = self.slot(slot) {
             slot.overwrite(launch);
             slot.content = State::ZERO;
@@ -106,10 +134,25 @@ impl Store {
         }
     }
 
-    /// The schedule stream writes `state` for `req`: complete for the CPU at once.
-    pub fn write_now(&mut self, slot: SlotId, state: State, req: ReqId) {
+    /// A forward of `req` copies from a slot.
+    pub fn read(&mut self, slot: SlotId, req: ReqId) {
+        let launch = self.clock.launched();
         if let Some(slot) = self.slot(slot) {
-            *slot = Slot { content: state, before: [NOTHING; 2], launch: 0, writer: Some(req), ..*slot };
+            slot.read = (launch, req);
+        }
+    }
+
+    /// The schedule stream writes `state` for `req`: complete for the CPU at once, unless a forward in flight writes
+    /// there too. Then what that one leaves is the worst that can come of it. `flaw` is the finding about the copy.
+    pub fn write_now(&mut self, slot: SlotId, state: State, req: ReqId, flaw: Option<usize>) {
+        let in_flight = self.in_flight(slot);
+        let Some(slot) = self.slot(slot) else { return };
+        if in_flight {
+            slot.writer = slot.writer.or(slot.earlier);
+        } else {
+            (slot.content, slot.before, slot.launch) = (state, [NOTHING; 2], 0);
+            slot.writer = Some(req);
+            slot.flaw = flaw.map(|flaw| (state, flaw));
         }
     }
 
@@ -122,13 +165,42 @@ impl Store {
     /// The content after the forwards that the CPU has waited for.
     pub fn right_now(&self, slot: SlotId) -> State {
         let slot = self.get(slot);
-        let pending = slot.before.iter().find(|before| before.launch > self.completed);
+        let pending = slot.before.iter().find(|before| !self.clock.knows(before.launch));
         pending.map_or(slot.content, |before| before.state)
     }
 
     /// Whether the last write has not been waited for.
     pub fn in_flight(&self, slot: SlotId) -> bool {
-        self.get(slot).launch > self.completed
+        !self.clock.knows(self.get(slot).launch)
+    }
+
+    /// What a forward that has not been waited for does to a slot: the write if there is one, else the read.
+    pub fn pending(&self, slot: SlotId) -> Option<Pending> {
+        let slot = self.get(slot);
+        let ((launch, req), writes) = if !self.clock.knows(slot.launch) {
+            let newer = slot.writer.filter(|_| slot.launch > slot.since);
+            ((slot.launch, newer.or(slot.earlier)), true)
+        } else {
+            let (launch, req) = slot.read;
+            ((launch, Some(req)), false)
+        };
+        (!self.clock.knows(launch)).then_some(Pending { req, writes, inherited: launch <= slot.since })
+    }
+
+    /// What a read that is not ordered after the write in flight may see: neither the old state nor the new one, as
+    /// long as the old one.
+    pub fn torn(&self, slot: SlotId) -> State {
+        let (old, new) = (self.right_now(slot), self.content(slot));
+        if old == new || old.h == UNKNOWN || new.h == UNKNOWN {
+            return old;
+        }
+        State { n: old.n, h: old.h.rotate_left(32) ^ !new.h }
+    }
+
+    /// The finding about the copy that left what a slot holds.
+    pub fn flaw(&self, slot: SlotId) -> Option<usize> {
+        let slot = self.get(slot);
+        slot.flaw.filter(|flaw| flaw.0 == slot.content).map(|flaw| flaw.1)
     }
 
     /// Who wrote last since the present owner got the slot.
@@ -210,6 +282,26 @@ mod tests {
         assert_eq!(store.writer(slot), None);
         store.clear(slot, ReqId(1), false);
         assert_eq!(store.writer(slot), Some(ReqId(1)));
+    }
+
+    #[test]
+    fn what_is_pending_is_known_by_when_the_owner_got_the_slot() {
+        let (mut store, slot) = (Store::new(), SlotId(1));
+        store.launch(BatchId(1));
+        store.write(slot, n(9), R);
+        let own = Pending { req: Some(R), writes: true, inherited: false };
+        assert_eq!(store.pending(slot), Some(own));
+        store.begin(slot);
+        store.begin(slot);
+        assert_eq!(store.pending(slot), Some(Pending { inherited: true, ..own }));
+        store.write_now(slot, n(4), ReqId(1), None);
+        assert_eq!((store.content(slot), store.writer(slot), store.in_flight(slot)), (n(9), Some(R), true));
+        store.wait(BatchId(1));
+        assert_eq!(store.pending(slot), None);
+        store.write_now(slot, n(4), ReqId(1), None);
+        store.launch(BatchId(2));
+        store.read(slot, R);
+        assert_eq!((store.content(slot), store.pending(slot)), (n(4), Some(Pending { writes: false, ..own })));
     }
 
     #[test]

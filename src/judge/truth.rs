@@ -5,7 +5,7 @@
 use crate::record::{State, Token};
 
 /// The hash of a state whose tokens the record does not tell.
-const UNKNOWN: u64 = 0;
+pub(super) const UNKNOWN: u64 = 0;
 
 /// The tokens of a request as far as the record tells them, with the hash of every prefix.
 #[derive(Debug, Default)]

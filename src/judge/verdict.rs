@@ -61,7 +61,7 @@ pub enum Kind {
     Leak,
     /// A slot or page freed by somebody who does not hold it.
     DoubleFree,
-    /// A forward was launched on a slot that its request does not hold.
+    /// A slot was used by a request that does not hold it, or given to another while a step in flight still uses it.
     UseAfterFree,
     /// Locks that do not balance.
     Lock,

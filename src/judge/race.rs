@@ -1,0 +1,69 @@
+//! Accesses of the schedule stream that no path orders after those of a forward in flight.
+//!
+//! Owns what such an access is called and what it leaves behind. A forward never races with what the schedule stream did
+//! before its launch, so only copies on the schedule stream are looked at. Virtual times play no part: a read that comes
+//! late enough on this machine is torn all the same.
+
+use crate::record::{Owner, ReqId, SlotId};
+
+use super::Kind;
+use super::court::Judge;
+use super::findings::Trouble;
+use super::store::Pending;
+
+impl Judge {
+    /// The schedule stream copies a state from slot to slot, and waits for no forward.
+    pub(super) fn copy_now(&mut self, req: ReqId, from: SlotId, to: SlotId) {
+        self.account.writes_copy(to, req, &mut self.findings);
+        let hit = self.requests.get(req).and_then(|live| live.hit).filter(|hit| hit.source == from);
+        let hit = hit.filter(|_| self.account.holder(to) == Some(Owner::Active(req)));
+        let (state, torn) = if self.store.in_flight(from) {
+            let state = self.store.torn(from);
+            let reason = format!(
+                "slot {from} is copied to {to} on the schedule stream, but the forward that writes it is not waited for"
+            );
+            let index = self.findings.add(Kind::Torn, Some(req), reason);
+            if let Some(finding) = self.findings.at(index) {
+                (finding.label, finding.holds, finding.slot) = (hit.map(|hit| hit.len), Some(state.n), Some(from));
+            }
+            (state, Some(index))
+        } else {
+            (self.store.content(from), None)
+        };
+        let clash = self.store.pending(to).and_then(|pending| self.clash(req, to, pending));
+        self.store.write_now(to, state, req, torn);
+        if let Some(hit) = hit
+            && let Some(live) = self.requests.get(req)
+        {
+            live.taint = hit.root.or(torn).or(clash);
+        }
+    }
+
+    /// A copy for `req` writes a slot that a forward in flight uses. Returns the finding if its content suffers.
+    fn clash(&mut self, req: ReqId, slot: SlotId, pending: Pending) -> Option<usize> {
+        let Pending { req: user, writes, inherited } = pending;
+        let does = if writes { "writes" } else { "reads" };
+        let index = if !inherited && user == Some(req) {
+            let reason = format!("slot {slot} is overwritten, but the forward that {does} it is not waited for");
+            let index = self.findings.add(Kind::Torn, Some(req), reason);
+            if let Some(finding) = self.findings.at(index) {
+                finding.slot = Some(slot);
+            }
+            Some(index)
+        } else {
+            let trouble = if writes { Trouble::RacesWrite } else { Trouble::RacesRead };
+            let reason = || {
+                let user = user.map_or("another".to_string(), |user| format!("<{user}>"));
+                if inherited && writes {
+                    format!(
+                        "slot {slot} was freed by {user} and given to <{req}> while the step in flight still writes it"
+                    )
+                } else {
+                    format!("slot {slot} was given to <{req}> while the step in flight of {user} still {does} it")
+                }
+            };
+            self.findings.trouble(trouble, 1, Some(req), Some(slot), reason)
+        };
+        index.filter(|_| pending.writes)
+    }
+}
