@@ -42,6 +42,8 @@ pub mod scenario;
 pub mod workload;
 
 pub mod report;
+
+pub mod graph;
 pub mod runner;
 
 pub mod cli;

@@ -14,8 +14,9 @@ const TABLE: &[(&str, &[&str])] = &[
     ("scenario", &["engine::Time", "model", "numeric", "record", "workload"]),
     ("workload", &["engine::Time", "model", "record"]),
     ("report", &["engine::Time", "judge", "numeric", "record"]),
+    ("graph", &["judge", "record", "report::name"]),
     ("runner", &["engine", "judge", "model", "record", "report", "rule"]),
-    ("command", &["judge", "model", "numeric", "record", "report", "runner", "scenario"]),
+    ("command", &["graph", "judge", "model", "numeric", "record", "report", "runner", "scenario"]),
     ("cli", &["command"]),
 ];
 

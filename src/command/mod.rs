@@ -1,6 +1,7 @@
 //! What the commands do: load, run, render. Owns exit codes and where bytes go; decides nothing about a run.
 
 mod diff;
+mod graph;
 mod kl;
 mod output;
 mod progress;
@@ -8,6 +9,7 @@ mod run;
 mod test;
 
 pub use diff::diff;
+pub use graph::{GraphArgs, GraphFormat, graph, graph_to_text};
 pub use kl::{KlArgs, kl, kl_to_text};
 pub use output::{Exit, Failure};
 pub use run::{Format, RunArgs, run, run_to_text};

@@ -1,0 +1,102 @@
+//! `graph`: the happens-before graph of a run, whole or around a finding.
+
+use std::path::PathBuf;
+
+use crate::graph::{Events, cut, dot, json};
+use crate::report::name;
+use crate::runner::Keep;
+
+use super::output::{Exit, Failure, print};
+use super::run::{load, rules, run_all};
+
+/// Most events that are drawn at once.
+const EVENTS_MAX: usize = 5000;
+
+/// How the graph is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum GraphFormat {
+    /// For Graphviz.
+    Dot,
+    /// For programs.
+    Json,
+}
+
+/// What `graph` is asked to do.
+#[derive(Clone, Debug)]
+pub struct GraphArgs {
+    /// The scenario file.
+    pub file: PathBuf,
+    /// A rule's name, or `release`; the scenario's own rule if not given.
+    pub rule: Option<String>,
+    /// The seed of drawn durations; the scenario's own if not given.
+    pub seed: Option<u64>,
+    /// The number of a finding, from 1, as `run` prints it: only what is nearest to it is drawn.
+    pub around: Option<usize>,
+    /// How to print.
+    pub format: GraphFormat,
+}
+
+/// Runs a scenario and prints its happens-before graph.
+///
+/// # Errors
+/// As [`graph_to_text`].
+pub fn graph(args: &GraphArgs) -> Result<Exit, Failure> {
+    print(&graph_to_text(args)?)?;
+    Ok(Exit::Good)
+}
+
+/// What `graph` prints.
+///
+/// # Errors
+/// A scenario that cannot be read, more or less than one rule, a finding that does not exist, or a whole graph that is
+/// too large to draw.
+pub fn graph_to_text(args: &GraphArgs) -> Result<String, Failure> {
+    let scenario = load(&args.file)?;
+    let rules = rules(&scenario, args.rule.as_deref())?;
+    let [rule] = rules.as_slice() else {
+        return Err(Failure("error: a graph is of one run\nhelp: name one rule, not `all`\n".to_owned()));
+    };
+    let outcomes = run_all(&scenario, &rules, args.seed, Keep { record: true, ..Keep::default() });
+    let (judgement, record) = match outcomes.as_slice() {
+        [outcome] => (&outcome.judgement, outcome.record.as_ref()),
+        _ => panic!("one rule makes one outcome"),
+    };
+    let record = record.expect("the record was asked for");
+    let names = &scenario.setup.names;
+    let whole = Events::new(record, judgement);
+    let count = judgement.findings.len();
+    let mut title = format!("{} under {}: {}", args.file.display(), rule.name(), name::verdict(judgement.verdict));
+    let events = match args.around {
+        None if whole.graph.node_count() > EVENTS_MAX => return Err(too_large(whole.graph.node_count(), count)),
+        None => whole,
+        Some(number) => {
+            let index = number.wrapping_sub(1);
+            let finding = judgement.findings.get(index).ok_or_else(|| no_finding(number, count))?;
+            title.push_str(&format!("\nfinding {number}: {}: {}", name::kind(finding.kind), finding.reason));
+            cut(&whole, index, finding).ok_or_else(|| no_finding(number, count))?
+        }
+    };
+    Ok(match args.format {
+        GraphFormat::Dot => dot(&events, names, &title),
+        GraphFormat::Json => json(&events, names),
+    })
+}
+
+fn too_large(events: usize, findings: usize) -> Failure {
+    let help = match findings {
+        0 => "this run has no findings to look around; draw a shorter scenario".to_owned(),
+        _ => format!("use --around N, the number of one of the {findings} findings as `run` prints them"),
+    };
+    Failure(format!(
+        "error: the graph has {events} events, more than the {EVENTS_MAX} that are drawn at once\nhelp: {help}\n"
+    ))
+}
+
+fn no_finding(number: usize, count: usize) -> Failure {
+    let help = match count {
+        0 => "the run has no findings; leave --around out to draw all of it".to_owned(),
+        1 => "the run has 1 finding: --around 1".to_owned(),
+        _ => format!("the run has {count} findings, numbered from 1 as `run` prints them"),
+    };
+    Failure(format!("error: there is no finding {number}\nhelp: {help}\n"))
+}
