@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-use crate::command::{self, Exit, Failure, Format, KlArgs, RunArgs};
+use crate::command::{self, Exit, Failure, Format, GraphArgs, GraphFormat, KlArgs, RunArgs};
 
 /// Replays any timing of an LLM server's overlap scheduler, and judges which recurrent state it caches under which
 /// prefix length.
@@ -22,7 +22,8 @@ const RUN_EXAMPLES: &str = "Examples:
   overlapsim run scenarios/double-fire.ron
   overlapsim run scenarios/double-fire.ron --rule all
   overlapsim run scenarios/double-fire.ron --rule completed-mask --timeline
-  overlapsim run scenarios/natural-jitter.ron --seed 7 --format json";
+  overlapsim run scenarios/natural-jitter.ron --seed 7 --format json
+  overlapsim run scenarios/double-fire.ron --skew";
 
 const DIFF_EXAMPLES: &str = "Examples:
   overlapsim diff scenarios/double-fire.ron";
@@ -34,6 +35,11 @@ const KL_EXAMPLES: &str = "Examples:
 const TEST_EXAMPLES: &str = "Examples:
   overlapsim test scenarios/
   overlapsim test scenarios/double-fire.ron my-incident.ron";
+
+const GRAPH_EXAMPLES: &str = "Examples:
+  overlapsim graph scenarios/torn-chunk-snapshot.ron
+  overlapsim graph scenarios/torn-chunk-snapshot.ron --around 1
+  overlapsim graph scenarios/double-fire.ron --rule completed-mask --format json";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -55,6 +61,10 @@ enum Command {
         /// Draw the CPU phases and the GPU stream turn by turn (text only)
         #[arg(long)]
         timeline: bool,
+        /// Count, for every field that batches share through their requests, how often a result reads a newer value than
+        /// its prepare saw, and how often that changed what the rule did
+        #[arg(long)]
+        skew: bool,
     },
     /// Run every rule and show the boundary decisions on which they differ
     #[command(after_help = DIFF_EXAMPLES)]
@@ -83,6 +93,25 @@ enum Command {
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
     },
+    /// Draw what ran after what, and which edge a finding misses
+    #[command(after_help = GRAPH_EXAMPLES)]
+    Graph {
+        /// The scenario file
+        file: PathBuf,
+        /// A rule by name, or `release` for the one that the scenario's release shipped with [default: the scenario's
+        /// own, or mask-lookahead]
+        #[arg(long, value_name = "RULE")]
+        rule: Option<String>,
+        /// The seed of drawn durations [default: the scenario's own, or 0]
+        #[arg(long, value_name = "N")]
+        seed: Option<u64>,
+        /// Draw only what is nearest to this finding, by its number in `run` (at most 40 events)
+        #[arg(long, value_name = "FINDING")]
+        around: Option<usize>,
+        /// How to print the graph
+        #[arg(long, value_enum, default_value_t = GraphFormat::Dot)]
+        format: GraphFormat,
+    },
     /// Check what scenarios expect: one line each, the form that CI uses
     #[command(after_help = TEST_EXAMPLES)]
     Test {
@@ -102,12 +131,15 @@ impl Cli {
             Command::Run { format: Format::Json, timeline: true, .. } => {
                 Err(Failure("error: --timeline is text\nhelp: leave --format json out, or --timeline\n".to_string()))
             }
-            Command::Run { file, rule, seed, format, timeline } => {
-                command::run(&RunArgs { file, rule, seed, format, timeline })
+            Command::Run { file, rule, seed, format, timeline, skew } => {
+                command::run(&RunArgs { file, rule, seed, format, timeline, skew })
             }
             Command::Diff { file, seed } => command::diff(&file, seed),
             Command::Kl { file, rule, seed, state_seed, format } => {
                 command::kl(&KlArgs { file, rule, seed, state_seed, format })
+            }
+            Command::Graph { file, rule, seed, around, format } => {
+                command::graph(&GraphArgs { file, rule, seed, around, format })
             }
             Command::Test { paths } => command::test(&paths),
         }

@@ -24,9 +24,9 @@ fn compare(name: &str, text: &str) {
     settings.bind(|| insta::assert_snapshot!(name, text));
 }
 
-fn run(file: &Path, rule: &str, timeline: bool) -> String {
-    let args =
-        RunArgs { file: file.to_path_buf(), rule: Some(rule.into()), seed: None, format: Format::Text, timeline };
+fn run(file: &Path, rule: &str, timeline: bool, skew: bool) -> String {
+    let (file, rule) = (file.to_path_buf(), Some(rule.into()));
+    let args = RunArgs { file, rule, seed: None, format: Format::Text, timeline, skew };
     run_to_text(&args).expect("every scenario can be read").0
 }
 
@@ -34,7 +34,7 @@ fn run(file: &Path, rule: &str, timeline: bool) -> String {
 fn run_of_every_scenario_under_every_rule() {
     for (name, file) in scenarios() {
         for rule in runner::rule_names() {
-            compare(&format!("run.{name}.{rule}"), &run(&file, rule, false));
+            compare(&format!("run.{name}.{rule}"), &run(&file, rule, false, false));
         }
     }
 }
@@ -49,6 +49,12 @@ fn timelines() {
         ("overlap-off-double-fire", "mask-lookahead"),
     ] {
         let file = PathBuf::from(format!("scenarios/{name}.ron"));
-        compare(&format!("timeline.{name}.{rule}"), &run(&file, rule, true));
+        compare(&format!("timeline.{name}.{rule}"), &run(&file, rule, true, false));
     }
+}
+
+#[test]
+fn skew() {
+    let file = Path::new("scenarios/double-fire.ron");
+    compare("skew.double-fire", &run(file, "all", false, true));
 }

@@ -32,6 +32,8 @@ pub struct RunArgs {
     pub format: Format,
     /// Draw the two lanes turn by turn.
     pub timeline: bool,
+    /// Compare what results read with what their prepare saw.
+    pub skew: bool,
 }
 
 /// Runs a scenario and prints what came of it.
@@ -65,7 +67,7 @@ fn run_into(args: &RunArgs, out: &mut dyn FnMut(&str) -> bool) -> Result<Exit, F
     let path = args.file.to_string_lossy();
     match args.format {
         Format::Json => {
-            let outcomes = run_all(&scenario, &rules, args.seed, Keep::default());
+            let outcomes = run_all(&scenario, &rules, args.seed, Keep { skew: args.skew, ..Keep::default() });
             out(&runs_json(&reports(&scenario, &path, &rules, args.seed, &outcomes)));
             Ok(worst(&outcomes))
         }
@@ -73,7 +75,7 @@ fn run_into(args: &RunArgs, out: &mut dyn FnMut(&str) -> bool) -> Result<Exit, F
             // One rule after the other, so that no more than one record is held.
             let mut exit = Exit::Good;
             for (index, &rule) in rules.iter().enumerate() {
-                let keep = Keep { record: args.timeline, boundaries: args.timeline, ..Keep::default() };
+                let keep = Keep { record: args.timeline, boundaries: args.timeline, skew: args.skew };
                 let outcomes = run_all(&scenario, &[rule], args.seed, keep);
                 exit = exit.max(worst(&outcomes));
                 let runs = reports(&scenario, &path, &[rule], args.seed, &outcomes);
@@ -149,6 +151,7 @@ pub(super) fn reports<'a>(
             names: &scenario.setup.names,
             judgement: &outcome.judgement,
             timing: &outcome.timing,
+            skew: outcome.skew.as_ref(),
             warnings: Vec::new(),
         })
         .collect()

@@ -40,6 +40,7 @@ impl Fixture {
             names: &self.names,
             judgement: &self.judgement,
             timing: &self.timing,
+            skew: None,
             warnings: Vec::new(),
         }
     }

@@ -11,7 +11,7 @@ use crate::judge::{Checkpoints, Decisions, Finding, MaskReuse, Outcome};
 use crate::record::ReqId;
 
 use super::text::held;
-use super::{Run, Timing, name, warning};
+use super::{Run, Skew, SkewRow, Timing, name, warning};
 
 /// A run, ready to be serialized.
 #[derive(Debug, Serialize)]
@@ -31,6 +31,8 @@ pub struct RunJson<'a> {
     warnings: Vec<String>,
     bound: Option<&'static str>,
     seed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    skew: Option<Vec<SkewRow>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -106,6 +108,7 @@ pub fn run_json<'a>(run: &'a Run<'a>) -> RunJson<'a> {
         warnings: warning::warnings(run),
         bound: warning::bound_name(judgement.bound),
         seed: run.seed,
+        skew: run.skew.map(Skew::rows),
     }
 }
 

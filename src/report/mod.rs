@@ -51,6 +51,8 @@ pub struct Run<'a> {
     pub judgement: &'a Judgement,
     /// What the meter says.
     pub timing: &'a Timing,
+    /// How results read shared fields, if that was asked for.
+    pub skew: Option<&'a Skew>,
     /// Warnings beyond those that the judgement implies, in words.
     pub warnings: Vec<String>,
 }

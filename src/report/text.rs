@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::judge::{Finding, Judgement, Kind};
 
 use super::layout::{align, count, span, wrap};
-use super::{Quantiles, Run, name, warning};
+use super::{Quantiles, Run, name, skew_text, warning};
 
 /// Findings of one kind that are printed in full.
 const SHOWN_MAX: usize = 20;
@@ -23,6 +23,10 @@ pub fn run_text(run: &Run) -> String {
     }
     out.push('\n');
     times(&mut out, run);
+    if let Some(skew) = run.skew {
+        out.push('\n');
+        out.push_str(&skew_text(skew));
+    }
     out
 }
 
