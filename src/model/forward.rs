@@ -4,12 +4,13 @@
 //! token, and that comes from the request's true tokens, never from a slot.
 
 use crate::engine::{Chooser, Time};
-use crate::record::{Fact, Mode, Phase, ReqId, Sink, Stream};
+use crate::record::{Fact, Mode, Phase, ReqId, Sink, SlotId, Stream};
 
 use super::batch::Batch;
 use super::clock::{draw, draw_many};
 use super::features::Features;
 use super::machine::Machine;
+use super::setup::SlotFree;
 
 impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Queues the forward of a batch. Returns when its result has been copied to the host, and what a verify accepts.
@@ -81,10 +82,13 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         }
     }
 
-    /// Each row from `first` on: its active slot over one token, then its track slot if the step is on the grid.
+    /// Each row from `first` on: its active slot over one token, then its track slot if the step is on the grid. A row
+    /// whose request has been released since runs on the padding slot, if the engine masks it.
     fn forward_decode(&mut self, batch: &Batch, first: usize) {
         for (i, &(slot, track)) in batch.step_slots.iter().enumerate() {
             let (req, k) = (batch.reqs[first + i], batch.seq_lens[first + i]);
+            let masked = self.setup.engine.slot_free == SlotFree::Masked && self.world.reqs[req.index()].finished();
+            let (slot, track) = if masked { (SlotId(0), None) } else { (slot, track) };
             self.sink.fact(Fact::Step { batch: batch.id, req, slot, k, track });
             self.sample(req, k);
         }

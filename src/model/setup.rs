@@ -111,6 +111,8 @@ pub enum SlotFree {
     AtResult,
     /// When the result of the last forward that names it has been processed.
     Deferred,
+    /// At the result that finishes it; rows of a forward that is launched later run on the padding slot.
+    Masked,
 }
 
 /// How many tokens a verify step accepts.

@@ -97,7 +97,7 @@ spelling!(MixedTracking { Dropped, Kept });
 spelling!(Exhaustion { Skip, Assert });
 spelling!(Snapshot { HandOver, Copy });
 spelling!(CopyOnWrite { Deferred, Immediate });
-spelling!(SlotFree { AtResult, Deferred });
+spelling!(SlotFree { AtResult, Deferred, Masked });
 spelling!(SlotHeadroom { PerRequest, Exact });
 spelling!(TombstoneLock { Steal, Skip, Count });
 

@@ -258,7 +258,7 @@ fn example(field: &str) -> String {
         "caches_through_stop" | "previous_checkpoint" => "true",
         "snapshot" => "HandOver or Copy",
         "copy_on_write" => "Deferred or Immediate",
-        "slot_free" => "AtResult or Deferred",
+        "slot_free" => "AtResult, Deferred or Masked",
         "conservativeness" | "time_scale" => "1.0",
         "overlap" | "disable_consecutive_prefill_overlap" | "skip_finishing_decode" | "filter_before_prefill" => "true",
         "split_refreshes_state" | "admission_forgets_skip" | "fixed_length_reserves_all" => "true",

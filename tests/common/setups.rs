@@ -106,7 +106,11 @@ pub fn wide_setups() -> impl Generator<Value = Setup> {
         engine.exhaustion = if bit(2) { Exhaustion::Skip } else { Exhaustion::Assert };
         engine.grid = if bit(3) { Grid::Lcm } else { Grid::Interval };
         engine.skip_finishing_decode = bit(4);
-        engine.slot_free = if bit(5) { SlotFree::Deferred } else { SlotFree::AtResult };
+        engine.slot_free = match (bit(5), bit(9)) {
+            (true, _) => SlotFree::Deferred,
+            (false, true) => SlotFree::Masked,
+            (false, false) => SlotFree::AtResult,
+        };
         engine.previous_checkpoint = bit(6);
         engine.caches_through_stop = bit(7);
         engine.filter_before_prefill = bit(8);
