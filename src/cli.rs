@@ -1,5 +1,6 @@
 //! The command line: clap structs; each command is one call into the library.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
@@ -22,6 +23,7 @@ const RUN_EXAMPLES: &str = "Examples:
   overlapsim run scenarios/double-fire.ron
   overlapsim run scenarios/double-fire.ron --rule all
   overlapsim run scenarios/double-fire.ron --rule completed-mask --timeline
+  overlapsim run scenarios/double-fire.ron --timeline --turns 3..4
   overlapsim run scenarios/natural-jitter.ron --seed 7 --format json
   overlapsim run scenarios/double-fire.ron --skew";
 
@@ -61,6 +63,9 @@ enum Command {
         /// Draw the CPU phases and the GPU stream turn by turn (text only)
         #[arg(long)]
         timeline: bool,
+        /// With --timeline: draw this turn, or these from first to last, only
+        #[arg(long, value_name = "A..B", requires = "timeline", value_parser = turns)]
+        turns: Option<RangeInclusive<u32>>,
         /// Count, for every field that batches share through their requests, how often a result reads a newer value than
         /// its prepare saw, and how often that changed what the rule did
         #[arg(long)]
@@ -121,6 +126,14 @@ enum Command {
     },
 }
 
+/// `A..B`, both included, or a single turn.
+fn turns(text: &str) -> Result<RangeInclusive<u32>, String> {
+    let number = |text: &str| text.parse::<u32>().map_err(|_| format!("`{text}` is not the number of a turn"));
+    let (from, to) = text.split_once("..").unwrap_or((text, text));
+    let (from, to) = (number(from)?, number(to.strip_prefix('=').unwrap_or(to))?);
+    if from <= to { Ok(from..=to) } else { Err("the first turn comes after the last".to_owned()) }
+}
+
 impl Cli {
     /// Does what the command line asks for.
     ///
@@ -131,8 +144,8 @@ impl Cli {
             Command::Run { format: Format::Json, timeline: true, .. } => {
                 Err(Failure("error: --timeline is text\nhelp: leave --format json out, or --timeline\n".to_string()))
             }
-            Command::Run { file, rule, seed, format, timeline, skew } => {
-                command::run(&RunArgs { file, rule, seed, format, timeline, skew })
+            Command::Run { file, rule, seed, format, timeline, turns, skew } => {
+                command::run(&RunArgs { file, rule, seed, format, timeline, turns, skew })
             }
             Command::Diff { file, seed } => command::diff(&file, seed),
             Command::Kl { file, rule, seed, state_seed, format } => {

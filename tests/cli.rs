@@ -254,3 +254,15 @@ fn the_seed_is_told() {
         serde_json::from_slice(&overlapsim(&["run", file, "--seed", "7", "--format", "json"]).stdout).unwrap();
     assert_eq!(json["seed"], 7);
 }
+
+#[test]
+fn only_the_turns_asked_for_are_drawn() {
+    let file = "scenarios/double-fire.ron";
+    let text = out(&overlapsim(&["run", file, "--timeline", "--turns", "3..4"]));
+    let turns: Vec<&str> = text.lines().filter(|line| line.starts_with("turn ")).map(|line| &line[..6]).collect();
+    assert_eq!(turns, ["turn 3", "turn 4"]);
+    for wrong in [&["--timeline", "--turns", "4..3"][..], &["--timeline", "--turns", "x"], &["--turns", "3"]] {
+        let output = overlapsim(&[&["run", file], wrong].concat());
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}: {}", err(&output));
+    }
+}

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::model::{Rule, Strategy};
 use crate::numeric::{Gauge, Severity, Ssm};
 use crate::report::{KlRun, KlState, kl_json, kl_text};
-use crate::runner::{Keep, Outcome};
+use crate::runner::{self, Keep, Outcome};
 use crate::scenario::Scenario;
 
 use super::output::{Exit, Failure, print};
@@ -60,14 +60,11 @@ pub fn kl_to_text(args: &KlArgs) -> Result<(String, Exit), Failure> {
     Ok((text, worst(&outcomes)))
 }
 
-/// Runs a scenario under one rule, and lets the gauge see what happened. The facts are dropped before the next run.
+/// Runs a scenario under one rule, and again for the gauge to see what happens.
 fn measure(scenario: &Scenario, rule: &dyn Rule, seed: Option<u64>, ssm: Ssm) -> (Outcome, Severity) {
-    let keep = Keep { record: true, ..Keep::default() };
-    let mut outcome = run_all(scenario, &[rule], seed, keep).swap_remove(0);
+    let outcome = run_all(scenario, &[rule], seed, Keep::default()).swap_remove(0);
     let mut gauge = Gauge::new(ssm, scenario.setup.engine.mamba_chunk);
-    if let Some(record) = outcome.record.take() {
-        record.replay(&mut gauge);
-    }
+    runner::replay(&scenario.setup, rule, seed.unwrap_or(scenario.seed), &mut gauge);
     (outcome, gauge.finish())
 }
 

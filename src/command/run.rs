@@ -1,9 +1,10 @@
 //! `run`: replay a scenario under one rule or all, judge it, print text or JSON.
 
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use crate::model::Rule;
-use crate::report::{Run, run_text, runs_json, timeline};
+use crate::report::{Run, Timeline, run_text, runs_json};
 use crate::runner::{self, Keep, Outcome};
 use crate::scenario::{self, Scenario};
 
@@ -32,6 +33,8 @@ pub struct RunArgs {
     pub format: Format,
     /// Draw the two lanes turn by turn.
     pub timeline: bool,
+    /// Draw these turns only.
+    pub turns: Option<RangeInclusive<u32>>,
     /// Compare what results read with what their prepare saw.
     pub skew: bool,
 }
@@ -72,28 +75,30 @@ fn run_into(args: &RunArgs, out: &mut dyn FnMut(&str) -> bool) -> Result<Exit, F
             Ok(worst(&outcomes))
         }
         Format::Text => {
-            // One rule after the other, so that no more than one record is held.
             let mut exit = Exit::Good;
             for (index, &rule) in rules.iter().enumerate() {
-                let keep = Keep { record: args.timeline, boundaries: args.timeline, skew: args.skew };
+                let keep = Keep { boundaries: args.timeline, skew: args.skew, ..Keep::default() };
                 let outcomes = run_all(&scenario, &[rule], args.seed, keep);
                 exit = exit.max(worst(&outcomes));
                 let runs = reports(&scenario, &path, &[rule], args.seed, &outcomes);
-                text_of(&runs, &outcomes, index > 0, out);
+                let blank = if index > 0 { "\n" } else { "" };
+                let wanted = runs.iter().all(|run| out(&format!("{blank}{}", run_text(run))));
+                if args.timeline && wanted && out("\n") {
+                    draw(&scenario, rule, args, &outcomes, out);
+                }
             }
             Ok(exit)
         }
     }
 }
 
-/// The text of the run under one rule, and its timeline if a record was kept.
-fn text_of(runs: &[Run], outcomes: &[Outcome], follows: bool, out: &mut dyn FnMut(&str) -> bool) {
-    for (run, outcome) in runs.iter().zip(outcomes) {
-        let blank = if follows { "\n" } else { "" };
-        let wanted = out(&format!("{blank}{}", run_text(run)));
-        if let Some(record) = outcome.record.as_ref().filter(|_| wanted && out("\n")) {
-            timeline(record, run.names, run.judgement, out);
-        }
+/// Draws the timeline of a run that has been judged: it is run again, turn by turn.
+fn draw(scenario: &Scenario, rule: &dyn Rule, args: &RunArgs, outcomes: &[Outcome], out: &mut dyn FnMut(&str) -> bool) {
+    let seed = args.seed.unwrap_or(scenario.seed);
+    for outcome in outcomes {
+        let mut timeline = Timeline::new(&scenario.setup.names, &outcome.judgement, args.turns.clone(), out);
+        runner::replay(&scenario.setup, rule, seed, &mut timeline);
+        timeline.end();
     }
 }
 

@@ -29,7 +29,7 @@ pub use meter::{Meter, Quantiles, Timing};
 pub use skew::{Skew, SkewRow, skew_text};
 pub use test_line::{FindingLine, RuleFailure, TestOutcome, test_text};
 pub use text::run_text;
-pub use timeline::timeline;
+pub use timeline::Timeline;
 pub use warning::warnings;
 
 use crate::judge::Judgement;

@@ -5,9 +5,9 @@ use crate::report::name;
 
 use super::lanes::Forward;
 use super::turn::{Column, Part};
-use super::{Drawing, Prepared};
+use super::{Prepared, Timeline};
 
-impl Sink for Drawing<'_> {
+impl Sink for Timeline<'_> {
     fn fact(&mut self, fact: Fact) {
         if self.deaf {
             return;
@@ -149,7 +149,7 @@ impl Sink for Drawing<'_> {
     }
 }
 
-impl Drawing<'_> {
+impl Timeline<'_> {
     fn launch(&mut self, forward: Forward) {
         self.stream.push_back(forward);
         self.modes.insert(forward.batch, forward.mode);

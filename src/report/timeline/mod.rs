@@ -9,10 +9,11 @@ mod wrong;
 mod tests;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::RangeInclusive;
 
 use crate::engine::Time;
 use crate::judge::{Class, Judgement};
-use crate::record::{BatchId, Mode, Phase, Record, ReqId, SlotId};
+use crate::record::{BatchId, Mode, Phase, ReqId, SlotId};
 
 use lanes::{Forward, Segment};
 use turn::{Part, Row, Turn};
@@ -28,16 +29,9 @@ early   fired one result ahead; settled: was recorded early; repeat: fired again
         length; missed: due and not recorded
 ";
 
-/// Draws a whole run, turn by turn, and hands each turn out as soon as it is drawn, until `out` says that nobody wants
-/// more. Decision classes appear if the judgement kept its boundaries.
-pub fn timeline(record: &Record, names: &[String], judgement: &Judgement, out: &mut dyn FnMut(&str) -> bool) {
-    let mut drawing = Drawing::new(names, judgement, out);
-    record.replay(&mut drawing);
-    drawing.end();
-}
-
-/// The drawing under way: a sink that hands a turn out when the next begins, and keeps what outlives a turn.
-struct Drawing<'a> {
+/// The drawing of a run under way: a sink that hands a turn out when the next begins, until nobody wants more, and keeps
+/// what outlives a turn. Decision classes appear if the judgement kept its boundaries.
+pub struct Timeline<'a> {
     names: &'a [String],
     wrong: Wrong<'a>,
     classes: BTreeMap<(BatchId, ReqId), Class>,
@@ -45,6 +39,8 @@ struct Drawing<'a> {
     out: &'a mut dyn FnMut(&str) -> bool,
     /// Whether nobody wants more.
     deaf: bool,
+    /// The turns that are drawn, if not all.
+    turns: Option<RangeInclusive<u32>>,
     turn: Option<Turn>,
     /// The CPU phase that has begun.
     open: Option<Open>,
@@ -80,19 +76,27 @@ struct Seen {
     next_track_idx: Option<u8>,
 }
 
-impl<'a> Drawing<'a> {
-    fn new(names: &'a [String], judgement: &'a Judgement, out: &'a mut dyn FnMut(&str) -> bool) -> Drawing<'a> {
+impl<'a> Timeline<'a> {
+    /// Nothing drawn but the legend. `judgement` is that of the run that is to be drawn, `turns` are those to draw, all if
+    /// not given; `out` receives the text and says whether somebody wants more.
+    pub fn new(
+        names: &'a [String],
+        judgement: &'a Judgement,
+        turns: Option<RangeInclusive<u32>>,
+        out: &'a mut dyn FnMut(&str) -> bool,
+    ) -> Timeline<'a> {
         let classes = judgement.boundaries.iter().map(|of| ((of.batch, of.req), of.class)).collect();
         let (turn, open, prepared, stream, modes, seen) = Default::default();
         let wrong = Wrong::new(judgement);
         let deaf = !out(LEGEND);
-        Drawing { names, wrong, classes, out, deaf, turn, open, prepared, stream, modes, seen }
+        Timeline { names, wrong, classes, out, deaf, turns, turn, open, prepared, stream, modes, seen }
     }
 
-    fn end(mut self) {
+    /// Hands out the last turn, and what was found in turns that did not come.
+    pub fn end(mut self) {
         self.close_turn();
         let left = self.wrong.left(self.names);
-        if !self.deaf && !left.is_empty() {
+        if !self.deaf && self.turns.is_none() && !left.is_empty() {
             (self.out)(&format!("\n{}\n", left.join("\n")));
         }
     }
@@ -109,6 +113,9 @@ impl<'a> Drawing<'a> {
     fn close_turn(&mut self) {
         if let Some(mut turn) = self.turn.take() {
             turn.tail.extend(self.wrong.rest(turn.number, self.names));
+            if self.turns.as_ref().is_some_and(|turns| !turns.contains(&turn.number)) {
+                return;
+            }
             let mut text = String::new();
             turn.print(&mut text, self.stream.make_contiguous(), self.names);
             self.deaf = self.deaf || !(self.out)(&text);

@@ -2,17 +2,43 @@
 
 use super::*;
 use crate::judge::Kind;
-use crate::record::{Check, Entry, Fact};
+use crate::record::{Check, Entry, Fact, Record};
 use crate::report::fixture::{A, Fixture, finding, nothing};
 use crate::report::layout::WIDTH;
 
 fn drawn(record: &Record, names: &[String], judgement: &Judgement) -> String {
     let mut text = String::new();
-    timeline(record, names, judgement, &mut |part| {
+    draw(record, names, judgement, None, &mut |part| {
         text.push_str(part);
         true
     });
     text
+}
+
+fn draw(
+    record: &Record,
+    names: &[String],
+    judgement: &Judgement,
+    turns: Option<RangeInclusive<u32>>,
+    out: &mut dyn FnMut(&str) -> bool,
+) {
+    let mut timeline = Timeline::new(names, judgement, turns, out);
+    record.replay(&mut timeline);
+    timeline.end();
+}
+
+#[test]
+fn only_the_turns_asked_for_are_drawn() {
+    let fixture = Fixture::double_fire();
+    let mut text = String::new();
+    draw(&fixture.record, &fixture.names, &fixture.judgement, Some(3..=4), &mut |part| {
+        text.push_str(part);
+        true
+    });
+    let whole = drawn(&fixture.record, &fixture.names, &fixture.judgement);
+    let from = whole.find("\nturn 3 ").unwrap();
+    let to = whole.find("\nturn 5 ").unwrap_or(whole.len());
+    assert_eq!(text, format!("{LEGEND}{}", &whole[from..to]));
 }
 
 #[test]
@@ -118,7 +144,7 @@ WRONG: turn 9, leak: request a, label 0
 fn nothing_is_drawn_for_a_reader_who_has_left() {
     let fixture = Fixture::double_fire();
     let mut parts = Vec::new();
-    timeline(&fixture.record, &fixture.names, &fixture.judgement, &mut |part| {
+    draw(&fixture.record, &fixture.names, &fixture.judgement, None, &mut |part| {
         parts.push(part.to_owned());
         parts.len() < 2
     });
