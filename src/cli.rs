@@ -55,7 +55,7 @@ enum Command {
         #[arg(long, value_name = "RULE")]
         rule: Option<String>,
         /// The seed of drawn durations [default: the scenario's own, or 0]
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", allow_negative_numbers = true)]
         seed: Option<u64>,
         /// How to print the result
         #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -71,13 +71,13 @@ enum Command {
         #[arg(long)]
         skew: bool,
     },
-    /// Run every rule and show the boundary decisions on which they differ
+    /// Run every rule and show the boundary decisions on which they differ (for one rule, or JSON: `run`)
     #[command(after_help = DIFF_EXAMPLES)]
     Diff {
         /// The scenario file
         file: PathBuf,
         /// The seed of drawn durations [default: the scenario's own, or 0]
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", allow_negative_numbers = true)]
         seed: Option<u64>,
     },
     /// Measure what cache hits cost: the KL divergence from a cold prefill, under every rule
@@ -89,16 +89,16 @@ enum Command {
         #[arg(long, value_name = "RULE")]
         rule: Option<String>,
         /// The seed of drawn durations [default: the scenario's own, or 0]
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", allow_negative_numbers = true)]
         seed: Option<u64>,
         /// The seed of the numeric state [default: that of the scenario's state, or 0]
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", allow_negative_numbers = true)]
         state_seed: Option<u64>,
         /// How to print the result
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
     },
-    /// Draw what ran after what, and which edge a finding misses
+    /// Draw what ran after what, and which edge a finding misses; ends with 0 whatever the verdict
     #[command(after_help = GRAPH_EXAMPLES)]
     Graph {
         /// The scenario file
@@ -108,10 +108,10 @@ enum Command {
         #[arg(long, value_name = "RULE")]
         rule: Option<String>,
         /// The seed of drawn durations [default: the scenario's own, or 0]
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", allow_negative_numbers = true)]
         seed: Option<u64>,
         /// Draw only what is nearest to this finding, by its number in `run` (at most 40 events)
-        #[arg(long, value_name = "FINDING")]
+        #[arg(long, value_name = "FINDING", allow_negative_numbers = true)]
         around: Option<usize>,
         /// How to print the graph
         #[arg(long, value_enum, default_value_t = GraphFormat::Dot)]

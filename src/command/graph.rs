@@ -94,7 +94,7 @@ fn too_large(events: usize, findings: usize) -> Failure {
 
 fn no_finding(number: usize, count: usize) -> Failure {
     let help = match count {
-        0 => "the run has no findings; leave --around out to draw all of it".to_owned(),
+        0 => "the run has no findings; leave --around out to draw all of it if it is short, else bound it by `turns_max` or `trace.limit`".to_owned(),
         1 => "the run has 1 finding: --around 1".to_owned(),
         _ => format!("the run has {count} findings, numbered from 1 as `run` prints them"),
     };

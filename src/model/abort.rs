@@ -47,7 +47,8 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             }
             Stage::Running => {}
         }
-        if self.world.reqs[req.index()].finished() {
+        let pending = self.world.reqs[req.index()].to_abort || self.world.chunk_abort == Some(req);
+        if pending || self.world.reqs[req.index()].finished() {
             return false;
         }
         self.sink.fact(Fact::Abort { req });

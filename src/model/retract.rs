@@ -16,12 +16,15 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         let turn = self.world.turn;
         let order = self.keep_order(rows);
         let mut scripted = 0;
-        for (event, used) in self.setup.events.iter().zip(&mut self.world.events_used) {
+        for (i, event) in self.setup.events.iter().enumerate() {
+            // One a turn, and never the last one running.
             if let Event::Retract { turn: at, req } = *event
                 && at == turn
+                && scripted == 0
+                && rows.len() > 1
                 && let Some(place) = order.iter().rev().position(|&row| row == req)
             {
-                *used = true;
+                self.world.events_used[i] = true;
                 scripted = place as u32 + 1;
             }
         }

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::judge::Kind;
 use crate::numeric::{BEFORE, HitKl, LIMIT, Severity, Ssm};
 
 use super::layout::{align, count, wrap};
@@ -33,7 +34,8 @@ pub struct KlRun<'a> {
 /// The table over rules; for one rule also its hits.
 pub fn kl_text(state: KlState, runs: &[KlRun]) -> String {
     let scenario = runs.first().map_or("", |of| of.run.scenario);
-    let mut out = format!("{scenario} under {}\n", count(runs.len() as u64, "rule"));
+    let durations = runs.first().map_or(0, |of| of.run.seed);
+    let mut out = format!("{scenario} under {}, seed {durations}\n", count(runs.len() as u64, "rule"));
     let Ssm { dim, vocab, seed } = state.ssm;
     let why = if state.default { ", by default: the scenario names no state" } else { "" };
     wrap(&mut out, 0, &format!("state Ssm(dim: {dim}, vocab: {vocab}, seed: {seed}){why}"));
@@ -52,6 +54,18 @@ pub fn kl_text(state: KlState, runs: &[KlRun]) -> String {
          the regression and 0.0065 with it."
     );
     wrap(&mut out, 0, &words);
+    let racing: Vec<&str> = runs.iter().filter(|of| races(of) > 0).map(|of| of.run.rule).collect();
+    if !racing.is_empty() {
+        let words = format!(
+            "note: under {} the judge found copies or slots without order (torn, use-after-free). What they leave depends \
+             on who comes last; the numbers are those of the order in which the facts stand, so a small one is no acquittal.",
+            racing.join(", ")
+        );
+        wrap(&mut out, 0, &words);
+    }
+    if runs.iter().all(|of| of.severity.hits.is_empty()) {
+        wrap(&mut out, 0, "No request started from a cached state: there is nothing to measure.");
+    }
     for of in runs.iter().filter(|of| of.severity.avg().is_some_and(|avg| avg > LIMIT)) {
         // Never wrapped: it is there to be copied.
         out.push_str(&format!("replay: {}\n", of.run.replay));
@@ -63,7 +77,8 @@ pub fn kl_text(state: KlState, runs: &[KlRun]) -> String {
 fn table(runs: &[KlRun]) -> Vec<Vec<String>> {
     let head = ["rule", "strategy", "verdict", "hits", "outputs", "KL avg", "KL max", "differs at", "avg is"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
-    for KlRun { run, strategy, severity } in runs {
+    for of in runs {
+        let KlRun { run, strategy, severity } = of;
         let first = severity.first_difference;
         rows.push(vec![
             run.rule.to_owned(),
@@ -77,7 +92,7 @@ fn table(runs: &[KlRun]) -> Vec<Vec<String>> {
                 || none(severity.avg()),
                 |first| format!("output {}, {}", first.output, name::request(run.names, first.req)),
             ),
-            against(severity.avg()),
+            if races(of) > 0 { "undefined".to_owned() } else { against(severity.avg()) },
         ]);
     }
     rows
@@ -138,6 +153,12 @@ fn against(avg: Option<f64>) -> String {
     }
 }
 
+/// Findings of copies that no order protects: the gauge cannot know what they leave.
+fn races(of: &KlRun) -> u64 {
+    let race = |kind| matches!(kind, Kind::Torn | Kind::UseAfterFree);
+    of.run.judgement.findings.iter().filter(|finding| race(finding.kind)).count() as u64
+}
+
 /// Every warning once.
 fn warnings(out: &mut String, runs: &[KlRun]) {
     let mut all: Vec<String> = Vec::new();
@@ -169,6 +190,8 @@ struct KlJson<'a> {
     state: StateJson,
     per_hit: Vec<HitJson>,
     warnings: Vec<String>,
+    seed: u64,
+    races: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -228,6 +251,8 @@ fn json<'a>(state: KlState, of: &'a KlRun) -> KlJson<'a> {
         state: StateJson { dim, vocab, seed, default: state.default },
         per_hit: severity.hits.iter().map(|hit| hit_json(run, hit)).collect(),
         warnings: warning::warnings(run),
+        seed: run.seed,
+        races: races(of),
     }
 }
 

@@ -59,7 +59,7 @@ fn text_says_what_was_lost_and_what_to_doubt() {
 
 cost of loss: 1 token to recompute (24 due checkpoints never recorded)
 mask reuse lost: 3 rows computed again because the batch's masks were gone: a silent slow-down
-warning: pin missed: the prefill of b was not admitted in the turn that it was pinned to
+warning: pin missed: the prefill of b did not take the turn that it was pinned to
 warning: pin ended: a came in the next turn, the request it was pinned to had ended before
 warning: stalled: requests wait that can never be admitted
 warning: the caller's own

@@ -9,7 +9,7 @@ pub fn warnings(run: &Run) -> Vec<String> {
     let mut all = Vec::new();
     for &req in &judgement.pins_missed {
         let id = name::request(run.names, req);
-        all.push(format!("pin missed: the prefill of {id} was not admitted in the turn that it was pinned to"));
+        all.push(format!("pin missed: the prefill of {id} did not take the turn that it was pinned to"));
     }
     for &req in &judgement.pins_ended {
         let id = name::request(run.names, req);

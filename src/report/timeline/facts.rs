@@ -40,7 +40,7 @@ impl Sink for Timeline<'_> {
             Fact::TrackRefused { req, k } => self.below(req, format!("gets no track slot at k {k}: writes in place")),
             Fact::SlotRefused { req: Some(req), count } => self.below(req, format!("is refused {count} slots")),
             Fact::SlotRefused { req: None, count } => self.note(format!("refused: {count} slots")),
-            Fact::PinMissed { req } => self.below(req, "is not admitted in the turn that it is pinned to".to_owned()),
+            Fact::PinMissed { req } => self.below(req, "misses the turn that it is pinned to".to_owned()),
             Fact::PinEnded { req } => self.below(req, "comes now: the request it is pinned to has ended".to_owned()),
             Fact::EventUnused { turn, req } => self.below(req, format!("gave the event of turn {turn} nothing to do")),
             Fact::Abort { req } => self.below(req, "is aborted".to_owned()),
@@ -53,7 +53,7 @@ impl Sink for Timeline<'_> {
             }
             Fact::Mix { batch, decode, rows } => self.note(format!("{rows} rows of {decode} ride along in {batch}")),
             Fact::MiddleChunk { req, .. } => {
-                self.below(req, "goes on: a chunk that does not end its prompt".to_owned())
+                self.below(req, "no output: a chunk that does not end its prompt".to_owned())
             }
             Fact::MasksDropped { batch } => self.note(format!("the live {batch} drops its host masks")),
 
