@@ -200,6 +200,11 @@ fn engine_limits() {
     wrong(&fields("engine: (mixed_chunk: §true),"), "ride along only", "set `chunked_prefill_size` too");
     wrong(&fields("engine: (chunked_prefill_size: §0),"), "a chunk of 0 tokens", "from 1 to");
     wrong(&fields("engine: (page_size: 4, chunked_prefill_size: §3),"), "less than a page of 4", "from 4 to");
+    wrong(
+        &fields("engine: (page_size: 4, chunked_prefill_size: §6),"),
+        "within a page of 4",
+        "multiple of `page_size`, such as 4",
+    );
     wrong(&fields("engine: (conservativeness: §-1.0),"), "conservativeness", "1.0");
     wrong(&fields("engine: (conservativeness: §inf),"), "conservativeness", "1.0");
     wrong(&fields("engine: (conservativeness: §NaN),"), "conservativeness", "1.0");

@@ -31,6 +31,10 @@ pub(super) struct Dues {
     refused: Vec<u32>,
     /// The longest length due, without the skipped ones, since the request got its track slots.
     best: u32,
+    /// In which turn and phase that was due.
+    best_at: Option<(u32, Phase)>,
+    /// The longest length recorded when a slot was refused: the step in question writes in place, over it.
+    overwritten: u32,
     /// The longest length that it has donated.
     donated: u32,
     /// The label under which it offered a state at its end.
@@ -49,6 +53,7 @@ impl Dues {
     /// The slot that the boundary step of length `k` asked for was refused.
     pub fn refuse(&mut self, k: u32) {
         self.refused.push(k);
+        self.overwritten = self.best;
     }
 
     /// A state was offered to the tree under a key of this length; at the end of the request under `offered`, too.
@@ -82,8 +87,7 @@ impl Dues {
     pub fn process(&mut self, due: Due, recorded: bool, counts: &mut Checkpoints) {
         counts.due += 1;
         if recorded {
-            counts.recorded += 1;
-            self.best = self.best.max(due.k);
+            self.keep(due, counts);
         } else {
             self.open.push(due);
         }
@@ -92,9 +96,15 @@ impl Dues {
     /// A length was recorded by a later result than its own.
     pub fn record(&mut self, len: u32, counts: &mut Checkpoints) {
         if let Some(at) = self.open.iter().rposition(|due| due.k == len) {
-            self.open.remove(at);
-            counts.recorded += 1;
-            self.best = self.best.max(len);
+            let due = self.open.remove(at);
+            self.keep(due, counts);
+        }
+    }
+
+    fn keep(&mut self, due: Due, counts: &mut Checkpoints) {
+        counts.recorded += 1;
+        if due.k > self.best {
+            (self.best, self.best_at) = (due.k, Some((due.turn, due.phase)));
         }
     }
 
@@ -103,7 +113,7 @@ impl Dues {
         counts.skipped += self.open.len() as u64;
         self.open.clear();
         self.refused.clear();
-        self.best = 0;
+        (self.best, self.overwritten) = (0, 0);
     }
 
     /// A guard declined what is recorded, or the due lengths for which it kept no slot.
@@ -135,21 +145,20 @@ impl Dues {
         if finished && lost > 0 {
             counts.cost_tokens += u64::from(self.best.saturating_sub(self.donated.max(self.prefix)));
         }
-        self.best = 0;
+        (self.best, self.overwritten) = (0, 0);
         self.offered = None;
         self.declined = false;
     }
 
     /// The request ends and offers less than the longest length recorded: that one is lost after all, unless a guard
-    /// declined, the slot of a step in flight was refused so that it writes in place, or the length is beyond what the
-    /// request ended with. Says how many are lost.
+    /// declined, a slot was refused since so that a step writes in place over it, or the length is beyond what the request
+    /// ended with. Says how many are lost.
     fn forgo(&mut self, req: ReqId, counts: &mut Checkpoints, findings: &mut Findings) -> u64 {
         let (best, offered) = (self.best, self.offered.unwrap_or(0));
         if best <= offered || self.declined {
             return 0;
         }
-        let in_place = self.offered.is_none() && !self.refused.is_empty();
-        if in_place || self.reach.is_some_and(|reach| best > reach) {
+        if best <= self.overwritten || self.reach.is_some_and(|reach| best > reach) {
             counts.skipped += 1;
             return 0;
         }
@@ -161,6 +170,7 @@ impl Dues {
         let index = findings.add(Kind::Lost, Some(req), reason);
         if let Some(finding) = findings.at(index) {
             finding.label = Some(best);
+            (finding.turn, finding.phase) = self.best_at.unwrap_or((finding.turn, finding.phase));
         }
         1
     }

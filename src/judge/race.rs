@@ -31,7 +31,9 @@ impl Judge {
             (self.store.content(from), None)
         };
         let clash = self.store.pending(to).and_then(|pending| self.clash(req, to, pending));
-        self.store.write_now(to, state, req, torn);
+        // In a snapshot, what nobody wrote, or somebody else, does not become a write of this request by being copied.
+        let writer = if hit.is_some() { Some(req) } else { self.store.writer(from) };
+        self.store.write_now(to, state, writer, torn);
         if let Some(hit) = hit
             && let Some(live) = self.requests.get(req)
         {

@@ -144,14 +144,14 @@ impl Store {
 
     /// The schedule stream writes `state` for `req`: complete for the CPU at once, unless a forward in flight writes
     /// there too. Then what that one leaves is the worst that can come of it. `flaw` is the finding about the copy.
-    pub fn write_now(&mut self, slot: SlotId, state: State, req: ReqId, flaw: Option<usize>) {
+    pub fn write_now(&mut self, slot: SlotId, state: State, writer: Option<ReqId>, flaw: Option<usize>) {
         let in_flight = self.in_flight(slot);
         let Some(slot) = self.slot(slot) else { return };
         if in_flight {
             slot.writer = slot.writer.or(slot.earlier);
         } else {
             (slot.content, slot.before, slot.launch) = (state, [NOTHING; 2], 0);
-            slot.writer = Some(req);
+            slot.writer = writer;
             slot.flaw = flaw.map(|flaw| (state, flaw));
         }
     }
@@ -294,11 +294,11 @@ mod tests {
         store.begin(slot);
         store.begin(slot);
         assert_eq!(store.pending(slot), Some(Pending { inherited: true, ..own }));
-        store.write_now(slot, n(4), ReqId(1), None);
+        store.write_now(slot, n(4), Some(ReqId(1)), None);
         assert_eq!((store.content(slot), store.writer(slot), store.in_flight(slot)), (n(9), Some(R), true));
         store.wait(BatchId(1));
         assert_eq!(store.pending(slot), None);
-        store.write_now(slot, n(4), ReqId(1), None);
+        store.write_now(slot, n(4), Some(ReqId(1)), None);
         store.launch(BatchId(2));
         store.read(slot, R);
         assert_eq!((store.content(slot), store.pending(slot)), (n(4), Some(Pending { writes: false, ..own })));

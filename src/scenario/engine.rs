@@ -92,6 +92,14 @@ fn chunks(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
             format!("a chunk of {size} tokens is less than a page of {} or more than any pool", engine.page_size),
             format!("give a size from {} to {POOL_TOKENS_MAX}", engine.page_size),
         )),
+        Some(size) if !size.is_multiple_of(engine.page_size) => {
+            let nearest = size - size % engine.page_size;
+            Err(source.at(
+                &field("chunked_prefill_size"),
+                format!("a chunk of {size} tokens ends within a page of {}; the releases refuse it", engine.page_size),
+                format!("give a multiple of `page_size`, such as {nearest}"),
+            ))
+        }
         Some(_) | None => Ok(()),
     }
 }

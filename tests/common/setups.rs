@@ -100,7 +100,7 @@ pub fn wide_setups() -> impl Generator<Value = Setup> {
     (setups(), chunk, events, spec, 1..10u32, bits).prop_map(|(mut setup, chunk, events, spec, interval, bits)| {
         let bit = |n: u32| bits >> n & 1 == 1;
         let engine = &mut setup.engine;
-        engine.chunked_prefill_size = chunk.map(|chunk| chunk.max(engine.page_size));
+        engine.chunked_prefill_size = chunk.map(|chunk| chunk.next_multiple_of(engine.page_size));
         engine.mixed_chunk = chunk.is_some() && bit(0);
         engine.mixed_tracking = if bit(1) { MixedTracking::Kept } else { MixedTracking::Dropped };
         engine.exhaustion = if bit(2) { Exhaustion::Skip } else { Exhaustion::Assert };
