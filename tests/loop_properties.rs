@@ -5,7 +5,7 @@ mod common;
 use common::setups::{setups, wide_setups};
 use overlapsim::engine::Seeded;
 use overlapsim::judge::{Judgement, Kind, Verdict};
-use overlapsim::model::{ResultQueue, Setup, Stop, Strategy};
+use overlapsim::model::{Plain, ResultQueue, Setup, Stop, Strategy};
 use overlapsim::record::{Fact, FinishKind, Record};
 use overlapsim::runner::{self, Keep};
 use proptest::prelude::*;
@@ -50,6 +50,17 @@ proptest! {
                 let accounting = matches!(finding.kind, Kind::Leak | Kind::DoubleFree | Kind::UseAfterFree | Kind::Lock);
                 prop_assert!(!accounting, "{rule}: {finding:?}");
             }
+        }
+    }
+
+    #[test]
+    fn a_machine_without_features_comes_to_the_same(setup in setups()) {
+        for rule in runner::rule_names() {
+            let rule = runner::rule(rule).unwrap();
+            let keep = Keep { record: true, ..Keep::default() };
+            let every = runner::run_with(&setup, rule, &mut Seeded::new(1), keep, None);
+            let plain = runner::run_with_features::<Plain>(&setup, rule, &mut Seeded::new(1), keep, None);
+            prop_assert!(every.record == plain.record && every.judgement == plain.judgement);
         }
     }
 

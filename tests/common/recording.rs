@@ -364,31 +364,11 @@ fn modelled_lines(setup: &Setup, record: &Record) -> Vec<String> {
                 }
             }
             Fact::Extend { req, slot, from, to, track, .. } => {
-                let mut state = model.get(slot);
-                for at in from..to {
-                    state = state.fold(model.tokens[req.index()][at as usize]);
-                    if let Some((track, len)) = track
-                        && len == at + 1
-                    {
-                        model.put(track, state);
-                        lines.push(format!("{turn} track {} {} {}", name(req), track.0, state.n));
-                    }
-                }
-                model.put(slot, state);
+                lines.extend(model.fold_run(turn, name(req), (req, slot), from..to, track));
             }
             Fact::Verify { req, slot, from, to, track, .. } => {
                 lines.push(format!("{turn} verify {} from {from} accept {}", name(req), to - from));
-                let mut state = model.get(slot);
-                for at in from..to {
-                    state = state.fold(model.tokens[req.index()][at as usize]);
-                    if let Some((track, len)) = track
-                        && len == at + 1
-                    {
-                        model.put(track, state);
-                        lines.push(format!("{turn} track {} {} {}", name(req), track.0, state.n));
-                    }
-                }
-                model.put(slot, state);
+                lines.extend(model.fold_run(turn, name(req), (req, slot), from..to, track));
             }
             Fact::Step { req, slot, k, track, .. } => {
                 let state = model.get(slot).fold(model.tokens[req.index()][k as usize - 1]);
@@ -450,6 +430,30 @@ struct Emulated {
 impl Emulated {
     fn get(&self, slot: SlotId) -> State {
         self.store.get(slot.index()).copied().unwrap_or(State::ZERO)
+    }
+
+    /// Folds tokens into a slot, and keeps the state of a length on the way. Returns the line that says so.
+    fn fold_run(
+        &mut self,
+        turn: u32,
+        name: &str,
+        (req, slot): (ReqId, SlotId),
+        run: std::ops::Range<u32>,
+        track: Option<(SlotId, u32)>,
+    ) -> Option<String> {
+        let mut line = None;
+        let mut state = self.get(slot);
+        for at in run {
+            state = state.fold(self.tokens[req.index()][at as usize]);
+            if let Some((track, len)) = track
+                && len == at + 1
+            {
+                self.put(track, state);
+                line = Some(format!("{turn} track {name} {} {}", track.0, state.n));
+            }
+        }
+        self.put(slot, state);
+        line
     }
 
     fn put(&mut self, slot: SlotId, state: State) {
