@@ -194,7 +194,8 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Sets up prefill tracking: which slot keeps the state of which length, if this extend is long enough.
     fn track_extend(&mut self, req: ReqId) -> Option<(SlotId, u32)> {
         let chunk = self.setup.engine.prefill_grid_len();
-        let branch_chunk = self.setup.engine.mamba_chunk;
+        // The releases call the larger of the two `mamba_cache_chunk_size`.
+        let branch_chunk = self.setup.engine.mamba_chunk.max(self.setup.engine.page_size);
         let flips = self.setup.engine.strategy == Strategy::ExtraBuffer && self.setup.engine.track_slots() == 2;
         let it = self.req(req);
         let extend_len = it.extend_end - it.prefix_len;
