@@ -3,7 +3,7 @@
 use crate::model::{Action, Keeps, RowView, Rule, VerifyView, WantsMasks};
 use crate::record::{AssertKind, Check};
 
-use super::ping_pong::fire;
+use super::ping_pong::fire_on_grid;
 use super::speculative;
 
 /// Fires when the live `kv_committed_len` is on the grid, whichever step brought it there.
@@ -24,11 +24,7 @@ impl Rule for CommittedLen {
     }
 
     fn on_result(&self, row: &RowView) -> Result<Action, AssertKind> {
-        if row.kv_committed_len.is_multiple_of(row.grid) {
-            Ok(fire(row, row.kv_committed_len, Check::Recompute))
-        } else {
-            Ok(Action::none(Check::Recompute))
-        }
+        Ok(fire_on_grid(row, row.kv_committed_len, Check::Recompute))
     }
 
     fn on_verify(&self, row: &VerifyView) -> Action {

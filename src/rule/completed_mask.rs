@@ -3,7 +3,7 @@
 use crate::model::{Action, Keeps, RowView, Rule, VerifyView, WantsMasks};
 use crate::record::{AssertKind, Check};
 
-use super::mask_lookahead::assert_lead;
+use super::mask_lookahead::{assert_lead, known_boundary};
 use super::speculative;
 
 /// Records what this batch's own forward wrote: its length is the live committed length less the lookahead, its slot
@@ -27,14 +27,7 @@ impl Rule for CompletedMask {
 
     fn on_result(&self, row: &RowView) -> Result<Action, AssertKind> {
         let masks = row.masks.ok_or(AssertKind::MissingSnapshot)?;
-        let lookahead = match row.decode_batch_idx.checked_sub(masks.decode_batch_idx) {
-            Some(lookahead @ (0 | 1)) => lookahead,
-            Some(_) | None => return Err(AssertKind::Lookahead),
-        };
-        let known = match lookahead {
-            0 => masks.mask,
-            _ => masks.mask_next.ok_or(AssertKind::MissingSnapshot)?,
-        };
+        let (lookahead, known) = known_boundary(row, masks)?;
         let completed_len = row.kv_committed_len - lookahead;
         if row.lazy { Ok(lazy(row, completed_len, lookahead, known)) } else { paired_slots(row, completed_len, known) }
     }

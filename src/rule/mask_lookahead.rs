@@ -1,9 +1,9 @@
 //! `mask-lookahead`: reuse the batch's host masks, chosen by the counter distance (pull request 33477).
 
-use crate::model::{Action, Keeps, RowView, Rule, VerifyView, WantsMasks};
+use crate::model::{Action, Keeps, RowMasks, RowView, Rule, VerifyView, WantsMasks};
 use crate::record::{AssertKind, Check};
 
-use super::ping_pong::fire;
+use super::ping_pong::{fire, fire_on_grid};
 use super::speculative;
 
 /// Fires by this batch's mask if no decode was prepared since, by the next one's if one was; the label is the live
@@ -26,17 +26,9 @@ impl Rule for MaskLookahead {
 
     fn on_result(&self, row: &RowView) -> Result<Action, AssertKind> {
         let Some(masks) = row.masks else {
-            return Ok(if row.kv_committed_len.is_multiple_of(row.grid) {
-                fire(row, row.kv_committed_len, Check::MaskLost)
-            } else {
-                Action::none(Check::MaskLost)
-            });
+            return Ok(fire_on_grid(row, row.kv_committed_len, Check::MaskLost));
         };
-        let boundary = match row.decode_batch_idx.checked_sub(masks.decode_batch_idx) {
-            Some(0) => masks.mask,
-            Some(1) => masks.mask_next.ok_or(AssertKind::MissingSnapshot)?,
-            Some(_) | None => return Err(AssertKind::Lookahead),
-        };
+        let (_, boundary) = known_boundary(row, masks)?;
         if !boundary {
             return Ok(Action::none(Check::Mask));
         }
@@ -46,6 +38,16 @@ impl Rule for MaskLookahead {
 
     fn on_verify(&self, row: &VerifyView) -> Action {
         speculative::on_verify(row)
+    }
+}
+
+/// How many decode steps were prepared since this batch, and whether the last of them is on a boundary: what the batch's own
+/// arrays say for a distance of 0 or 1.
+pub(super) fn known_boundary(row: &RowView, masks: RowMasks) -> Result<(u32, bool), AssertKind> {
+    match row.decode_batch_idx.checked_sub(masks.decode_batch_idx) {
+        Some(0) => Ok((0, masks.mask)),
+        Some(1) => Ok((1, masks.mask_next.ok_or(AssertKind::MissingSnapshot)?)),
+        Some(_) | None => Err(AssertKind::Lookahead),
     }
 }
 

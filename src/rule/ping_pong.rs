@@ -3,6 +3,11 @@
 use crate::model::{Action, RowView};
 use crate::record::Check;
 
+/// Fires with `len` if that is on the grid.
+pub(super) fn fire_on_grid(row: &RowView, len: u32, check: Check) -> Action {
+    if len.is_multiple_of(row.grid) { fire(row, len, check) } else { Action::none(check) }
+}
+
 /// Fires with `label`. Not lazy: flips the write index, so that the slot written last is kept. Lazy: keeps the index
 /// (prepare moved it) and gives the other slot back; if there is none and the request has finished, the only slot may
 /// be written by the step in flight, so nothing is donated.

@@ -3,7 +3,7 @@
 use crate::model::{Action, Keeps, RowView, Rule, VerifyView, WantsMasks};
 use crate::record::{AssertKind, Check};
 
-use super::ping_pong::fire;
+use super::ping_pong::fire_on_grid;
 use super::speculative;
 
 /// Fires when prompt plus outputs minus one is on the grid: the length that this result's own batch reached.
@@ -24,12 +24,7 @@ impl Rule for TokenLen {
     }
 
     fn on_result(&self, row: &RowView) -> Result<Action, AssertKind> {
-        let len = row.token_len();
-        if len.is_multiple_of(row.grid) {
-            Ok(fire(row, len, Check::Recompute))
-        } else {
-            Ok(Action::none(Check::Recompute))
-        }
+        Ok(fire_on_grid(row, row.token_len(), Check::Recompute))
     }
 
     fn on_verify(&self, row: &VerifyView) -> Action {
