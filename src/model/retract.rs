@@ -14,6 +14,11 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// The request whose retraction is forced in this turn, by script or by choice: any row, though KV is not short.
     pub(super) fn forced_retraction(&mut self, rows: &[ReqId]) -> Option<ReqId> {
         let turn = self.world.turn;
+        let open = self.chooser.is_open("retract");
+        let scripted_now = |event: &Event| matches!(event, Event::Retract { turn: at, .. } if *at == turn);
+        if !open && !self.setup.events.iter().any(scripted_now) {
+            return None;
+        }
         let order = self.keep_order(rows);
         let mut scripted = 0;
         for (i, event) in self.setup.events.iter().enumerate() {
@@ -28,7 +33,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
                 scripted = place as u32 + 1;
             }
         }
-        if scripted == 0 && !self.chooser.is_open("retract") {
+        if scripted == 0 && !open {
             return None;
         }
         let subject = self.world.forwards;
