@@ -13,16 +13,14 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Takes in the aborts of this turn, after its arrivals (`abort_request`).
     pub(super) fn ingest_aborts(&mut self) {
         let turn = self.world.turn;
-        let open = self.chooser.is_open("abort");
-        for (i, event) in self.setup.events.iter().enumerate() {
-            if let Event::Abort { turn: at, req } = *event
-                && at == turn
-                && !open
-            {
-                self.world.events_used[i] |= self.abort(req);
+        if !self.chooser.is_open("abort") {
+            for (i, event) in self.setup.events.iter().enumerate() {
+                if let Event::Abort { turn: at, req } = *event
+                    && at == turn
+                {
+                    self.world.events_used[i] |= self.abort(req);
+                }
             }
-        }
-        if !open {
             return;
         }
         for i in 0..self.world.reqs.len() as u32 {
@@ -72,10 +70,8 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             }
             return Ok(());
         }
-        let protected = self.world.reqs[req.index()].cache_protected_len;
         self.req(req).to_abort = false;
-        self.sink.fact(Fact::NoDonate { req, why: Nothing::Aborted });
-        self.drop_pages(req, protected);
+        self.donate_nothing(req, Nothing::Aborted);
         self.release_rest(req, None);
         self.world.chunked = None;
         self.world.chunk_abort = None;
@@ -85,10 +81,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
 
     /// A request ends without having finished by itself: it is gone, and holds nothing.
     fn drop_request(&mut self, req: ReqId) {
-        let it = self.req(req);
-        it.finish = Some(FinishKind::Abort);
-        let outputs = it.outputs;
-        self.sink.fact(Fact::Finish { req, kind: FinishKind::Abort, outputs });
+        self.finish(req, FinishKind::Abort, self.world.reqs[req.index()].outputs);
         self.close_request(req);
     }
 }

@@ -1,11 +1,11 @@
 //! Admission: which waiting requests the next prefill batch takes (`_get_new_batch_prefill_raw`, `PrefillAdder`).
 
 use crate::engine::Chooser;
-use crate::record::{AssertKind, Fact, Owner, ReqId, Sink, SlotId, Stream};
+use crate::record::{Fact, Owner, ReqId, Sink, SlotId, Stream};
 
 use super::budget::{Budget, Limits, Verdict};
 use super::features::Features;
-use super::machine::{Dead, Machine, Step};
+use super::machine::{Machine, Step};
 use super::radix::Match;
 use super::request::Stage;
 use super::setup::{CopyOnWrite, Exhaustion, Stop};
@@ -24,7 +24,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         if (self.world.running.is_full || self.world.waiting.is_empty()) && chunked.is_none() {
             return Ok(Vec::new());
         }
-        if self.rows_left() == 0 && chunked.is_none() {
+        if self.rows_left(&[]) == 0 && chunked.is_none() {
             self.world.running.is_full = true;
             return Ok(Vec::new());
         }
@@ -40,7 +40,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             if self.setup.engine.filter_before_prefill && budget.state(self.room()) == Verdict::Other {
                 break;
             }
-            if admitted.len() as u32 >= self.rows_left_beside(&admitted) {
+            if admitted.len() as u32 >= self.rows_left(&admitted) {
                 self.world.running.is_full = true;
             }
             if self.world.running.is_full {
@@ -100,20 +100,12 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         }
     }
 
-    /// How many more requests may run (`get_num_allocatable_reqs`).
-    fn rows_left(&self) -> u32 {
+    /// How many more requests may run beside the running ones (`get_num_allocatable_reqs`). From 0.5.23 on a row that
+    /// one of the `admitted` holds counts as left.
+    fn rows_left(&self, admitted: &[ReqId]) -> u32 {
         let max = self.setup.engine.max_running;
-        let running = self.world.running.reqs.len() as u32;
-        max.saturating_sub(running).min(max.saturating_sub(self.world.rows_held))
-    }
-
-    /// The same while some are admitted already: from 0.5.23 on a row that one of them holds counts as left.
-    fn rows_left_beside(&self, admitted: &[ReqId]) -> u32 {
-        if !self.setup.engine.filter_before_prefill {
-            return self.rows_left();
-        }
-        let max = self.setup.engine.max_running;
-        let held = admitted.iter().filter(|req| self.world.reqs[req.index()].holds_row).count() as u32;
+        let counts = |req: &&ReqId| self.setup.engine.filter_before_prefill && self.world.reqs[req.index()].holds_row;
+        let held = admitted.iter().filter(counts).count() as u32;
         let running = self.world.running.reqs.len() as u32;
         max.saturating_sub(running).min(max.saturating_sub(self.world.rows_held) + held)
     }
@@ -215,10 +207,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         self.evict(0, 1);
         let slot = self.alloc_slot(owner);
         self.world.tree.unlock(lock);
-        match (slot, self.setup.engine.exhaustion) {
-            (None, Exhaustion::Assert) => Err(Dead { req: Some(req), kind: AssertKind::OutOfSlots }),
-            (slot, _) => Ok(slot),
-        }
+        self.or_exhausted(req, slot)
     }
 
     /// Admits one request if the budget allows (`add_one_req`), and says whether to go on.

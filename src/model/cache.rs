@@ -7,7 +7,7 @@ use super::features::Features;
 use super::machine::{Dead, Machine, Step};
 use super::radix::{Freed, Inserted, NodeId};
 use super::request::Stage;
-use super::setup::{Exhaustion, SlotFree, Snapshot, Strategy};
+use super::setup::{SlotFree, Snapshot, Strategy};
 
 /// What a donation offers.
 struct Offer {
@@ -23,8 +23,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     pub(super) fn release_finished(&mut self, req: ReqId) -> Step {
         let lazy = self.setup.engine.strategy == Strategy::ExtraBufferLazy;
         let kept = if lazy && self.world.reqs[req.index()].decline {
-            self.sink.fact(Fact::NoDonate { req, why: Nothing::Declined });
-            self.drop_pages(req, self.world.reqs[req.index()].cache_protected_len);
+            self.donate_nothing(req, Nothing::Declined);
             None
         } else {
             self.donate_finished(req)?
@@ -60,9 +59,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         };
         let key_len = self.floor_to_page(label.min(committed));
         if key_len == 0 {
-            let protected = it.cache_protected_len;
-            self.sink.fact(Fact::NoDonate { req, why: Nothing::NoCheckpoint });
-            self.drop_pages(req, protected);
+            self.donate_nothing(req, Nothing::NoCheckpoint);
             return Ok(None);
         }
         let Some(slot) = slot else {
@@ -71,6 +68,12 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         let inserted = self.insert(req, &Offer { label, slot, owner, key_len }, true);
         self.drop_pages(req, key_len.max(self.world.reqs[req.index()].cache_protected_len));
         Ok((!inserted.state_existed).then_some(slot))
+    }
+
+    /// Gives up what is not the tree's: a request that ends or is retracted donates no state.
+    pub(super) fn donate_nothing(&mut self, req: ReqId, why: Nothing) {
+        self.sink.fact(Fact::NoDonate { req, why });
+        self.drop_pages(req, self.world.reqs[req.index()].cache_protected_len);
     }
 
     /// The label and the index of the slot that a finished request donates. A label beyond `committed` falls back to the
@@ -83,8 +86,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         if label <= committed || !engine.previous_checkpoint {
             return (label, idx);
         }
-        let pair = engine.strategy == Strategy::ExtraBuffer && engine.track_slots() == 2;
-        match it.prev_track_seqlen.filter(|&previous| pair && previous <= committed) {
+        match it.prev_track_seqlen.filter(|&previous| engine.is_pair() && previous <= committed) {
             Some(previous) => (previous, 1 - idx),
             None => (0, idx),
         }
@@ -180,10 +182,8 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             self.unlock_state(req);
         }
         self.evict(0, 1);
-        match (self.alloc_slot(owner), self.setup.engine.exhaustion) {
-            (None, Exhaustion::Assert) => Err(Dead { req: Some(req), kind: AssertKind::OutOfSlots }),
-            (slot, _) => Ok(slot),
-        }
+        let slot = self.alloc_slot(owner);
+        self.or_exhausted(req, slot)
     }
 
     /// Inserts the first `key_len` tokens with the offered state. What the tree takes changes owner, and the pages

@@ -1,7 +1,7 @@
 //! The prepare phase: what a batch needs before its forward can be queued.
 
 use crate::engine::{Choice, Chooser};
-use crate::record::{AssertKind, Fact, Mode, Owner, Phase, ReqId, Sink, SlotId};
+use crate::record::{AssertKind, BatchId, Fact, Mode, Owner, Phase, ReqId, Sink, SlotId};
 
 use super::batch::Batch;
 use super::clock::draw_many;
@@ -108,7 +108,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         }
     }
 
-    pub(super) fn begin_prepare(&mut self, batch: &Batch, rows: usize) {
+    fn begin_prepare(&mut self, batch: &Batch, rows: usize) {
         self.begin(Phase::Prepare, Some(batch.id));
         let costs = &self.setup.costs;
         self.spend(costs.prepare);
@@ -162,12 +162,12 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             let last = i + 1 == slots.len();
             self.sink.fact(Fact::SlotAlloc { slot, owner: Owner::Track(req, i as u8), last });
         }
-        let single = self.setup.engine.strategy == Strategy::ExtraBufferLazy || self.setup.engine.track_slots() == 1;
+        let pair = self.setup.engine.is_pair();
         let it = self.req(req);
         it.track = [slots.first().copied(), slots.get(1).copied()];
         it.has_track = true;
         it.next_track_idx = 0;
-        it.last_track_idx = u8::from(!single);
+        it.last_track_idx = u8::from(pair);
         Some(())
     }
 
@@ -196,7 +196,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         let chunk = self.setup.engine.prefill_grid_len();
         // The releases call the larger of the two `mamba_cache_chunk_size`.
         let branch_chunk = self.setup.engine.mamba_chunk.max(self.setup.engine.page_size);
-        let flips = self.setup.engine.strategy == Strategy::ExtraBuffer && self.setup.engine.track_slots() == 2;
+        let flips = self.setup.engine.is_pair();
         let it = self.req(req);
         let extend_len = it.extend_end - it.prefix_len;
         if !it.has_track || extend_len < chunk {
@@ -215,13 +215,19 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         it.track[usize::from(written)].map(|slot| (slot, len))
     }
 
-    /// Prepares the running batch for one decode step (`prepare_for_decode`).
-    pub(super) fn prepare_decode(&mut self) -> Step<Batch> {
+    /// Takes the running batch to be prepared under a new number.
+    pub(super) fn take_running(&mut self, mode: Mode) -> Batch {
         self.world.batches += 1;
         let mut batch = std::mem::replace(&mut self.world.running, Batch::empty(0));
-        batch.id = crate::record::BatchId(self.world.batches);
-        batch.mode = Mode::Decode;
+        batch.id = BatchId(self.world.batches);
+        batch.mode = mode;
         self.begin_prepare(&batch, batch.reqs.len());
+        batch
+    }
+
+    /// Prepares the running batch for one decode step (`prepare_for_decode`).
+    pub(super) fn prepare_decode(&mut self) -> Step<Batch> {
+        let mut batch = self.take_running(Mode::Decode);
         batch.decode_batch_idx.clear();
         let page = self.setup.engine.page_size;
         let wanted = if page > 1 { page } else { 1 } * batch.reqs.len() as u32;
@@ -258,24 +264,25 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             }
             let owner = Owner::Track(req, other);
             let slot = if self.refused(req) { None } else { self.second_slot(owner) };
-            let clears = self.setup.engine.refused_prealloc_clears_label;
-            let it = self.req(req);
-            match slot {
-                Some(slot) => {
-                    it.track[usize::from(other)] = Some(slot);
-                    it.next_track_idx = other;
-                }
-                None => {
-                    if clears {
-                        it.last_track_seqlen = None;
-                    }
-                    self.sink.fact(Fact::TrackRefused { req, k });
-                }
+            if slot.is_none() {
+                self.go_without(req, k);
+                continue;
             }
+            let it = self.req(req);
+            it.track[usize::from(other)] = slot;
+            it.next_track_idx = other;
         }
     }
 
-    pub(super) fn second_slot(&mut self, owner: Owner) -> Option<SlotId> {
+    /// The second slot for step `k` was not to be had: it will write in place.
+    pub(super) fn go_without(&mut self, req: ReqId, k: u32) {
+        if self.setup.engine.refused_prealloc_clears_label {
+            self.req(req).last_track_seqlen = None;
+        }
+        self.sink.fact(Fact::TrackRefused { req, k });
+    }
+
+    fn second_slot(&mut self, owner: Owner) -> Option<SlotId> {
         let slot = self.alloc_slot(owner);
         if slot.is_some() || !self.setup.engine.lazy_prealloc_evicts {
             return slot;
@@ -326,16 +333,29 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             let write = it.has_track && k.is_multiple_of(grid);
             let track = if write { it.track[usize::from(it.next_track_idx)] } else { None };
             batch.step_slots.push((active, track));
-            self.sink.fact(Fact::PrepareDecode {
-                batch: batch.id,
-                req,
-                k,
-                decode_batch_idx: it.decode_batch_idx,
-                kv_committed_len: it.kv_committed_len,
-                active,
-                track,
-                next_track_idx: it.has_track.then_some(it.next_track_idx),
-            });
+            self.say_prepared(batch.id, req, k, (active, track));
         }
+    }
+
+    /// Tells that a row was prepared for a step to length `k`, and the active and track slot that it will use.
+    #[inline]
+    pub(super) fn say_prepared(
+        &mut self,
+        batch: BatchId,
+        req: ReqId,
+        k: u32,
+        (active, track): (SlotId, Option<SlotId>),
+    ) {
+        let it = &self.world.reqs[req.index()];
+        self.sink.fact(Fact::PrepareDecode {
+            batch,
+            req,
+            k,
+            decode_batch_idx: it.decode_batch_idx,
+            kv_committed_len: it.kv_committed_len,
+            active,
+            track,
+            next_track_idx: it.has_track.then_some(it.next_track_idx),
+        });
     }
 }

@@ -87,7 +87,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         self.finish(req, kind, outputs);
     }
 
-    fn finish(&mut self, req: ReqId, kind: FinishKind, outputs: u32) {
+    pub(super) fn finish(&mut self, req: ReqId, kind: FinishKind, outputs: u32) {
         let it = self.req(req);
         it.finish = Some(kind);
         it.finished_len = Some(outputs);
@@ -200,12 +200,9 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// The index of the track slot that a donation would take now (`get_mamba_ping_pong_keep_idx`).
     pub(super) fn keep_idx(&self, req: ReqId) -> u8 {
         let it = &self.world.reqs[req.index()];
-        let engine = &self.setup.engine;
         match self.rule.keeps() {
             Keeps::Last => it.last_track_idx,
-            Keeps::FromNext if engine.strategy == Strategy::ExtraBuffer && engine.track_slots() == 2 => {
-                1 - it.next_track_idx
-            }
+            Keeps::FromNext if self.setup.engine.is_pair() => 1 - it.next_track_idx,
             Keeps::FromNext => it.next_track_idx,
         }
     }

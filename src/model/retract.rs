@@ -79,11 +79,9 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     }
 
     fn retract_one(&mut self, req: ReqId, left: u32) {
-        let it = &self.world.reqs[req.index()];
-        let (outputs, protected) = (it.outputs, it.cache_protected_len);
+        let outputs = self.world.reqs[req.index()].outputs;
         self.sink.fact(Fact::Retract { req, outputs });
-        self.sink.fact(Fact::NoDonate { req, why: Nothing::Retracted });
-        self.drop_pages(req, protected);
+        self.donate_nothing(req, Nothing::Retracted);
         self.release_rest(req, None);
         self.make_kv_room(left * RETRACT_DECODE_STEPS);
         self.req(req).reset_for_retract();

@@ -317,6 +317,16 @@ impl Engine {
         }
     }
 
+    /// Whether a request has both its track slots from the start, so that the write index flips between them.
+    pub fn is_pair(&self) -> bool {
+        self.strategy == Strategy::ExtraBuffer && self.track_slots() == 2
+    }
+
+    /// Tokens beyond the committed length for which speculative decoding reserves KV; 0 without it.
+    pub fn spec_reserve(&self) -> u32 {
+        self.spec.as_ref().map_or(0, Spec::reserve)
+    }
+
     /// Slots that a request takes when it is admitted: the active one and its first track slots.
     pub fn slots_at_admission(&self) -> u32 {
         match self.strategy {

@@ -7,7 +7,7 @@ use super::features::Features;
 use super::machine::{Dead, Machine, Pending, Step};
 use super::pages::runs;
 use super::radix::Freed;
-use super::setup::KvEviction;
+use super::setup::{Exhaustion, KvEviction};
 
 impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Takes one slot from the free list.
@@ -18,6 +18,14 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             None => Fact::SlotRefused { req: holder(owner), count: 1 },
         });
         slot
+    }
+
+    /// A slot that could not be had, not even by eviction: an assertion, or none to go on with.
+    pub(super) fn or_exhausted(&self, req: ReqId, slot: Option<SlotId>) -> Step<Option<SlotId>> {
+        match (slot, self.setup.engine.exhaustion) {
+            (None, Exhaustion::Assert) => Err(Dead { req: Some(req), kind: AssertKind::OutOfSlots }),
+            (slot, _) => Ok(slot),
+        }
     }
 
     /// Gives a slot back. `last` closes one call of the allocator.
@@ -94,13 +102,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         let new_page = |req: &&ReqId| self.world.reqs[req.index()].kv_committed_len.is_multiple_of(page);
         let wanted = match &self.setup.engine.spec {
             None => rows.iter().filter(new_page).count() as u32 * page,
-            Some(spec) => {
-                let needed = |req: &ReqId| {
-                    let it = &self.world.reqs[req.index()];
-                    (it.kv_committed_len + spec.reserve()).saturating_sub(it.kv_allocated_len)
-                };
-                rows.iter().map(needed).sum()
-            }
+            Some(_) => rows.iter().map(|&req| self.verify_needs(req)).sum(),
         };
         self.make_kv_room(wanted);
         self.world.pages.available() >= wanted

@@ -4,7 +4,7 @@
 //! step reserves or plans is therefore twice as wide as what it can accept.
 
 use crate::engine::{Choice, Chooser};
-use crate::record::{BatchId, Fact, Mode, Owner, ReqId, Sink};
+use crate::record::{Fact, Mode, Owner, ReqId, Sink};
 
 use super::batch::Batch;
 use super::features::Features;
@@ -15,18 +15,9 @@ use super::setup::{Accept, ResultQueue, Strategy};
 impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Prepares the running batch for one verify step (`spec_prepare_for_decode`).
     pub(super) fn prepare_verify(&mut self) -> Step<Batch> {
-        self.world.batches += 1;
-        let mut batch = std::mem::replace(&mut self.world.running, Batch::empty(0));
-        batch.id = BatchId(self.world.batches);
-        batch.mode = Mode::Verify;
-        self.begin_prepare(&batch, batch.reqs.len());
+        let mut batch = self.take_running(Mode::Verify);
         batch.plan = self.plan_tracks(&batch.reqs);
-        let reserve = self.setup.engine.spec.as_ref().map_or(0, |spec| spec.reserve());
-        let mut wanted = Vec::with_capacity(batch.reqs.len());
-        for &req in &batch.reqs {
-            let it = &self.world.reqs[req.index()];
-            wanted.push((it.kv_committed_len + reserve).saturating_sub(it.kv_allocated_len));
-        }
+        let wanted: Vec<u32> = batch.reqs.iter().map(|&req| self.verify_needs(req)).collect();
         self.make_kv_room(wanted.iter().sum());
         batch.decode_batch_idx.clear();
         batch.step_slots.clear();
@@ -40,20 +31,17 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             let active = it.active.expect("a running request has an active slot");
             let track = if it.has_track { it.track[usize::from(idx)] } else { None };
             batch.step_slots.push((active, track));
-            self.sink.fact(Fact::PrepareDecode {
-                batch: batch.id,
-                req,
-                k: batch.seq_lens[i],
-                decode_batch_idx: it.decode_batch_idx,
-                kv_committed_len: it.kv_committed_len,
-                active,
-                track: None,
-                next_track_idx: it.has_track.then_some(it.next_track_idx),
-            });
+            self.say_prepared(batch.id, req, batch.seq_lens[i], (active, None));
         }
         self.end();
         self.world.running = batch.clone();
         Ok(batch)
+    }
+
+    /// Tokens of KV that the next verify of a request lacks.
+    pub(super) fn verify_needs(&self, req: ReqId) -> u32 {
+        let it = &self.world.reqs[req.index()];
+        (it.kv_committed_len + self.setup.engine.spec_reserve()).saturating_sub(it.kv_allocated_len)
     }
 
     /// Lazy: for each row the index that its step will write if it crosses a boundary. Where one is in reach the second
@@ -81,22 +69,18 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
 
     fn take_pending(&mut self, req: ReqId, other: u8) {
         let slot = if self.refused(req) { None } else { self.alloc_slot(Owner::Track(req, other)) };
-        let clears = self.setup.engine.refused_prealloc_clears_label;
         let it = self.req(req);
         it.track[usize::from(other)] = slot;
+        let k = it.kv_committed_len;
         if slot.is_none() {
-            let k = it.kv_committed_len;
-            if clears {
-                it.last_track_seqlen = None;
-            }
-            self.sink.fact(Fact::TrackRefused { req, k });
+            self.go_without(req, k);
         }
     }
 
     /// Whether a step launched now can cross a boundary, seen from the committed length (`mamba_lazy_spec_in_window`).
     fn boundary_in_reach(&self, req: ReqId) -> bool {
         let grid = self.setup.engine.grid_len();
-        let window = self.setup.engine.spec.as_ref().map_or(0, |spec| spec.reserve());
+        let window = self.setup.engine.spec_reserve();
         let len = self.world.reqs[req.index()].kv_committed_len;
         len / grid != (len + window) / grid
     }
