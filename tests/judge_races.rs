@@ -2,7 +2,10 @@
 //!
 //! Request `A` has the active slot 1 and the track slot 2; `B` comes later. Slot 7 is free, slot 9 caches two tokens.
 
-use overlapsim::engine::{Scripted, Time};
+mod common;
+
+use common::tape::{AT, Facts};
+use overlapsim::engine::Scripted;
 use overlapsim::judge::{Finding, Judge, Judgement, Kind, Options, Verdict};
 use overlapsim::model::{CopyOnWrite, Cost, Costs, SlotFree, Snapshot};
 use overlapsim::record::*;
@@ -11,7 +14,6 @@ use overlapsim::scenario;
 
 const A: ReqId = ReqId(0);
 const B: ReqId = ReqId(1);
-const AT: Time = Time::ZERO;
 
 /// Kind, label, holds, slot.
 type Brief = (Kind, Option<u32>, Option<u32>, Option<u32>);
@@ -20,6 +22,13 @@ type Brief = (Kind, Option<u32>, Option<u32>, Option<u32>);
 struct Tape {
     record: Record,
     turn: u32,
+}
+
+impl Facts for Tape {
+    fn fact(&mut self, fact: Fact) -> &mut Tape {
+        self.record.fact(fact);
+        self
+    }
 }
 
 impl Tape {
@@ -36,33 +45,11 @@ impl Tape {
         tape
     }
 
-    fn fact(&mut self, fact: Fact) -> &mut Tape {
-        self.record.fact(fact);
-        self
-    }
-
     /// A turn of its own for what follows.
     fn turn(&mut self) -> &mut Tape {
         self.turn += 1;
         let turn = self.turn;
         self.fact(Fact::Turn { turn, at: AT }).fact(Fact::Begin { phase: Phase::Plan, batch: None, at: AT })
-    }
-
-    fn give(&mut self, slot: u32, owner: Owner) -> &mut Tape {
-        self.fact(Fact::SlotAlloc { slot: SlotId(slot), owner, last: true })
-    }
-
-    fn free(&mut self, slot: u32, owner: Owner) -> &mut Tape {
-        self.fact(Fact::SlotFree { slot: SlotId(slot), owner, last: true })
-    }
-
-    fn launch(&mut self, batch: u32) -> &mut Tape {
-        let mode = Mode::Decode;
-        self.fact(Fact::Launch { batch: BatchId(batch), mode, rows: 1, start: AT, end: AT, copied: AT })
-    }
-
-    fn wait(&mut self, batch: u32) -> &mut Tape {
-        self.fact(Fact::Wait { batch: BatchId(batch), at: AT })
     }
 
     fn extend(

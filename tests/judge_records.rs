@@ -2,13 +2,14 @@
 //!
 //! One request `A` (prompt 1, grid 4) has the active slot 1 and the track slots 2 and 3, unless a test says otherwise.
 
-use overlapsim::engine::Time;
+mod common;
+
+use common::tape::{AT, Facts};
 use overlapsim::judge::{Class, Finding, Judge, Judgement, Kind, Options, Verdict};
 use overlapsim::record::*;
 
 const A: ReqId = ReqId(0);
 const B: ReqId = ReqId(1);
-const AT: Time = Time::ZERO;
 
 /// Writes a record, one step of the machine a call.
 struct Tape {
@@ -18,6 +19,13 @@ struct Tape {
     len: [u32; 2],
     /// Outputs at the end.
     outputs: u32,
+}
+
+impl Facts for Tape {
+    fn fact(&mut self, fact: Fact) -> &mut Tape {
+        self.record.fact(fact);
+        self
+    }
 }
 
 impl Tape {
@@ -30,11 +38,6 @@ impl Tape {
 
     fn empty() -> Tape {
         Tape { record: Record::default(), page_size: 1, turn: 0, len: [0; 2], outputs: 20 }
-    }
-
-    fn fact(&mut self, fact: Fact) -> &mut Tape {
-        self.record.fact(fact);
-        self
     }
 
     fn turn(&mut self) -> &mut Tape {
@@ -55,21 +58,8 @@ impl Tape {
         self.give(slots[2], Owner::Track(req, 1))
     }
 
-    fn give(&mut self, slot: u32, owner: Owner) -> &mut Tape {
-        self.fact(Fact::SlotAlloc { slot: SlotId(slot), owner, last: true })
-    }
-
-    fn free(&mut self, slot: u32, owner: Owner) -> &mut Tape {
-        self.fact(Fact::SlotFree { slot: SlotId(slot), owner, last: true })
-    }
-
     fn cache(&mut self, slot: u32, from: Owner) -> &mut Tape {
         self.fact(Fact::SlotMove { slot: SlotId(slot), from, to: Owner::Tree })
-    }
-
-    fn launch(&mut self, batch: u32) -> &mut Tape {
-        let mode = Mode::Decode;
-        self.fact(Fact::Launch { batch: BatchId(batch), mode, rows: 1, start: AT, end: AT, copied: AT })
     }
 
     /// The token after `len` tokens: the same for everyone, so that the requests share prefixes.
@@ -110,10 +100,6 @@ impl Tape {
         });
         self.launch(batch);
         self.fact(Fact::Step { batch: batch_id, req, slot: active, k, track }).sample(req, k)
-    }
-
-    fn wait(&mut self, batch: u32) -> &mut Tape {
-        self.fact(Fact::Wait { batch: BatchId(batch), at: AT })
     }
 
     /// The result of a batch is processed in a turn of its own.

@@ -3,3 +3,4 @@
 
 pub mod recording;
 pub mod setups;
+pub mod tape;
