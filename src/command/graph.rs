@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use crate::graph::{Events, cut, dot, json};
 use crate::report::name;
-use crate::runner::Keep;
+use crate::runner::{Keep, Outcome};
 
 use super::output::{Exit, Failure, print};
-use super::run::{load, rules, run_all};
+use super::run::{load, rules, run_one};
 
 /// Most events that are drawn at once.
 const EVENTS_MAX: usize = 5000;
@@ -56,12 +56,9 @@ pub fn graph_to_text(args: &GraphArgs) -> Result<String, Failure> {
     let [rule] = rules.as_slice() else {
         return Err(Failure("error: a graph is of one run\nhelp: name one rule, not `all`\n".to_owned()));
     };
-    let outcomes = run_all(&scenario, &rules, args.seed, Keep { record: true, ..Keep::default() });
-    let (judgement, record) = match outcomes.as_slice() {
-        [outcome] => (&outcome.judgement, outcome.record.as_ref()),
-        _ => panic!("one rule makes one outcome"),
-    };
-    let record = record.expect("the record was asked for");
+    let Outcome { judgement, record, .. } =
+        &run_one(&scenario, *rule, args.seed, Keep { record: true, ..Keep::default() });
+    let record = record.as_ref().expect("the record was asked for");
     let names = &scenario.setup.names;
     let whole = Events::new(record, judgement);
     let count = judgement.findings.len();

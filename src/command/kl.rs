@@ -9,7 +9,7 @@ use crate::runner::{self, Keep, Outcome};
 use crate::scenario::Scenario;
 
 use super::output::{Exit, Failure, print};
-use super::run::{Format, load, reports, rules, run_all, worst};
+use super::run::{Format, load, reports, rules, run_one, worst};
 
 /// What `kl` is asked to do.
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ pub fn kl_to_text(args: &KlArgs) -> Result<(String, Exit), Failure> {
 
 /// Runs a scenario under one rule, and again for the gauge to see what happens.
 fn measure(scenario: &Scenario, rule: &dyn Rule, seed: Option<u64>, ssm: Ssm) -> (Outcome, Severity) {
-    let outcome = run_all(scenario, &[rule], seed, Keep::default()).swap_remove(0);
+    let outcome = run_one(scenario, rule, seed, Keep::default());
     let mut gauge = Gauge::new(ssm, scenario.setup.engine.mamba_chunk);
     runner::replay(&scenario.setup, rule, seed.unwrap_or(scenario.seed), &mut gauge);
     (outcome, gauge.finish())

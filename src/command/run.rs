@@ -78,13 +78,14 @@ fn run_into(args: &RunArgs, out: &mut dyn FnMut(&str) -> bool) -> Result<Exit, F
             let mut exit = Exit::Good;
             for (index, &rule) in rules.iter().enumerate() {
                 let keep = Keep { boundaries: args.timeline, skew: args.skew, ..Keep::default() };
-                let outcomes = run_all(&scenario, &[rule], args.seed, keep);
-                exit = exit.max(worst(&outcomes));
-                let runs = reports(&scenario, &path, &[rule], args.seed, &outcomes);
+                let outcome = run_one(&scenario, rule, args.seed, keep);
+                let outcomes = std::slice::from_ref(&outcome);
+                exit = exit.max(worst(outcomes));
+                let runs = reports(&scenario, &path, &[rule], args.seed, outcomes);
                 let blank = if index > 0 { "\n" } else { "" };
                 let wanted = runs.iter().all(|run| out(&format!("{blank}{}", run_text(run))));
                 if args.timeline && wanted && out("\n") {
-                    draw(&scenario, rule, args, &outcomes, out);
+                    draw(&scenario, rule, args, &outcome, out);
                 }
             }
             Ok(exit)
@@ -93,13 +94,11 @@ fn run_into(args: &RunArgs, out: &mut dyn FnMut(&str) -> bool) -> Result<Exit, F
 }
 
 /// Draws the timeline of a run that has been judged: it is run again, turn by turn.
-fn draw(scenario: &Scenario, rule: &dyn Rule, args: &RunArgs, outcomes: &[Outcome], out: &mut dyn FnMut(&str) -> bool) {
+fn draw(scenario: &Scenario, rule: &dyn Rule, args: &RunArgs, outcome: &Outcome, out: &mut dyn FnMut(&str) -> bool) {
     let seed = args.seed.unwrap_or(scenario.seed);
-    for outcome in outcomes {
-        let mut timeline = Timeline::new(&scenario.setup.names, &outcome.judgement, args.turns.clone(), out);
-        runner::replay(&scenario.setup, rule, seed, &mut timeline);
-        timeline.end();
-    }
+    let mut timeline = Timeline::new(&scenario.setup.names, &outcome.judgement, args.turns.clone(), out);
+    runner::replay(&scenario.setup, rule, seed, &mut timeline);
+    timeline.end();
 }
 
 /// Reads a scenario file.
@@ -135,6 +134,11 @@ pub(super) fn run_all(scenario: &Scenario, rules: &[&dyn Rule], seed: Option<u64
     let mut progress = Progress::new(&scenario.setup, rules.len());
     let seed = seed.unwrap_or(scenario.seed);
     rules.iter().map(|rule| runner::run(&scenario.setup, *rule, seed, keep, Some(&mut || progress.output()))).collect()
+}
+
+/// Runs a scenario under one rule, showing progress.
+pub(super) fn run_one(scenario: &Scenario, rule: &dyn Rule, seed: Option<u64>, keep: Keep) -> Outcome {
+    run_all(scenario, &[rule], seed, keep).swap_remove(0)
 }
 
 /// What the renderers need of each run.
