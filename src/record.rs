@@ -9,7 +9,10 @@ mod ids;
 mod sink;
 mod state;
 
-pub use fact::{AssertKind, Check, Donated, Fact, Field, FinishKind, Kept, Mode, Nothing, Owner, Phase, Stream};
+pub use fact::{
+    AssertKind, Check, Donated, Fact, Field, Fields, FinishKind, Kept, Mode, Nothing, Owner, Phase, Place, RowArrays,
+    Stream,
+};
 pub use ids::{BatchId, PageId, ReqId, SlotId, Token};
 pub use sink::{Entry, Record, Sink, Tee};
 pub use state::State;

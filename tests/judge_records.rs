@@ -149,7 +149,7 @@ impl Tape {
 
     fn nothing(&mut self, why: Nothing) -> &mut Tape {
         self.fact(Fact::Finish { req: A, kind: FinishKind::Token, outputs: self.outputs });
-        self.fact(Fact::NoDonate { req: A, why });
+        self.fact(Fact::NoDonate { req: A, why, slot: None });
         self.free(1, Owner::Active(A)).free(2, Owner::Track(A, 0)).free(3, Owner::Track(A, 1))
     }
 
@@ -457,7 +457,8 @@ fn a_right_start_is_not_tainted() {
     for len in 1..6 {
         tape.sample(B, len);
     }
-    tape.fact(Fact::Match { req: B, state_len: 4, kv_len: 4, branching: None }).fact(Fact::Admit { req: B });
+    tape.fact(Fact::Match { req: B, state_len: 4, kv_len: 4, branching: None, source: None })
+        .fact(Fact::Admit { req: B });
     tape.fact(Fact::Hit { req: B, source: SlotId(2), len: 4 });
     start_from(&mut tape, 2);
     let judged = tape.offer(B, 6, 5, false).judge();
@@ -628,9 +629,9 @@ fn how_the_rule_found_out_is_counted() {
 fn outcomes_say_what_became_of_each_request() {
     let mut tape = Tape::empty();
     for state_len in [2, 4] {
-        tape.fact(Fact::Match { req: B, state_len, kv_len: 4, branching: None });
+        tape.fact(Fact::Match { req: B, state_len, kv_len: 4, branching: None, source: None });
     }
-    tape.arrive(B, 5, [1, 2, 3]).fact(Fact::Match { req: B, state_len: 5, kv_len: 5, branching: None });
+    tape.arrive(B, 5, [1, 2, 3]).fact(Fact::Match { req: B, state_len: 5, kv_len: 5, branching: None, source: None });
     tape.fact(Fact::Admit { req: B }).fact(Fact::Output { batch: BatchId(1), req: B, outputs: 1, at: AT });
     tape.fact(Fact::Finish { req: B, kind: FinishKind::Length, outputs: 2 }).fact(Fact::PinMissed { req: B });
     let judged = tape.fact(Fact::PinEnded { req: A }).judge();
@@ -687,7 +688,7 @@ fn nonsense(draw: &mut impl FnMut() -> u32) -> Fact {
     match draw().wrapping_mul(7).wrapping_add(draw()) % 34 {
         0 => Fact::Turn { turn: a, at: AT },
         1 => Fact::Arrive { req, at: AT, max_new: a },
-        2 => Fact::Match { req, state_len: a, kv_len: b, branching: None },
+        2 => Fact::Match { req, state_len: a, kv_len: b, branching: None, source: None },
         3 => Fact::Hit { req, source: slot, len: a },
         4 => Fact::Admit { req },
         5 => Fact::SlotAlloc { slot, owner: owner(a), last: true },
@@ -720,7 +721,7 @@ fn nonsense(draw: &mut impl FnMut() -> u32) -> Fact {
         24 | 25 => Fact::Row { batch, req, lookahead: i64::from(a) - 3, kv_committed_len: b, check },
         26 => Fact::Decision { batch, req, before: after, after },
         27 => Fact::Donate { req, label: a, key_len: b, slot, how },
-        28 => Fact::NoDonate { req, why },
+        28 => Fact::NoDonate { req, why, slot: None },
         29 => Fact::TrackRefused { req, k: a },
         30 => Fact::Skip { batch, req },
         31 => Fact::Done { at: AT },

@@ -234,6 +234,7 @@ fn every_token_that_a_verify_accepts_is_an_output_up_to_the_end() {
         from,
         to,
         track: Some((tracked, 8)).filter(|(_, at)| (from..=to).contains(at)),
+        target: Some(tracked),
     };
     script.fact(verify(3, 6, 9));
     script.fact(verify(4, 9, 10));
@@ -268,7 +269,15 @@ fn what_the_record_does_not_tell_is_not_compared() {
     script.extend(B, ACTIVE, 4, 9);
     script.output(2, 1);
     script.extend(B, ACTIVE, 6, u32::MAX);
-    script.fact(Fact::Verify { batch: BatchId(8), req: B, slot: ACTIVE, from: u32::MAX, to: u32::MAX, track: None });
+    script.fact(Fact::Verify {
+        batch: BatchId(8),
+        req: B,
+        slot: ACTIVE,
+        from: u32::MAX,
+        to: u32::MAX,
+        track: None,
+        target: None,
+    });
     script.fact(Fact::Step { batch: BatchId(9), req: ReqId(u32::MAX), slot: SlotId(u32::MAX), k: 0, track: None });
     let severity = script.measure();
     assert_eq!((severity.hits.len(), severity.positions(), severity.avg()), (1, 0, None));

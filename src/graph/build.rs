@@ -232,6 +232,8 @@ impl Sink for Builder {
             | Fact::Finish { .. }
             | Fact::Row { .. }
             | Fact::Read { .. }
+            | Fact::Fields { .. }
+            | Fact::Arrays { .. }
             | Fact::Decision { .. }
             | Fact::Flip { .. }
             | Fact::NoDonate { .. }

@@ -23,6 +23,8 @@ impl Sink for Judge {
             | Fact::Flip { .. }
             | Fact::Abort { .. }
             | Fact::Read { .. }
+            | Fact::Fields { .. }
+            | Fact::Arrays { .. }
             | Fact::Mix { .. }
             | Fact::MiddleChunk { .. } => {}
             Fact::Arrive { req, max_new, .. } => self.requests.arrive(req, max_new),
@@ -55,7 +57,7 @@ impl Sink for Judge {
             Fact::CopyState { req, from, to, stream } => self.copy_state(req, from, to, stream),
             Fact::Extend { req, slot, from, to, track, .. } => self.extend(req, slot, from, to, track),
             Fact::Step { batch, req, slot, k, track } => self.step(batch, req, slot, k, track),
-            Fact::Verify { batch, req, slot, from, to, track } => {
+            Fact::Verify { batch, req, slot, from, to, track, .. } => {
                 self.extend(req, slot, from, to, track);
                 if let Some(live) = self.requests.get_or_new(req) {
                     live.window.launch_run(batch, to, track);
@@ -90,7 +92,7 @@ impl Sink for Judge {
             Fact::Donate { req, label, key_len, slot, how } => {
                 self.donate(req, Offer { label, key_len, slot, how });
             }
-            Fact::NoDonate { req, why } => self.no_donate(req, why),
+            Fact::NoDonate { req, why, .. } => self.no_donate(req, why),
             Fact::TrackRefused { req, k } => {
                 if let Some(live) = self.requests.get_or_new(req) {
                     live.dues.refuse(k);

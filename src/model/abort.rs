@@ -2,7 +2,7 @@
 //! the result in flight.
 
 use crate::engine::{Choice, Chooser};
-use crate::record::{Fact, FinishKind, Nothing, ReqId, Sink};
+use crate::record::{Fact, FinishKind, Nothing, Place, ReqId, Sink};
 
 use super::features::Features;
 use super::machine::{Last, Machine, Step};
@@ -35,21 +35,25 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
 
     /// Aborts a request wherever it is. Says whether there was anything to abort.
     fn abort(&mut self, req: ReqId) -> bool {
-        match self.world.reqs[req.index()].stage {
-            Stage::Unseen | Stage::Finished => return false,
-            Stage::Waiting => {
+        let place = self.place(req);
+        match place {
+            Place::Finished | Place::Gone => {
+                self.sink.fact(Fact::Abort { req, place, taken: false });
+                return false;
+            }
+            Place::Waiting => {
                 self.world.waiting.retain(|&waiting| waiting != req);
-                self.sink.fact(Fact::Abort { req });
+                self.sink.fact(Fact::Abort { req, place, taken: true });
                 self.drop_request(req);
                 return true;
             }
-            Stage::Running => {}
+            Place::Chunk | Place::Prefill | Place::Decode => {}
         }
         let pending = self.world.reqs[req.index()].to_abort || self.world.chunk_abort == Some(req);
-        if pending || self.world.reqs[req.index()].finished() {
+        self.sink.fact(Fact::Abort { req, place, taken: !pending });
+        if pending {
             return false;
         }
-        self.sink.fact(Fact::Abort { req });
         if self.world.chunked == Some(req) {
             self.world.chunk_abort = Some(req);
         }
@@ -58,6 +62,22 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             self.req(req).to_abort = true;
         }
         true
+    }
+
+    /// What an abort of a request meets now.
+    fn place(&self, req: ReqId) -> Place {
+        let it = &self.world.reqs[req.index()];
+        let in_last = matches!(&self.world.last, Last::Extend(last) if last.reqs.contains(&req));
+        match it.stage {
+            Stage::Unseen => Place::Gone,
+            Stage::Finished if it.dropped => Place::Gone,
+            Stage::Finished => Place::Finished,
+            Stage::Running if it.finished() => Place::Finished,
+            Stage::Running if self.world.chunked == Some(req) => Place::Chunk,
+            Stage::Waiting => Place::Waiting,
+            Stage::Running if in_last && it.outputs == 0 => Place::Prefill,
+            Stage::Running => Place::Decode,
+        }
     }
 
     /// Tears down the request in chunks that was to be aborted, before its next chunk
@@ -71,7 +91,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             return Ok(());
         }
         self.req(req).to_abort = false;
-        self.donate_nothing(req, Nothing::Aborted);
+        self.donate_nothing(req, Nothing::Aborted, None);
         self.release_rest(req, None);
         self.world.chunked = None;
         self.world.chunk_abort = None;
@@ -81,6 +101,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
 
     /// A request ends without having finished by itself: it is gone, and holds nothing.
     fn drop_request(&mut self, req: ReqId) {
+        self.req(req).dropped = true;
         self.finish(req, FinishKind::Abort, self.world.reqs[req.index()].outputs);
         self.close_request(req);
     }

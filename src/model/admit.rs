@@ -21,11 +21,14 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             self.world.running.is_full = false;
         }
         let chunked = self.world.chunked;
-        if (self.world.running.is_full || self.world.waiting.is_empty()) && chunked.is_none() {
-            return Ok(Vec::new());
-        }
-        if self.rows_left(&[]) == 0 && chunked.is_none() {
+        let nobody = self.world.waiting.is_empty() && chunked.is_none();
+        let full = self.world.running.is_full && chunked.is_none();
+        let mut looks = !nobody && !full;
+        if looks && self.rows_left(&[]) == 0 && chunked.is_none() {
             self.world.running.is_full = true;
+            looks = false;
+        }
+        if nobody || !self.ask_whether("admission", self.world.turn, looks) {
             return Ok(Vec::new());
         }
         self.refresh_waiting();
@@ -35,22 +38,17 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             self.go_on(req, &mut budget, &mut admitted);
         }
         self.set_slots_aside();
-        for i in 0..self.world.waiting.len() {
-            let req = self.world.waiting[i];
-            if self.setup.engine.filter_before_prefill && budget.state(self.room()) == Verdict::Other {
-                break;
-            }
-            if admitted.len() as u32 >= self.rows_left(&admitted) {
-                self.world.running.is_full = true;
-            }
-            if self.world.running.is_full {
-                break;
-            }
+        let mut goes_on = true;
+        let mut looked = Vec::new();
+        for place in 0..self.world.waiting.len() {
+            let own = goes_on && self.looks_on(&budget, &admitted);
+            let Some(req) = self.next_candidate(place, own, &mut looked) else { break };
             if !self.slots_fit(&admitted) || !self.match_prefix(req)? {
                 break;
             }
             let verdict = self.try_admit(req, &mut budget, &mut admitted);
-            if verdict == Verdict::Continue {
+            goes_on = verdict == Verdict::Continue;
+            if goes_on {
                 continue;
             }
             if verdict == Verdict::NoToken {
@@ -60,7 +58,9 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             if admitted.last() != Some(&req) {
                 self.give_hit_back(req);
             }
-            break;
+            if !self.chooser.is_open("candidate") {
+                break;
+            }
         }
         self.give_slots_back();
         self.world.waiting.retain(|req| !admitted.contains(req));
@@ -70,13 +70,40 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         Ok(admitted)
     }
 
+    /// The request to look at after the first `place` ones: the next in the queue, if `own` says so. `looked` are those
+    /// looked at already, where somebody at the door has another order.
+    fn next_candidate(&mut self, place: usize, own: bool, looked: &mut Vec<ReqId>) -> Option<ReqId> {
+        if !self.chooser.is_open("candidate") {
+            return own.then(|| self.world.waiting[place]);
+        }
+        let left: Vec<ReqId> = self.world.waiting.iter().copied().filter(|req| !looked.contains(req)).collect();
+        let chosen = left.iter().copied().find(|&req| self.ask_whether("candidate", req.0, own && req == left[0]))?;
+        looked.push(chosen);
+        Some(chosen)
+    }
+
+    /// Whether there may be room for one more request beside the `admitted`.
+    fn looks_on(&mut self, budget: &Budget, admitted: &[ReqId]) -> bool {
+        if self.setup.engine.filter_before_prefill && budget.state(self.room()) == Verdict::Other {
+            return false;
+        }
+        if admitted.len() as u32 >= self.rows_left(admitted) {
+            self.world.running.is_full = true;
+        }
+        !self.world.running.is_full
+    }
+
     /// Takes the next chunk of the request in chunks into the batch (`add_chunked_req`).
     fn go_on(&mut self, req: ReqId, budget: &mut Budget, admitted: &mut Vec<ReqId>) {
         let room = self.room();
         let max_new = self.setup.requests[req.index()].max_new;
-        let it = self.req(req);
+        let it = &self.world.reqs[req.index()];
         let left = it.known_len() - it.prefix_len;
-        let len = budget.next_chunk(left, room);
+        let len = self.ask("chunk", req.0, left + 1, budget.next_chunk(left, room));
+        if len == 0 {
+            return;
+        }
+        let it = self.req(req);
         it.extend_end = it.prefix_len + len;
         budget.take(len, if len < left { 0 } else { max_new });
         admitted.push(req);
@@ -135,14 +162,14 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Takes a slot for each waiting request in one call, as `alloc_group_begin` does.
     fn set_slots_aside(&mut self) {
         let count = self.world.waiting.len() as u32;
-        match self.world.slots.set_aside(count) {
-            Some(spare) => {
-                for (i, &slot) in spare.iter().enumerate() {
-                    let last = i + 1 == spare.len();
-                    self.sink.fact(Fact::SlotAlloc { slot, owner: Owner::Spare, last });
-                }
-            }
-            None => self.sink.fact(Fact::SlotRefused { req: None, count }),
+        let mut spare = Vec::new();
+        if count == 0 || !self.give_slots(count, &mut spare) {
+            self.sink.fact(Fact::SlotRefused { req: None, count });
+            return;
+        }
+        self.world.slots.set_aside(&spare);
+        for (i, &slot) in spare.iter().enumerate() {
+            self.sink.fact(Fact::SlotAlloc { slot, owner: Owner::Spare, last: i + 1 == spare.len() });
         }
     }
 
@@ -188,8 +215,8 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
                 self.copy_hit(req, Stream::Schedule);
             }
         }
-        let Match { state_len, kv_len, branching, .. } = found;
-        self.sink.fact(Fact::Match { req, state_len, kv_len, branching });
+        let Match { state_len, kv_len, branching, state: source, .. } = found;
+        self.sink.fact(Fact::Match { req, state_len, kv_len, branching, source });
         Ok(true)
     }
 
@@ -216,15 +243,17 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         let max_new = self.setup.requests[req.index()].max_new;
         let extend_len = it.known_len() - it.prefix_len;
         let outputs_left = max_new.saturating_sub(it.outputs);
-        let node = it.last_node;
-        if !budget.fits(extend_len, outputs_left, self.room()) {
+        let (node, prefix_len) = (it.last_node, it.prefix_len);
+        if !budget.fits(extend_len, outputs_left, self.room()) && self.ask("admit", req.0, extend_len + 1, 0) == 0 {
             return Verdict::NoToken;
         }
         // Locked while it is looked at: what it will hold is not evictable for it.
         let lock = self.world.tree.lock(node);
         let fits = budget.fits(extend_len, outputs_left, self.room());
-        let part = budget.chunk(it.prefix_len, extend_len).filter(|_| budget.input_fits(extend_len));
-        if let Some(len) = part.filter(|_| fits) {
+        let part = budget.chunk(prefix_len, extend_len).filter(|_| budget.input_fits(extend_len));
+        let own = part.filter(|_| fits).unwrap_or(0);
+        let len = self.ask("admit", req.0, extend_len + 1, own);
+        if len > 0 {
             let mut held = self.world.tree.lock(node);
             if self.setup.engine.admission_forgets_skip {
                 held.forget_skip();

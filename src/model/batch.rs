@@ -30,6 +30,9 @@ pub struct Batch {
     pub step_slots: Vec<(SlotId, Option<SlotId>)>,
     /// Speculative decoding with the lazy strategy: the track index that each row plans to write, if not dropped.
     pub plan: Option<Vec<u8>>,
+    /// Whether the forward keeps a state of a row, and the track slot: as the batch's arrays have it, a value a row.
+    /// Speculative decoding leaves those of the prefill behind until a filter or merge drops them. Only for a witness.
+    pub track_rows: Vec<(bool, SlotId)>,
     /// What prepare saw of the shared fields, a value a row, if that is asked for.
     pub glimpses: Vec<Glimpse>,
     /// Host masks, if built and not dropped.
@@ -53,6 +56,7 @@ impl Batch {
             extend_track: Vec::new(),
             step_slots: Vec::new(),
             plan: None,
+            track_rows: Vec::new(),
             glimpses: Vec::new(),
             masks: None,
             is_full: false,
@@ -76,6 +80,7 @@ impl Batch {
         retain(&mut self.reqs, &kept);
         retain(&mut self.seq_lens, &kept);
         self.plan = None;
+        self.track_rows.clear();
         self.masks.take().is_some()
     }
 
@@ -95,6 +100,7 @@ impl Batch {
         self.reqs = kept.to_vec();
         self.seq_lens = lens;
         self.plan = None;
+        self.track_rows.clear();
         self.masks.take().is_some()
     }
 
@@ -103,6 +109,7 @@ impl Batch {
         self.reqs.extend_from_slice(&other.reqs);
         self.seq_lens.extend_from_slice(&other.seq_lens);
         self.plan = None;
+        self.track_rows.clear();
         self.masks.take().is_some()
     }
 }

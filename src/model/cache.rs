@@ -23,7 +23,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     pub(super) fn release_finished(&mut self, req: ReqId) -> Step {
         let lazy = self.setup.engine.strategy == Strategy::ExtraBufferLazy;
         let kept = if lazy && self.world.reqs[req.index()].decline {
-            self.donate_nothing(req, Nothing::Declined);
+            self.donate_nothing(req, Nothing::Declined, None);
             None
         } else {
             self.donate_finished(req)?
@@ -54,12 +54,13 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             Strategy::NoBuffer => (committed, it.active, Owner::Active(req)),
             Strategy::ExtraBuffer | Strategy::ExtraBufferLazy => {
                 let (label, idx) = self.checkpoint(req, committed);
-                (label, it.track[usize::from(idx)], Owner::Track(req, idx))
+                let slot = idx.and_then(|idx| it.track[usize::from(idx)]);
+                (label, slot, Owner::Track(req, idx.unwrap_or(0)))
             }
         };
         let key_len = self.floor_to_page(label.min(committed));
         if key_len == 0 {
-            self.donate_nothing(req, Nothing::NoCheckpoint);
+            self.donate_nothing(req, Nothing::NoCheckpoint, slot);
             return Ok(None);
         }
         let Some(slot) = slot else {
@@ -71,24 +72,24 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     }
 
     /// Gives up what is not the tree's: a request that ends or is retracted donates no state.
-    pub(super) fn donate_nothing(&mut self, req: ReqId, why: Nothing) {
-        self.sink.fact(Fact::NoDonate { req, why });
+    pub(super) fn donate_nothing(&mut self, req: ReqId, why: Nothing, slot: Option<SlotId>) {
+        self.sink.fact(Fact::NoDonate { req, why, slot });
         self.drop_pages(req, self.world.reqs[req.index()].cache_protected_len);
     }
 
     /// The label and the index of the slot that a finished request donates. A label beyond `committed` falls back to the
     /// checkpoint before, if the engine can name it, or to nothing (`_select_finished_checkpoint`).
-    fn checkpoint(&self, req: ReqId, committed: u32) -> (u32, u8) {
+    fn checkpoint(&self, req: ReqId, committed: u32) -> (u32, Option<u8>) {
         let it = &self.world.reqs[req.index()];
         let engine = &self.setup.engine;
         let idx = self.keep_idx(req);
         let label = it.last_track_seqlen.unwrap_or(0);
         if label <= committed || !engine.previous_checkpoint {
-            return (label, idx);
+            return (label, Some(idx));
         }
         match it.prev_track_seqlen.filter(|&previous| engine.is_pair() && previous <= committed) {
-            Some(previous) => (previous, 1 - idx),
-            None => (0, idx),
+            Some(previous) => (previous, Some(1 - idx)),
+            None => (0, None),
         }
     }
 
@@ -127,11 +128,11 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         // Whatever is cached of it, the next chunk goes on from here.
         self.req(req).prefix_len = end;
         let Some(label) = label else {
-            self.sink.fact(Fact::NoDonate { req, why: Nothing::NoCheckpoint });
+            self.sink.fact(Fact::NoDonate { req, why: Nothing::NoCheckpoint, slot: None });
             return Ok(());
         };
         let Some((slot, owner)) = self.hand_over(req)? else {
-            self.sink.fact(Fact::NoDonate { req, why: Nothing::NoSlot });
+            self.sink.fact(Fact::NoDonate { req, why: Nothing::NoSlot, slot: None });
             self.req(req).last_track_seqlen = None;
             return Ok(());
         };
@@ -143,7 +144,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             }
             self.relock(req, key_len, inserted.node);
         } else {
-            self.sink.fact(Fact::NoDonate { req, why: Nothing::NoCheckpoint });
+            self.sink.fact(Fact::NoDonate { req, why: Nothing::NoCheckpoint, slot: None });
             self.free_slot(slot, owner, true);
         }
         let it = self.req(req);

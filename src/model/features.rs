@@ -17,6 +17,8 @@ pub trait Features {
     const DEFERRED_FREE: bool;
     /// The comparison of what results read with what their prepare saw.
     const SKEW: bool;
+    /// What a witness is told of fields and arrays.
+    const WITNESS: bool;
 
     /// Whether a machine with these features can run `setup`.
     fn suffice(setup: &Setup) -> bool {
@@ -44,6 +46,7 @@ impl Features for Every {
     const SPEC: bool = true;
     const DEFERRED_FREE: bool = true;
     const SKEW: bool = true;
+    const WITNESS: bool = true;
 }
 
 /// None of them: what benches compare a run with, to measure what switched-off features cost.
@@ -57,4 +60,5 @@ impl Features for Plain {
     const SPEC: bool = false;
     const DEFERRED_FREE: bool = false;
     const SKEW: bool = false;
+    const WITNESS: bool = false;
 }

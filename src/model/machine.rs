@@ -117,6 +117,21 @@ impl World {
         }
     }
 
+    /// The number of the next loop turn.
+    pub fn turn(&self) -> u32 {
+        self.turn
+    }
+
+    /// State slots in the free list.
+    pub fn slots_free(&self) -> u32 {
+        self.slots.available()
+    }
+
+    /// Requests that hold a row of the request pool.
+    pub fn rows_held(&self) -> u32 {
+        self.rows_held
+    }
+
     /// The radix tree, for audits.
     pub fn tree(&self) -> &Radix {
         &self.tree
@@ -155,6 +170,8 @@ pub struct Machine<'a, C, S, F = Every> {
     pub(super) sink: &'a mut S,
     /// Whether results are compared with what their prepare saw.
     pub(super) skew: bool,
+    /// Whether fields and arrays are told.
+    pub(super) witness: bool,
     pub(super) world: World,
     features: PhantomData<F>,
 }
@@ -179,7 +196,16 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
     /// If `setup` asks for a feature that `F` lacks.
     pub fn with_features(setup: &'a Setup, rule: &'a dyn Rule, chooser: &'a mut C, sink: &'a mut S) -> Self {
         assert!(F::suffice(setup), "the setup asks for a feature that this machine is built without");
-        Machine { setup, rule, chooser, sink, skew: false, world: World::new(setup), features: PhantomData }
+        Machine {
+            setup,
+            rule,
+            chooser,
+            sink,
+            skew: false,
+            witness: false,
+            world: World::new(setup),
+            features: PhantomData,
+        }
     }
 
     /// Runs to the end and returns how it ended and the last state.
@@ -193,8 +219,19 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
         (Ended::TurnsMax, self.world)
     }
 
+    /// The state now.
+    pub fn world(&self) -> &World {
+        &self.world
+    }
+
+    /// The last state.
+    pub fn into_world(self) -> World {
+        self.world
+    }
+
     /// One loop turn. Returns how the run ended if it did.
     pub fn turn(&mut self) -> Option<Ended> {
+        self.ask("turn", self.world.turn, 1, 0);
         let at = self.world.clock.cpu;
         self.sink.fact(Fact::Turn { turn: self.world.turn, at });
         let stepped = if self.setup.engine.overlap { self.turn_overlap() } else { self.turn_normal() };

@@ -10,6 +10,7 @@ mod batch;
 mod budget;
 mod cache;
 mod clock;
+mod doors;
 mod features;
 mod forward;
 mod ingest;
@@ -29,6 +30,7 @@ mod skew;
 mod slots;
 mod store;
 mod verify;
+mod witness;
 
 pub use features::{Every, Features, Plain};
 pub use machine::{Ended, Machine, World};

@@ -87,7 +87,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             return Ok(false);
         }
         let before = self.world.running.reqs.len();
-        let finishing = self.finishing_in_flight();
+        let finishing = self.left_out();
         self.filter_running(&finishing);
         if self.world.running.reqs.is_empty() {
             self.world.running.is_full = false;
@@ -95,13 +95,14 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         }
         let rows = self.world.running.reqs.clone();
         let fits = self.room_for_decode(&rows);
-        if !fits && !finishing.is_empty() {
+        if !self.ask_whether("decode", self.world.turn, fits || finishing.is_empty()) {
             // The result in flight frees the pages of those that finish: decode in the next turn instead.
             self.world.running.is_full = false;
             return Ok(false);
         }
         let forced = if F::EVENTS { self.forced_retraction(&rows) } else { None };
-        if fits && forced.is_none() {
+        let short = !fits || forced.is_some();
+        if !self.ask_whether("short", self.world.turn, short) {
             self.world.ratio.decay_step();
         } else {
             self.retract(&rows, forced)?;
@@ -124,6 +125,16 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         };
         let queued = &pending.batch.reqs;
         self.world.running.reqs.iter().copied().filter(|req| ends(req) && queued.contains(req)).collect()
+    }
+
+    /// The running requests that take no part in the next decode step though they have not finished.
+    pub(super) fn left_out(&mut self) -> Vec<ReqId> {
+        let finishing = self.finishing_in_flight();
+        if !self.chooser.is_open("row") {
+            return finishing;
+        }
+        let rows = self.world.running.reqs.clone();
+        rows.into_iter().filter(|req| !self.ask_whether("row", req.0, !finishing.contains(req))).collect()
     }
 
     /// A number for a new batch.

@@ -9,7 +9,7 @@ use super::features::Features;
 use super::machine::{Dead, Machine, Step};
 use super::masks::HostMasks;
 use super::rule::WantsMasks;
-use super::setup::{Event, MixedTracking, SlotHeadroom, Strategy};
+use super::setup::{Event, MixedTracking, Release, SlotHeadroom, Strategy};
 
 impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Prepares a prefill batch (`prepare_for_extend`).
@@ -28,7 +28,16 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             batch.reqs.push(req);
             batch.seq_lens.push(it.extend_end);
             batch.prefix_lens.push(it.prefix_len);
-            let track = self.track_extend(req);
+            let it = &self.world.reqs[req.index()];
+            let first = it.track[usize::from(it.next_track_idx)];
+            let (track, track_end) = self.track_extend(req).unzip();
+            let track = track.flatten();
+            if F::WITNESS
+                && self.witness
+                && let Some(slot) = first
+            {
+                batch.track_rows.push((track.is_some(), slot));
+            }
             batch.extend_track.push(track);
             let it = &self.world.reqs[req.index()];
             self.sink.fact(Fact::PrepareExtend {
@@ -41,6 +50,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
                 track,
                 next_track_idx: it.has_track.then_some(it.next_track_idx),
             });
+            self.say_row(&batch, batch.reqs.len() - 1, track_end);
         }
         self.end();
         if F::MIXED && self.setup.engine.mixed_chunk && !self.world.running.reqs.is_empty() {
@@ -52,13 +62,14 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Lets the running batch ride along in a prefill batch (`mix_with_running`).
     fn mix(&mut self, batch: &mut Batch) -> Step {
         let newest = self.setup.engine.filter_before_prefill;
-        let finishing = self.finishing_in_flight();
+        let finishing = self.left_out();
         self.filter_running(&finishing);
         if !finishing.is_empty() {
             self.world.running.is_full = false;
         }
         let rows = self.world.running.reqs.clone();
-        if newest && (rows.is_empty() || !self.room_for_decode(&rows)) {
+        let own = !newest || !rows.is_empty() && self.room_for_decode(&rows);
+        if !self.ask_whether("mix", self.world.turn, own) {
             return Ok(());
         }
         let is_full = self.world.running.is_full;
@@ -83,6 +94,9 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         batch.step_slots = decode.step_slots.iter().map(|&(active, _)| (active, None)).collect();
         batch.merge(&decode);
         batch.decode_batch_idx = decode.decode_batch_idx;
+        for &req in &decode.reqs {
+            self.say_fields(req);
+        }
         let rows = decode.reqs.len() as u32;
         self.sink.fact(Fact::Mix { batch: batch.id, decode: decode.id, rows });
     }
@@ -135,6 +149,11 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         }
         let tracks = engine.slots_at_admission() - 1;
         for &req in admitted {
+            if !std::mem::replace(&mut self.req(req).holds_row, true) {
+                self.world.rows_held += 1;
+            }
+        }
+        for &req in admitted {
             let out = Dead { req: Some(req), kind: AssertKind::OutOfSlots };
             if self.world.reqs[req.index()].active.is_none() {
                 let slot = self.alloc_slot(Owner::Active(req)).ok_or(out)?;
@@ -145,16 +164,13 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             if tracks > 0 && !self.world.reqs[req.index()].has_track {
                 self.take_track_slots(req, tracks).ok_or(out)?;
             }
-            if !std::mem::replace(&mut self.req(req).holds_row, true) {
-                self.world.rows_held += 1;
-            }
         }
         Ok(())
     }
 
     fn take_track_slots(&mut self, req: ReqId, count: u32) -> Option<()> {
         let mut slots = Vec::with_capacity(2);
-        if !self.world.slots.alloc(count, &mut slots) {
+        if !self.give_slots(count, &mut slots) {
             self.sink.fact(Fact::SlotRefused { req: Some(req), count });
             return None;
         }
@@ -191,11 +207,15 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         Ok(())
     }
 
-    /// Sets up prefill tracking: which slot keeps the state of which length, if this extend is long enough.
-    fn track_extend(&mut self, req: ReqId) -> Option<(SlotId, u32)> {
+    /// Sets up prefill tracking: which slot keeps the state of which length, if this extend is long enough, and the end
+    /// that the forward is told (`mamba_track_seqlens`).
+    fn track_extend(&mut self, req: ReqId) -> Option<(Option<(SlotId, u32)>, u32)> {
         let chunk = self.setup.engine.prefill_grid_len();
         // The releases call the larger of the two `mamba_cache_chunk_size`.
         let branch_chunk = self.setup.engine.mamba_chunk.max(self.setup.engine.page_size);
+        // The kernel gives the state at the end of the extend, or after whole chunks of the model before a given end.
+        let newest = self.setup.engine.release >= Release::V0_5_23;
+        let kernel_chunk = if newest { self.setup.engine.mamba_chunk } else { branch_chunk };
         let flips = self.setup.engine.is_pair();
         let it = self.req(req);
         let extend_len = it.extend_end - it.prefix_len;
@@ -205,14 +225,16 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         let aligned = it.prefix_len + extend_len / chunk * chunk;
         let within =
             |at: u32| it.prefix_len < at && at < it.extend_end && (at - it.prefix_len).is_multiple_of(branch_chunk);
-        let len = it.branching.filter(|&at| within(at)).unwrap_or(aligned);
+        let by_kernel = it.prefix_len + extend_len / kernel_chunk * kernel_chunk;
+        let end = if by_kernel == aligned { it.extend_end } else { aligned + 1 };
+        let (len, end) = it.branching.filter(|&at| within(at)).map_or((aligned, end), |at| (at, at + 1));
         let written = it.next_track_idx;
         it.last_track_idx = written;
         if flips {
             it.next_track_idx = 1 - written;
         }
         it.last_track_seqlen = Some(len);
-        it.track[usize::from(written)].map(|slot| (slot, len))
+        Some((it.track[usize::from(written)].map(|slot| (slot, len)), end))
     }
 
     /// Takes the running batch to be prepared under a new number.
@@ -327,13 +349,23 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     fn capture_slots(&mut self, batch: &mut Batch) {
         let grid = self.setup.engine.grid_len();
         batch.step_slots.clear();
-        for (&req, &k) in batch.reqs.iter().zip(&batch.seq_lens) {
+        batch.track_rows.clear();
+        for i in 0..batch.reqs.len() {
+            let (req, k) = (batch.reqs[i], batch.seq_lens[i]);
             let it = &self.world.reqs[req.index()];
             let active = it.active.expect("a running request has an active slot");
             let write = it.has_track && k.is_multiple_of(grid);
-            let track = if write { it.track[usize::from(it.next_track_idx)] } else { None };
+            let next = it.track[usize::from(it.next_track_idx)];
+            let track = if write { next } else { None };
             batch.step_slots.push((active, track));
+            if F::WITNESS
+                && self.witness
+                && let Some(slot) = next
+            {
+                batch.track_rows.push((track.is_some(), slot));
+            }
             self.say_prepared(batch.id, req, k, (active, track));
+            self.say_row(batch, i, None);
         }
     }
 

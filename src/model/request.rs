@@ -32,6 +32,8 @@ pub struct Req {
     pub outputs: u32,
     /// Whether it finished, and how.
     pub finish: Option<FinishKind>,
+    /// It was dropped by an abort, without a result that finished it.
+    pub dropped: bool,
     /// The next result ends it, whatever it says.
     pub to_abort: bool,
     /// Whether it was retracted and has not been prepared again.
@@ -100,6 +102,7 @@ impl Req {
             prompt_len: 0,
             outputs: 0,
             finish: None,
+            dropped: false,
             to_abort: false,
             retracted: false,
             kv_committed_len: 0,

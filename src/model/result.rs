@@ -45,6 +45,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
                 Mode::Extend | Mode::Mixed => self.cache_unfinished(req)?,
                 Mode::Decode | Mode::Verify => {
                     self.run_rule(pending, i)?;
+                    self.say_fields(req);
                     if self.world.reqs[req.index()].finished() {
                         self.release_finished(req)?;
                     }
@@ -107,12 +108,14 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             kv_committed_len: it.kv_committed_len,
             check: Check::None,
         });
+        self.say_fields(req);
     }
 
     /// Runs the rule on row `i` and carries its action out.
     fn run_rule(&mut self, pending: &Pending, i: usize) -> Step {
         let batch = &pending.batch;
         let req = batch.reqs[i];
+        self.say_fields(req);
         let it = &self.world.reqs[req.index()];
         let lookahead = i64::from(it.decode_batch_idx) - i64::from(batch.decode_batch_idx[i]);
         let kv_committed_len = it.kv_committed_len;

@@ -61,8 +61,10 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             keep.push(req);
         }
         let mut retracted = Vec::new();
-        while keep.len() > 1 && (retracted.is_empty() || !self.room_for_decode(&keep)) {
-            let Some(req) = keep.pop() else { break };
+        while keep.len() > 1 {
+            let more = retracted.is_empty() || !self.room_for_decode(&keep);
+            let Some(at) = self.next_retracted(&keep, more) else { break };
+            let req = keep.remove(at);
             self.retract_one(req, keep.len() as u32);
             retracted.push(req);
         }
@@ -81,7 +83,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     fn retract_one(&mut self, req: ReqId, left: u32) {
         let outputs = self.world.reqs[req.index()].outputs;
         self.sink.fact(Fact::Retract { req, outputs });
-        self.donate_nothing(req, Nothing::Retracted);
+        self.donate_nothing(req, Nothing::Retracted, None);
         self.release_rest(req, None);
         self.make_kv_room(left * RETRACT_DECODE_STEPS);
         self.req(req).reset_for_retract();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::engine::Time;
 use crate::numeric::Ssm;
-use crate::record::{ReqId, Token};
+use crate::record::{ReqId, State, Token};
 
 use super::radix::TombstoneLock;
 
@@ -535,6 +535,16 @@ pub struct Setup {
 }
 
 impl Setup {
+    /// The token that ends a request with this prompt, if one does: what the fake model samples as that output.
+    pub fn stop_token(&self, req: ReqId, prompt: &[Token]) -> Option<Token> {
+        let Stop::Token(nth) = self.requests[req.index()].stop else { return None };
+        let mut state = State::ZERO.fold_all(prompt);
+        for _ in 1..nth {
+            state = state.fold(state.sample());
+        }
+        Some(state.sample())
+    }
+
     /// The name of a request.
     pub fn name(&self, req: ReqId) -> &str {
         &self.names[req.index()]

@@ -43,19 +43,32 @@ impl SlotPool {
         self.free.pop_front()
     }
 
+    /// The slot that would be given out next.
+    pub fn front(&self) -> Option<SlotId> {
+        self.free.front().copied()
+    }
+
+    /// Takes this very slot, if it is free.
+    pub fn take(&mut self, slot: SlotId) -> bool {
+        let Some(at) = self.free.iter().position(|&free| free == slot) else { return false };
+        self.free.remove(at);
+        true
+    }
+
+    /// Undoes a [`SlotPool::take`].
+    pub fn put_back(&mut self, slot: SlotId) {
+        self.free.push_front(slot);
+    }
+
     /// Returns a slot.
     pub fn free(&mut self, slot: SlotId) {
         self.free.push_back(slot);
     }
 
-    /// Sets `count` slots aside for the waiting queue if there are that many; says which.
-    pub fn set_aside(&mut self, count: u32) -> Option<&VecDeque<SlotId>> {
+    /// Sets slots aside for the waiting queue.
+    pub fn set_aside(&mut self, slots: &[SlotId]) {
         assert!(self.spare.is_empty(), "the spare slots of the last admission were given back");
-        if count == 0 || (count as usize) > self.free.len() {
-            return None;
-        }
-        self.spare.extend(self.free.drain(..count as usize));
-        Some(&self.spare)
+        self.spare.extend(slots);
     }
 
     /// Takes a spare slot.

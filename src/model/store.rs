@@ -12,7 +12,13 @@ use super::setup::{Exhaustion, KvEviction};
 impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Takes one slot from the free list.
     pub(super) fn alloc_slot(&mut self, owner: Owner) -> Option<SlotId> {
-        let slot = self.world.slots.alloc_one();
+        let slot = if self.chooser.is_open("slot") {
+            let mut given = Vec::with_capacity(1);
+            self.give_slots(1, &mut given);
+            given.pop()
+        } else {
+            self.world.slots.alloc_one()
+        };
         self.sink.fact(match slot {
             Some(slot) => Fact::SlotAlloc { slot, owner, last: true },
             None => Fact::SlotRefused { req: holder(owner), count: 1 },

@@ -32,6 +32,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             let track = if it.has_track { it.track[usize::from(idx)] } else { None };
             batch.step_slots.push((active, track));
             self.say_prepared(batch.id, req, batch.seq_lens[i], (active, None));
+            self.say_row(&batch, i, None);
         }
         self.end();
         self.world.running = batch.clone();
@@ -102,8 +103,9 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             }
             let crossed = from / grid != to / grid;
             let (slot, track) = batch.step_slots[i];
-            let track = track.filter(|_| crossed).map(|track| (track, to / grid * grid));
-            self.sink.fact(Fact::Verify { batch: batch.id, req, slot, from, to, track });
+            let target = track;
+            let track = target.filter(|_| crossed).map(|track| (track, to / grid * grid));
+            self.sink.fact(Fact::Verify { batch: batch.id, req, slot, from, to, track, target });
             // The scheduler's own copy of the length stays behind: it is what this step began with.
             self.world.running.seq_lens[i] = from;
             accepted.push(count);

@@ -161,7 +161,7 @@ impl Sink for Gauge {
                 self.step(req, slot, k, track);
                 self.compare(batch, req, slot, k);
             }
-            Fact::Verify { batch, req, slot, from, to, track } => self.verify(batch, req, slot, (from, to), track),
+            Fact::Verify { batch, req, slot, from, to, track, .. } => self.verify(batch, req, slot, (from, to), track),
             Fact::Sampled { req, len, token } => {
                 if let Some(live) = self.requests.get(req) {
                     live.sampled(len, token);
@@ -208,6 +208,8 @@ impl Sink for Gauge {
             | Fact::Mix { .. }
             | Fact::MiddleChunk { .. }
             | Fact::Read { .. }
+            | Fact::Fields { .. }
+            | Fact::Arrays { .. }
             | Fact::HostMasks { .. }
             | Fact::MasksDropped { .. }
             | Fact::Launch { .. }

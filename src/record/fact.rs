@@ -101,6 +101,55 @@ impl Field {
     ];
 }
 
+/// The fields of a request that the bookkeeping lives on, as they are at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Fields {
+    /// `next_track_idx`, if it has track slots.
+    pub next_track_idx: Option<u8>,
+    /// `last_track_idx`, if it has track slots.
+    pub last_track_idx: Option<u8>,
+    /// `last_track_seqlen`: the label, in tokens.
+    pub last_track_seqlen: Option<u32>,
+    /// `kv_committed_len`, in tokens.
+    pub kv_committed_len: u32,
+    /// Tokens of KV reserved: beyond the committed length with speculative decoding only.
+    pub kv_allocated_len: u32,
+    /// Where its prefill should leave a state for others.
+    pub branching: Option<u32>,
+    /// Chunks launched whose results emit nothing are still to come.
+    pub in_chunks: bool,
+}
+
+/// What the arrays of a batch say of one of its rows after prepare.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RowArrays {
+    /// `mamba_track_mask` and `mamba_track_indices`, if the batch has them.
+    pub track: Option<(bool, SlotId)>,
+    /// `mamba_track_seqlens` of a prefill row that is tracked, in tokens.
+    pub track_end: Option<u32>,
+    /// Host mask of the step after this one, if the batch has it.
+    pub mask_next: Option<bool>,
+    /// Speculative decoding, lazy: the track index planned.
+    pub plan: Option<u8>,
+}
+
+/// What an abort meets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Place {
+    /// The request waits.
+    Waiting,
+    /// It is being prefilled in chunks.
+    Chunk,
+    /// Its prefill has been launched and not processed.
+    Prefill,
+    /// It decodes.
+    Decode,
+    /// It has finished.
+    Finished,
+    /// It was dropped without having finished, or was never seen.
+    Gone,
+}
+
 /// A label and the slot kept under it: what a donation would hand over now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Kept {
@@ -210,6 +259,8 @@ pub enum Fact {
         kv_len: u32,
         /// Where this prefill should leave a state behind for others, if anywhere.
         branching: Option<u32>,
+        /// The slot of the state matched: what a hit will copy.
+        source: Option<SlotId>,
     },
     /// A cached state will be copied into the active slot of a request: a cache hit.
     Hit {
@@ -437,6 +488,8 @@ pub enum Fact {
         to: u32,
         /// A second slot that receives the state as it is at this length on the way.
         track: Option<(SlotId, u32)>,
+        /// The slot that receives it if the accepted run crosses a boundary, whether it does or not.
+        target: Option<SlotId>,
     },
     /// The model sampled a new token of a request: token `len + 1` (1-based).
     Sampled {
@@ -501,6 +554,22 @@ pub enum Fact {
         /// How it found out.
         check: Check,
     },
+    /// The fields of a request at a moment of note: after a prepare, before and after a result; told only on demand.
+    Fields {
+        /// The request.
+        req: ReqId,
+        /// Their values.
+        fields: Fields,
+    },
+    /// What the arrays of a batch say of a row after its prepare; told only on demand.
+    Arrays {
+        /// The batch.
+        batch: BatchId,
+        /// The request.
+        req: ReqId,
+        /// What they say.
+        arrays: RowArrays,
+    },
     /// A result read a shared field; told only on demand.
     Read {
         /// The batch whose result it is.
@@ -553,6 +622,8 @@ pub enum Fact {
         req: ReqId,
         /// Why.
         why: Nothing,
+        /// The slot that would have been offered, where it came to choosing one.
+        slot: Option<SlotId>,
     },
     /// The slot that a boundary step asked for was refused: its forward writes in place.
     TrackRefused {
@@ -589,6 +660,10 @@ pub enum Fact {
     Abort {
         /// The request.
         req: ReqId,
+        /// What it met.
+        place: Place,
+        /// Whether there was anything left to abort.
+        taken: bool,
     },
     /// A scripted event found nothing to do.
     EventUnused {

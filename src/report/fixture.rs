@@ -240,7 +240,7 @@ fn record() -> Record {
     clock.launch(1, Mode::Extend, &[extend(1, A, 2)]);
     clock.turn(1, &[], &[]);
     clock.launch(2, Mode::Decode, &[decode(2, A, 2, 2, None)]);
-    clock.result(1, |at| vec![output(1, A, 1, at), Fact::NoDonate { req: A, why: Nothing::NoCheckpoint }]);
+    clock.result(1, |at| vec![output(1, A, 1, at), Fact::NoDonate { req: A, why: Nothing::NoCheckpoint, slot: None }]);
     clock.turn(2, &[], &[]);
     clock.launch(3, Mode::Decode, &[decode(3, A, 3, 2, None)]);
     clock.result(2, |at| vec![output(2, A, 2, at), row(2, 1, 3)]);
@@ -275,7 +275,7 @@ fn record() -> Record {
         vec![
             output(5, B, 1, at),
             Fact::Finish { req: B, kind: FinishKind::Length, outputs: 1 },
-            Fact::NoDonate { req: B, why: Nothing::NoCheckpoint },
+            Fact::NoDonate { req: B, why: Nothing::NoCheckpoint, slot: None },
             free(6, Owner::Active(B)),
             free(7, Owner::Track(B, 0)),
             free(8, Owner::Track(B, 1)),

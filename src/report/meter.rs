@@ -143,6 +143,8 @@ impl Sink for Meter {
             | Fact::Verify { .. }
             | Fact::Abort { .. }
             | Fact::Read { .. }
+            | Fact::Fields { .. }
+            | Fact::Arrays { .. }
             | Fact::MiddleChunk { .. }
             | Fact::EventUnused { .. }
             | Fact::Bound { .. } => {}

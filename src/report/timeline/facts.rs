@@ -43,7 +43,8 @@ impl Sink for Timeline<'_> {
             Fact::PinMissed { req } => self.below(req, "misses the turn that it is pinned to".to_owned()),
             Fact::PinEnded { req } => self.below(req, "comes now: the request it is pinned to has ended".to_owned()),
             Fact::EventUnused { turn, req } => self.below(req, format!("gave the event of turn {turn} nothing to do")),
-            Fact::Abort { req } => self.below(req, "is aborted".to_owned()),
+            Fact::Abort { req, taken: true, .. } => self.below(req, "is aborted".to_owned()),
+            Fact::Abort { taken: false, .. } => {}
             Fact::SlotAlloc { slot, owner, .. } | Fact::SlotMove { slot, to: owner, .. } => self.take(slot, owner),
             Fact::SlotFree { slot, owner, .. } => self.free(slot, owner),
             Fact::Verify { batch, req, from, to, track, .. } => {
@@ -102,7 +103,7 @@ impl Sink for Timeline<'_> {
                     None => self.below(req, end),
                 }
             }
-            Fact::Read { .. } => {}
+            Fact::Read { .. } | Fact::Fields { .. } | Fact::Arrays { .. } => {}
             Fact::Row { batch, req, lookahead, kv_committed_len, check } => {
                 self.decode_row(batch, req, lookahead, kv_committed_len, check);
             }
@@ -117,7 +118,7 @@ impl Sink for Timeline<'_> {
                 self.row_of(batch, req).set(Column::Next, format!("next {before}{next_track_idx}"));
             }
             Fact::Donate { req, label, key_len, slot, how } => self.donate(req, label, key_len, slot, how),
-            Fact::NoDonate { req, why } => self.below(req, format!("donates nothing: {}", name::nothing(why))),
+            Fact::NoDonate { req, why, .. } => self.below(req, format!("donates nothing: {}", name::nothing(why))),
 
             Fact::Assert { req, kind } => {
                 let id = req.map_or(String::new(), |req| format!(" of {}", name::request(self.names, req)));

@@ -1,0 +1,54 @@
+//! What a witness is told beyond the facts that everybody gets: the bookkeeping fields of requests and the arrays of
+//! batches, at the moments at which recordings of the real scheduler note them. Only on demand.
+
+use crate::engine::Chooser;
+use crate::record::{Fact, Fields, ReqId, RowArrays, Sink};
+
+use super::batch::Batch;
+use super::features::Features;
+use super::machine::Machine;
+
+impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
+    /// Has [`Fact::Fields`] and [`Fact::Arrays`] told.
+    pub fn with_witness(mut self, on: bool) -> Self {
+        self.witness = on;
+        self
+    }
+
+    /// Tells the fields of a request as they are now.
+    #[inline]
+    pub(super) fn say_fields(&mut self, req: ReqId) {
+        if !F::WITNESS || !self.witness {
+            return;
+        }
+        let it = &self.world.reqs[req.index()];
+        let fields = Fields {
+            next_track_idx: it.has_track.then_some(it.next_track_idx),
+            last_track_idx: it.has_track.then_some(it.last_track_idx),
+            last_track_seqlen: it.last_track_seqlen,
+            kv_committed_len: it.kv_committed_len,
+            kv_allocated_len: it.kv_allocated_len,
+            branching: it.branching,
+            in_chunks: it.middle_chunks > 0,
+        };
+        self.sink.fact(Fact::Fields { req, fields });
+    }
+
+    /// Tells what the arrays of a batch say of its row `i`, whose tracking ends at `track_end`, and the fields of its
+    /// request.
+    #[inline]
+    pub(super) fn say_row(&mut self, batch: &Batch, i: usize, track_end: Option<u32>) {
+        if !F::WITNESS || !self.witness {
+            return;
+        }
+        let req = batch.reqs[i];
+        let arrays = RowArrays {
+            track: batch.track_rows.get(i).copied(),
+            track_end,
+            mask_next: batch.masks.as_ref().and_then(|masks| masks.row(i).mask_next),
+            plan: batch.plan.as_ref().map(|plan| plan[i]),
+        };
+        self.say_fields(req);
+        self.sink.fact(Fact::Arrays { batch: batch.id, req, arrays });
+    }
+}
