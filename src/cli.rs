@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-use crate::command::{self, Exit, Failure, Format, GraphArgs, GraphFormat, KlArgs, RunArgs};
+use crate::command::{self, ConformArgs, Exit, Failure, Format, GraphArgs, GraphFormat, KlArgs, PlanWord, RunArgs};
 
 /// Replays any timing of an LLM server's overlap scheduler, and judges which recurrent state it caches under which
 /// prefix length.
@@ -37,6 +37,13 @@ const KL_EXAMPLES: &str = "Examples:
 const TEST_EXAMPLES: &str = "Examples:
   overlapsim test scenarios/
   overlapsim test scenarios/double-fire.ron my-incident.ron";
+
+const CONFORM_EXAMPLES: &str = "Examples:
+  overlapsim conform tests/recordings/
+  overlapsim conform run.jsonl.gz --plan own --format json
+  overlapsim conform archive.jsonl.gz#17 --rule mask-lookahead
+
+Exit code 1 if any recording differs, 2 if one cannot be read (the others are still compared).";
 
 const GRAPH_EXAMPLES: &str = "Examples:
   overlapsim graph scenarios/torn-chunk-snapshot.ron
@@ -117,6 +124,28 @@ enum Command {
         #[arg(long, value_enum, default_value_t = GraphFormat::Dot)]
         format: GraphFormat,
     },
+    /// Compare recordings of the real scheduler with the model, event for event
+    #[command(after_help = CONFORM_EXAMPLES)]
+    Conform {
+        /// Recordings: .jsonl or .jsonl.gz files, FILE#N for one of several in a file, or directories
+        #[arg(required = true, value_name = "RECORDING")]
+        paths: Vec<PathBuf>,
+        /// A rule by name, or `release`, in place of the one that was recorded
+        #[arg(long, value_name = "RULE")]
+        rule: Option<String>,
+        /// The release to compare with, in place of the one that was recorded, as in 0.5.23
+        #[arg(long, value_name = "VERSION")]
+        release: Option<String>,
+        /// What the model takes over from a recording: arrivals, batches and slots, or configuration and requests alone
+        #[arg(long, value_enum, default_value_t = PlanWord::Recorded)]
+        plan: PlanWord,
+        /// Threads; the output is the same for any number [default: as many as there are cores]
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+        jobs: Option<u16>,
+        /// How to print the result
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+    },
     /// Check what scenarios expect: one line each, the form that CI uses
     #[command(after_help = TEST_EXAMPLES)]
     Test {
@@ -154,6 +183,14 @@ impl Cli {
             Command::Graph { file, rule, seed, around, format } => {
                 command::graph(&GraphArgs { file, rule, seed, around, format })
             }
+            Command::Conform { paths, rule, release, plan, jobs, format } => command::conform(&ConformArgs {
+                paths,
+                rule,
+                release,
+                plan: plan.into(),
+                jobs: jobs.map(usize::from),
+                format,
+            }),
             Command::Test { paths } => command::test(&paths),
         }
     }

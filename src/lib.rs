@@ -41,6 +41,7 @@ pub mod numeric;
 pub mod scenario;
 pub mod workload;
 
+pub mod conform;
 pub mod report;
 
 pub mod graph;

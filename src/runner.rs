@@ -31,6 +31,11 @@ pub fn release_rule(release: Release) -> &'static dyn Rule {
     }
 }
 
+/// The rule of this name, or the one that `release` shipped with if the name is `release`.
+pub fn rule_or_release(name: &str, release: Release) -> Option<&'static dyn Rule> {
+    if name == "release" { Some(release_rule(release)) } else { rule(name) }
+}
+
 /// What a run should keep beside the judgement.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Keep {

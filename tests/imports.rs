@@ -13,10 +13,11 @@ const TABLE: &[(&str, &[&str])] = &[
     ("judge", &["record"]),
     ("scenario", &["engine::Time", "model", "numeric", "record", "workload"]),
     ("workload", &["engine::Time", "model", "record"]),
-    ("report", &["engine::Time", "judge", "numeric", "record"]),
+    ("conform", &["engine", "judge", "model", "record"]),
+    ("report", &["conform", "engine::Time", "judge", "numeric", "record"]),
     ("graph", &["judge", "record", "report::name"]),
     ("runner", &["engine", "judge", "model", "record", "report", "rule"]),
-    ("command", &["graph", "judge", "model", "numeric", "record", "report", "runner", "scenario"]),
+    ("command", &["conform", "graph", "judge", "model", "numeric", "record", "report", "runner", "scenario"]),
     ("cli", &["command"]),
 ];
 

@@ -1,5 +1,6 @@
 //! What the commands do: load, run, render. Owns exit codes and where bytes go; decides nothing about a run.
 
+mod conform;
 mod diff;
 mod graph;
 mod kl;
@@ -8,6 +9,7 @@ mod progress;
 mod run;
 mod test;
 
+pub use conform::{ConformArgs, PlanWord, conform, conform_to_text};
 pub use diff::diff;
 pub use graph::{GraphArgs, GraphFormat, graph, graph_to_text};
 pub use kl::{KlArgs, kl, kl_to_text};

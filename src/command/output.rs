@@ -90,7 +90,7 @@ pub(super) fn replay_line(path: &Path, rule: &str, seed: Option<u64>) -> String 
 
 /// A path as a shell must be given it: quoted if it would be taken apart, and never like an option. Bytes that are no
 /// text, and control characters, are spelled out as bash, zsh and ksh read them.
-fn shell_word(path: &Path) -> String {
+pub(super) fn shell_word(path: &Path) -> String {
     let bytes = path.as_os_str().as_encoded_bytes();
     let dot = if bytes.starts_with(b"-") { "./" } else { "" };
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,@%".contains(c);

@@ -111,8 +111,7 @@ pub(super) fn rules(scenario: &Scenario, asked: Option<&str>) -> Result<Vec<&'st
     let name = asked.or(scenario.rule.as_deref()).unwrap_or(runner::DEFAULT_RULE);
     match name {
         "all" => Ok(all_rules()),
-        "release" => Ok(vec![runner::release_rule(scenario.setup.engine.release)]),
-        name => match runner::rule(name) {
+        name => match runner::rule_or_release(name, scenario.setup.engine.release) {
             Some(rule) => Ok(vec![rule]),
             None => {
                 let known = runner::rule_names().join(", ");

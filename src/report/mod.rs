@@ -5,6 +5,7 @@
 //! prints, or reads a file. [`Meter`] is the one piece that computes: a sink that turns the facts of a run into its
 //! [`Timing`].
 
+mod conform;
 mod diff;
 mod json;
 mod kl;
@@ -22,6 +23,7 @@ mod fixture;
 #[cfg(test)]
 mod tests;
 
+pub use conform::{ConformSummary, Differing, RecordingKey, conform_json, conform_text};
 pub use diff::diff_text;
 pub use json::{RunJson, run_json, runs_json};
 pub use kl::{KlRun, KlState, kl_json, kl_text};

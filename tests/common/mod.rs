@@ -1,6 +1,5 @@
 //! Helpers shared by the integration tests.
 #![allow(dead_code, reason = "each test file uses some of them")]
 
-pub mod recording;
 pub mod setups;
 pub mod tape;

@@ -1,0 +1,238 @@
+//! `conform`: compare recordings of the real scheduler with the model, on several threads.
+
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use crate::conform::{self, Options, Plan, Trouble};
+use crate::model::Release;
+use crate::report::{ConformSummary, Differing, conform_json, conform_text};
+use crate::runner;
+
+use super::output::{Exit, Failure, print, shell_word};
+use super::run::Format;
+
+/// What the model takes over from a recording, as it is spelled on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum PlanWord {
+    /// Arrivals, the composition of batches and the slots given out.
+    Recorded,
+    /// Configuration and requests alone.
+    Own,
+}
+
+impl From<PlanWord> for Plan {
+    fn from(word: PlanWord) -> Plan {
+        match word {
+            PlanWord::Recorded => Plan::Recorded,
+            PlanWord::Own => Plan::Own,
+        }
+    }
+}
+
+/// What `conform` is asked to do.
+#[derive(Clone, Debug)]
+pub struct ConformArgs {
+    /// Recordings: files, `FILE#N` for one of several, or directories.
+    pub paths: Vec<PathBuf>,
+    /// A rule's name in place of the recordings' own, or `release`.
+    pub rule: Option<String>,
+    /// The release in place of the recordings' own, as in `0.5.23`.
+    pub release: Option<String>,
+    /// What the model takes over from a recording.
+    pub plan: Plan,
+    /// Threads; as many as there are cores if not given.
+    pub jobs: Option<usize>,
+    /// How to print.
+    pub format: Format,
+}
+
+/// A file, and the one recording of it that is wanted, if not all are.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Source {
+    pub path: PathBuf,
+    pub only: Option<usize>,
+}
+
+/// Compares, and prints what came of it.
+///
+/// # Errors
+/// No recording at all, or a rule or release that does not exist. A file that cannot be read is reported, and the
+/// command then ends with exit code 2 after comparing the others.
+pub fn conform(args: &ConformArgs) -> Result<Exit, Failure> {
+    let (text, summary) = conform_to_text(args)?;
+    print(&text)?;
+    if !summary.troubles.is_empty() {
+        return Err(Failure(troubles_text(&summary)));
+    }
+    Ok(if summary.differing.is_empty() { Exit::Good } else { Exit::Found })
+}
+
+/// Compares; what `conform` prints, and the sum.
+///
+/// # Errors
+/// As [`conform`], but for files that cannot be read, which are in the sum.
+pub fn conform_to_text(args: &ConformArgs) -> Result<(String, ConformSummary), Failure> {
+    let sources = sources(&args.paths)?;
+    let release = args.release.as_deref().map(release).transpose()?;
+    if let Some(rule) = args.rule.as_deref()
+        && runner::rule_or_release(rule, Release::V0_5_23).is_none()
+    {
+        let known = runner::rule_names().join(", ");
+        return Err(Failure(format!("error: there is no rule `{rule}`\nhelp: the rules are {known}; or release\n")));
+    }
+    let options =
+        Options { plan: args.plan, rule: args.rule.as_deref(), release, rules: &runner::rule_or_release, adjust: None };
+    let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let jobs = args.jobs.unwrap_or(cores).max(1);
+    let summary = compare(&sources, &options, jobs, &|source, index| replay_line(args, source, index));
+    let text = match args.format {
+        Format::Text => conform_text(&summary),
+        Format::Json => conform_json(&summary),
+    };
+    Ok((text, summary))
+}
+
+/// Compares every recording of the sources. Each of `jobs` threads takes every so manyth one; the sum is the same for any
+/// number of them.
+pub(super) fn compare(
+    sources: &[Source],
+    options: &Options<'_>,
+    jobs: usize,
+    replay: &(dyn Fn(&Source, usize) -> String + Sync),
+) -> ConformSummary {
+    let mut sum = ConformSummary::default();
+    thread::scope(|scope| {
+        let work = |job| scope.spawn(move || one_job(sources, options, (job, jobs), replay));
+        let workers: Vec<_> = (0..jobs).map(work).collect();
+        for worker in workers {
+            match worker.join() {
+                Ok(part) => sum.merge(part),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+    });
+    sum.order();
+    sum
+}
+
+fn one_job(
+    sources: &[Source],
+    options: &Options<'_>,
+    (job, jobs): (usize, usize),
+    replay: &dyn Fn(&Source, usize) -> String,
+) -> ConformSummary {
+    let mut sum = ConformSummary::default();
+    for (at, source) in sources.iter().enumerate() {
+        let mine = |index: usize| (at + index) % jobs == job && source.only.is_none_or(|only| only == index);
+        let mut seen = false;
+        conform::check_file(&source.path, options, &mine, |index, result| {
+            seen = true;
+            let key = (at, index);
+            match result {
+                Ok(compared) => {
+                    let differing = compared.divergence.clone().map(|divergence| Differing {
+                        recording: compared.recording.clone(),
+                        replay: replay(source, index),
+                        divergence,
+                    });
+                    sum.add(key, compared, differing);
+                }
+                Err(trouble) => sum.trouble(key, source.path.display().to_string(), trouble),
+            }
+        });
+        if let Some(only) = source.only
+            && !seen
+            && (at + only) % jobs == job
+        {
+            let trouble = Trouble {
+                line: 0,
+                message: format!("there is no recording #{only} in it"),
+                remedy: "recordings of a file count from #0",
+            };
+            sum.trouble((at, only), source.path.display().to_string(), trouble);
+        }
+    }
+    sum
+}
+
+fn replay_line(args: &ConformArgs, source: &Source, index: usize) -> String {
+    let path = PathBuf::from(format!("{}#{index}", source.path.display()));
+    let rule = args.rule.as_ref().map_or(String::new(), |rule| format!(" --rule {rule}"));
+    let release = args.release.as_ref().map_or(String::new(), |release| format!(" --release {release}"));
+    let plan = match args.plan {
+        Plan::Recorded => "recorded",
+        Plan::Own => "own",
+    };
+    format!("overlapsim conform {}{rule}{release} --plan {plan}", shell_word(&path))
+}
+
+fn troubles_text(summary: &ConformSummary) -> String {
+    let mut text = String::new();
+    for (file, trouble) in summary.troubles.values() {
+        let line = if trouble.line > 0 { format!("{file}:{}", trouble.line) } else { file.clone() };
+        text.push_str(&format!("error: {line}: {}\nhelp: {}\n", trouble.message, trouble.remedy));
+    }
+    text
+}
+
+/// A release by the version that a user writes.
+pub(super) fn release(text: &str) -> Result<Release, Failure> {
+    match conform::release_of(text) {
+        Some((release, true)) => Ok(release),
+        Some((_, false)) | None => Err(Failure(format!(
+            "error: release {text:?} is not modelled\nhelp: the releases are 0.5.16, 0.5.17, 0.5.18 and 0.5.23\n"
+        ))),
+    }
+}
+
+/// The files behind the paths, in order.
+pub(super) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {
+    let mut sources = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            collect(path, &mut sources)?;
+        } else {
+            sources.push(source(path));
+        }
+    }
+    if sources.is_empty() {
+        return Err(Failure(
+            "error: no recording found\nhelp: name .jsonl or .jsonl.gz files, or directories that hold some\n".into(),
+        ));
+    }
+    Ok(sources)
+}
+
+/// A path as it was given: `FILE#N` names one recording of a file, unless a file has that very name.
+pub(super) fn source(path: &Path) -> Source {
+    let all = Source { path: path.to_path_buf(), only: None };
+    if path.exists() {
+        return all;
+    }
+    let Some((file, number)) = path.to_str().and_then(|text| text.rsplit_once('#')) else { return all };
+    match number.parse() {
+        Ok(only) => Source { path: file.into(), only: Some(only) },
+        Err(_) => all,
+    }
+}
+
+fn collect(directory: &Path, sources: &mut Vec<Source>) -> Result<(), Failure> {
+    let wrong = |error| {
+        Failure(format!("error: cannot read {}: {error}\nhelp: name the recordings one by one\n", directory.display()))
+    };
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(directory).map_err(wrong)? {
+        paths.push(entry.map_err(wrong)?.path());
+    }
+    paths.sort();
+    for path in paths {
+        let name = path.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
+        let links = path.is_symlink();
+        if path.is_dir() && !links && !name.starts_with('.') {
+            collect(&path, sources)?;
+        } else if (name.ends_with(".jsonl") || name.ends_with(".jsonl.gz")) && path.is_file() {
+            sources.push(Source { path, only: None });
+        }
+    }
+    Ok(())
+}

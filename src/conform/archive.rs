@@ -1,0 +1,189 @@
+//! Where one recording of a file ends and the next begins, and its lines, twice: once to see what it was made of, once
+//! to be compared. What is small is kept in memory; what is large is read again.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::lines::{Line, Lines, Trouble};
+
+/// Bytes of one recording that are kept in memory; a larger one is read a second time instead.
+const HELD_MAX: usize = 32 << 20;
+
+/// One recording of a file.
+#[derive(Debug)]
+pub struct Segment {
+    /// Its place in the file, from 0.
+    pub index: usize,
+    /// The line of its `meta`.
+    pub line: u64,
+    /// How many requests its scenario has, if a heading says so.
+    pub requests: Option<usize>,
+    held: Held,
+}
+
+#[derive(Debug)]
+enum Held {
+    Lines(Vec<Line>),
+    /// To be read again: from this line of the file to that.
+    Again(PathBuf, u64, u64),
+}
+
+/// What a line is to an archive.
+#[derive(Debug, PartialEq, Eq)]
+enum Role {
+    /// `{"scenario": ..}`: a recording follows.
+    Heading,
+    /// The first event of a recording.
+    Meta,
+    Other,
+}
+
+/// Only lines that name one of the two words are looked at closely.
+fn role(text: &str) -> Role {
+    if !text.contains("\"meta\"") && !text.contains("\"scenario\"") {
+        return Role::Other;
+    }
+    match serde_json::from_str::<Value>(text) {
+        Ok(value) if value.get("ev").and_then(Value::as_str) == Some("meta") => Role::Meta,
+        Ok(value) if value.get("ev").is_none() && value.get("scenario").is_some() => Role::Heading,
+        Ok(_) | Err(_) => Role::Other,
+    }
+}
+
+/// The recordings of a file, one after the other.
+#[derive(Debug)]
+pub struct Archive {
+    path: PathBuf,
+    lines: Lines,
+    /// The first line of the next recording, if it has been read.
+    next: Option<(Line, Role)>,
+    index: usize,
+    over: bool,
+}
+
+impl Archive {
+    /// Opens a file and makes sure that a recording is in it.
+    ///
+    /// # Errors
+    /// The file cannot be read, or holds something else.
+    pub fn open(path: &Path) -> Result<Archive, Trouble> {
+        let mut lines = Lines::open(path)?;
+        let Some(first) = lines.next()? else {
+            return Err(Trouble::at(0, "the file is empty", "give a recording: .jsonl or .jsonl.gz"));
+        };
+        let kind = role(&first.text);
+        if kind == Role::Other {
+            let message = "this is no recording: the first line is neither a `meta` event nor a `scenario`";
+            return Err(Trouble::at(first.number, message, "docs/conformance.md describes the format"));
+        }
+        Ok(Archive { path: path.to_path_buf(), lines, next: Some((first, kind)), index: 0, over: false })
+    }
+
+    /// The next recording for which `wanted` holds by its index, or what is wrong with the next one.
+    pub fn next(&mut self, wanted: impl Fn(usize) -> bool) -> Option<(usize, Result<Segment, Trouble>)> {
+        loop {
+            if self.over {
+                return None;
+            }
+            let index = self.index;
+            self.index += 1;
+            let keep = wanted(index);
+            match self.read_one(index, keep) {
+                Ok(None) => return None,
+                Ok(Some(segment)) if keep => return Some((index, Ok(segment))),
+                Ok(Some(_)) => {}
+                Err(trouble) => {
+                    self.over = true;
+                    return keep.then_some((index, Err(trouble)));
+                }
+            }
+        }
+    }
+
+    /// Reads up to the beginning of the recording after.
+    fn read_one(&mut self, index: usize, keep: bool) -> Result<Option<Segment>, Trouble> {
+        let Some((first, kind)) = self.next.take() else { return Ok(None) };
+        let mut from = first.number;
+        let heading = (kind == Role::Heading).then(|| first.text.clone());
+        let mut lines = Vec::new();
+        let mut bytes = 0;
+        let mut large = false;
+        let mut has_meta = kind == Role::Meta;
+        let mut last = from;
+        if has_meta {
+            lines.push(first);
+        }
+        while let Some(line) = self.lines.next()? {
+            match role(&line.text) {
+                Role::Heading => {
+                    self.next = Some((line, Role::Heading));
+                    break;
+                }
+                Role::Meta if has_meta => {
+                    self.next = Some((line, Role::Meta));
+                    break;
+                }
+                Role::Meta => {
+                    has_meta = true;
+                    from = line.number;
+                }
+                Role::Other => {}
+            }
+            last = line.number;
+            if keep && !large {
+                bytes += line.text.len();
+                lines.push(line);
+                large = bytes > HELD_MAX;
+                if large {
+                    lines = Vec::new();
+                }
+            }
+        }
+        let held = if large { Held::Again(self.path.clone(), from, last) } else { Held::Lines(lines) };
+        let requests = heading.and_then(|text| {
+            let heading: Value = serde_json::from_str(&text).ok()?;
+            Some(heading.get("scenario")?.get("requests")?.as_array()?.len())
+        });
+        Ok(Some(Segment { index, line: from, requests, held }))
+    }
+}
+
+impl Segment {
+    /// Its lines from the first on.
+    ///
+    /// # Errors
+    /// The file is gone or cannot be read any more.
+    pub fn lines(&self) -> Result<SegmentLines<'_>, Trouble> {
+        match &self.held {
+            Held::Lines(lines) => Ok(SegmentLines::Held(lines.iter())),
+            Held::Again(path, from, last) => {
+                let mut lines = Lines::open(path)?;
+                lines.skip_to(*from)?;
+                Ok(SegmentLines::Again(lines, *last))
+            }
+        }
+    }
+}
+
+/// The lines of one recording.
+#[derive(Debug)]
+pub enum SegmentLines<'a> {
+    /// From memory.
+    Held(std::slice::Iter<'a, Line>),
+    /// From the file, up to a line.
+    Again(Lines, u64),
+}
+
+impl SegmentLines<'_> {
+    /// The next line, if there is one.
+    ///
+    /// # Errors
+    /// The file cannot be read on.
+    pub fn next(&mut self) -> Result<Option<Line>, Trouble> {
+        match self {
+            SegmentLines::Held(lines) => Ok(lines.next().cloned()),
+            SegmentLines::Again(lines, last) => Ok(lines.next()?.filter(|line| line.number <= *last)),
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! What came of a comparison: as plain data for the renderers.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::record::Phase;
+
+use super::lines::Trouble;
+
+/// Two values that differ within a field.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Place {
+    pub path: String,
+    pub recorded: Value,
+    pub modelled: Value,
+}
+
+/// The first difference between a recording and the model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Divergence {
+    /// The line of the file.
+    pub line: u64,
+    /// The turn, counted from 0.
+    pub turn: u32,
+    /// The CPU phase of the model.
+    pub phase: Option<Phase>,
+    /// The kind of the recorded event, or of the modelled one where the recording had come to its end.
+    pub event: String,
+    /// The request it is about, if it is about one.
+    pub request: Option<String>,
+    /// The field; `ev` if the events are of different kinds, `i` if their turns differ.
+    pub field: String,
+    /// The value recorded; null if there is none.
+    pub recorded: Value,
+    /// The value modelled; null if there is none.
+    pub modelled: Value,
+    /// The event as the model tells it.
+    pub told: Option<String>,
+    /// The lines of the recording around it.
+    pub around: Vec<String>,
+}
+
+/// What came of one recording.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compared {
+    /// The file, and its place there if it is one of several.
+    pub recording: String,
+    /// The name of the rule that ran.
+    pub rule: String,
+    /// Events that agree, by kind.
+    pub compared: BTreeMap<String, u64>,
+    /// Fields and events that could not be compared, by name.
+    pub unchecked: BTreeMap<String, u64>,
+    /// What the reader should know.
+    pub notes: Vec<String>,
+    /// The first difference, if there is one.
+    pub divergence: Option<Divergence>,
+}
+
+/// What came of one recording, or why nothing did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The file, and its place there if it is one of several.
+    pub recording: String,
+    /// The comparison, or what is wrong with the recording.
+    pub result: Result<Compared, Trouble>,
+}

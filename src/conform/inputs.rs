@@ -1,0 +1,302 @@
+//! What a recording was made of: release, rule, configuration, requests, and everything that came from outside or that
+//! the model could take from it. Read in one pass, before the recording is compared.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::record::{ReqId, Token};
+
+use super::archive::Segment;
+use super::lines::{Line, Trouble};
+
+const DAMAGED: &str = "the recording is damaged or of another format: record it again";
+
+/// `meta`.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Meta {
+    /// The release.
+    pub version: String,
+    /// The rule, by the word of the recordings.
+    #[serde(default)]
+    pub policy: Option<String>,
+    /// The configuration.
+    pub config: Config,
+    /// Content fields and the steps between boundaries were left out.
+    #[serde(default)]
+    pub partial: bool,
+    /// Tokens are salted hashes.
+    #[serde(default)]
+    pub hashed: bool,
+    /// It goes on from a file before it.
+    #[serde(default)]
+    pub continues: bool,
+}
+
+/// The configuration of a recorded run.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Config {
+    #[serde(default)]
+    pub policy: Option<String>,
+    pub strategy: String,
+    pub overlap: bool,
+    pub track_interval: u32,
+    pub mamba_chunk: u32,
+    pub page_size: u32,
+    pub mamba_pool: u32,
+    pub kv_tokens: u32,
+    pub max_running: u32,
+    #[serde(default)]
+    pub chunk_size: Option<u32>,
+    #[serde(default)]
+    pub max_prefill_tokens: Option<u32>,
+    #[serde(default)]
+    pub conservativeness: Option<f64>,
+    #[serde(default)]
+    pub mixed_chunk: Option<bool>,
+    #[serde(default)]
+    pub disable_consecutive_prefill_overlap: Option<bool>,
+    #[serde(default)]
+    pub test_retract: Option<u32>,
+    #[serde(default)]
+    pub max_iter: Option<u32>,
+    #[serde(default)]
+    pub lazy_alloc_fail: Option<bool>,
+    #[serde(default)]
+    pub spec: Option<SpecConfig>,
+}
+
+/// Speculative decoding of a recorded run.
+#[derive(Clone, Debug, Deserialize)]
+pub struct SpecConfig {
+    pub draft_tokens: u32,
+}
+
+/// A request as it arrived.
+#[derive(Clone, Debug)]
+pub struct Arrival {
+    pub rid: String,
+    pub turn: u32,
+    pub prompt: Vec<Token>,
+    pub max_new: u32,
+    pub stop_token: Option<Token>,
+    /// Whether a stop token that is never sampled could still have ended it.
+    pub line: u64,
+}
+
+/// What one turn of the recording scheduled.
+#[derive(Clone, Debug, Default)]
+pub struct TurnPlan {
+    /// Waiting requests that were matched, in order.
+    pub matched: VecDeque<ReqId>,
+    /// Prefill rows: request and tokens.
+    pub extends: Vec<(ReqId, u32)>,
+    /// The rows of a decode step, if one was prepared.
+    pub decodes: Option<Vec<ReqId>>,
+    /// Requests retracted, in order.
+    pub retracts: VecDeque<ReqId>,
+    /// Whether decode rows joined a prefill.
+    pub mixes: bool,
+    /// An assertion cut the turn short: what was admitted need not have been prepared.
+    pub cut: bool,
+}
+
+/// Everything that a recording was made of.
+#[derive(Clone, Debug)]
+pub struct Inputs {
+    /// Release, rule and configuration.
+    pub meta: Meta,
+    /// The line of `meta`.
+    pub line: u64,
+    /// The requests, in order of arrival.
+    pub arrivals: Vec<Arrival>,
+    /// Turn and request.
+    pub aborts: Vec<(u32, ReqId)>,
+    /// Turn and request.
+    pub retracts: Vec<(u32, ReqId)>,
+    /// What the verifies of each request accepted, in order.
+    pub accepted: Vec<VecDeque<u32>>,
+    /// What each turn scheduled.
+    pub plan: BTreeMap<u32, TurnPlan>,
+    /// What each call of the allocator gave, in order; `None` where it refused.
+    pub allocs: VecDeque<Option<Vec<u32>>>,
+    /// The last turn of the recording.
+    pub turns: u32,
+    /// Names of `config` that are not known here.
+    pub unknown: Vec<String>,
+}
+
+/// What the first pass looks at in a line.
+#[derive(Debug, Deserialize)]
+struct Glance {
+    i: u32,
+    ev: String,
+    #[serde(default)]
+    rid: Option<String>,
+    #[serde(default)]
+    prompt: Option<Vec<Token>>,
+    #[serde(default)]
+    max_new_tokens: Option<u32>,
+    #[serde(default)]
+    stop_token: Option<Token>,
+    #[serde(default)]
+    accept: Option<u32>,
+    #[serde(default)]
+    extend_len: Option<u32>,
+    #[serde(default)]
+    rids: Option<Vec<String>>,
+    #[serde(default)]
+    slots: Option<Vec<u32>>,
+}
+
+/// Words of `config` that say how a recording was made and change nothing here.
+const SILENT: [&str; 6] = ["seed", "feature", "max_prompt", "context", "note", "accept"];
+
+const CONFIG: [&str; 18] = [
+    "max_iter",
+    "policy",
+    "strategy",
+    "overlap",
+    "track_interval",
+    "mamba_chunk",
+    "page_size",
+    "mamba_pool",
+    "kv_tokens",
+    "max_running",
+    "chunk_size",
+    "max_prefill_tokens",
+    "conservativeness",
+    "mixed_chunk",
+    "disable_consecutive_prefill_overlap",
+    "test_retract",
+    "lazy_alloc_fail",
+    "spec",
+];
+
+impl Inputs {
+    /// Reads a recording through.
+    ///
+    /// # Errors
+    /// A line that is no event, an event without what it must have, or a recording without its end.
+    pub fn read(segment: &Segment) -> Result<Inputs, Trouble> {
+        let mut lines = segment.lines()?;
+        let Some(first) = lines.next()? else {
+            return Err(Trouble::at(segment.line, "the recording is empty: its `meta` event is missing", DAMAGED));
+        };
+        let mut inputs = Inputs::begin(&first)?;
+        let mut ids = BTreeMap::new();
+        let mut ended = false;
+        let mut last = first.number;
+        while let Some(line) = lines.next()? {
+            last = line.number;
+            let glance: Glance = serde_json::from_str(&line.text).map_err(|error| no_event(&line, &error))?;
+            if glance.i == 0 {
+                return Err(Trouble::at(line.number, "`i` is 0: turns of a recording count from 1", DAMAGED));
+            }
+            inputs.turns = inputs.turns.max(glance.i - 1);
+            ended |= glance.ev == "end";
+            inputs.take(&line, glance, &mut ids)?;
+        }
+        if !ended && !inputs.meta.partial {
+            return Err(Trouble::at(
+                last,
+                "the recording stops without its `end` event",
+                "it was cut off: record it again",
+            ));
+        }
+        Ok(inputs)
+    }
+
+    fn begin(line: &Line) -> Result<Inputs, Trouble> {
+        let value: Value = serde_json::from_str(&line.text).map_err(|error| no_event(line, &error))?;
+        let given = value.get("config").and_then(Value::as_object);
+        let known = |name: &str| CONFIG.contains(&name) || SILENT.contains(&name);
+        let unknown = given.map_or(Vec::new(), |config| config.keys().filter(|name| !known(name)).cloned().collect());
+        let meta: Meta = serde_json::from_value(value).map_err(|error| {
+            let message = format!("the `meta` event cannot be used: {error}");
+            Trouble::at(line.number, message, "docs/conformance.md lists what it must have")
+        })?;
+        Ok(Inputs {
+            meta,
+            line: line.number,
+            arrivals: Vec::new(),
+            aborts: Vec::new(),
+            retracts: Vec::new(),
+            accepted: Vec::new(),
+            plan: BTreeMap::new(),
+            allocs: VecDeque::new(),
+            turns: 0,
+            unknown,
+        })
+    }
+
+    fn take(&mut self, line: &Line, glance: Glance, ids: &mut BTreeMap<String, ReqId>) -> Result<(), Trouble> {
+        let turn = glance.i - 1;
+        let missing = |name: &str| Trouble::at(line.number, format!("the event has no usable `{name}`"), DAMAGED);
+        let find = |rid: &Option<String>| {
+            let rid = rid.as_ref().ok_or_else(|| missing("rid"))?;
+            let unseen =
+                || Trouble::at(line.number, format!("request {rid:?} has not arrived before this line"), DAMAGED);
+            ids.get(rid).copied().ok_or_else(unseen)
+        };
+        match glance.ev.as_str() {
+            "arrive" => {
+                let rid = glance.rid.ok_or_else(|| missing("rid"))?;
+                let prompt = glance.prompt.filter(|prompt| !prompt.is_empty()).ok_or_else(|| missing("prompt"))?;
+                let max_new = glance.max_new_tokens.filter(|&max| max > 0).ok_or_else(|| missing("max_new_tokens"))?;
+                let id = ReqId(self.arrivals.len() as u32);
+                if ids.insert(rid.clone(), id).is_some() {
+                    let message = format!("request {rid:?} arrives twice");
+                    return Err(Trouble::at(line.number, message, "names of requests must differ"));
+                }
+                self.accepted.push(VecDeque::new());
+                let (stop_token, line) = (glance.stop_token, line.number);
+                self.arrivals.push(Arrival { rid, turn, prompt, max_new, stop_token, line });
+            }
+            "abort" => {
+                // An abort of a name that nobody has meets nothing.
+                if let Ok(req) = find(&glance.rid) {
+                    self.aborts.push((turn, req));
+                }
+            }
+            "verify" => {
+                let req = find(&glance.rid)?;
+                let accept = glance.accept.filter(|&accept| accept > 0).ok_or_else(|| missing("accept"))?;
+                self.accepted[req.index()].push_back(accept);
+            }
+            "match" => {
+                let req = find(&glance.rid)?;
+                self.turn(turn).matched.push_back(req);
+            }
+            "prepare_extend" => {
+                let req = find(&glance.rid)?;
+                let len = glance.extend_len.filter(|&len| len > 0).ok_or_else(|| missing("extend_len"))?;
+                self.turn(turn).extends.push((req, len));
+            }
+            "prepare_decode" => {
+                let rids = glance.rids.ok_or_else(|| missing("rids"))?;
+                let rows = rids.into_iter().map(|rid| find(&Some(rid))).collect::<Result<_, _>>()?;
+                self.turn(turn).decodes = Some(rows);
+            }
+            "mix" => self.turn(turn).mixes = true,
+            "assert" => self.turn(turn).cut = true,
+            "retract" => {
+                let req = find(&glance.rid)?;
+                self.retracts.push((turn, req));
+                self.turn(turn).retracts.push_back(req);
+            }
+            "slot_alloc" => self.allocs.push_back(glance.slots),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn turn(&mut self, turn: u32) -> &mut TurnPlan {
+        self.plan.entry(turn).or_default()
+    }
+}
+
+fn no_event(line: &Line, error: &serde_json::Error) -> Trouble {
+    Trouble::at(line.number, format!("this line is no event: {error}"), DAMAGED)
+}

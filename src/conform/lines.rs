@@ -1,0 +1,134 @@
+//! Lines of a recording file, plain or compressed, as a stream. Owns opening and reading; knows nothing of their meaning.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+
+use flate2::bufread::MultiGzDecoder;
+
+/// The longest line that is read, in bytes: a prompt of a few million tokens.
+const LINE_MAX: u64 = 1 << 28;
+
+/// What a compressed file begins with.
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// Something that kept a file from being read, at a line of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trouble {
+    /// The line, from 1; 0 if it is about the file as a whole.
+    pub line: u64,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub remedy: &'static str,
+}
+
+impl Trouble {
+    /// Trouble at a line.
+    pub(super) fn at(line: u64, message: impl Into<String>, remedy: &'static str) -> Trouble {
+        Trouble { line, message: message.into(), remedy }
+    }
+}
+
+/// One line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Its number in the file, from 1.
+    pub number: u64,
+    /// Its text without the line break.
+    pub text: String,
+}
+
+/// The lines of a file, one after the other.
+pub struct Lines {
+    path: PathBuf,
+    reader: Box<dyn BufRead + Send>,
+    number: u64,
+}
+
+impl std::fmt::Debug for Lines {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Lines({}:{})", self.path.display(), self.number)
+    }
+}
+
+impl Lines {
+    /// Opens a file; whether it is compressed is seen from its first bytes.
+    ///
+    /// # Errors
+    /// It cannot be opened or read.
+    pub fn open(path: &Path) -> Result<Lines, Trouble> {
+        let remedy = "give the path of a recording: .jsonl or .jsonl.gz";
+        let cannot = |error: &io::Error| Trouble::at(0, format!("cannot be read: {error}"), remedy);
+        let file = File::open(path).map_err(|error| cannot(&error))?;
+        let mut plain = BufReader::with_capacity(1 << 16, file);
+        let packed = plain.fill_buf().map_err(|error| cannot(&error))?.starts_with(&GZIP_MAGIC);
+        let reader: Box<dyn BufRead + Send> = if packed {
+            Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(plain)))
+        } else {
+            Box::new(plain)
+        };
+        Ok(Lines { path: path.to_path_buf(), reader, number: 0 })
+    }
+
+    /// Passes over the lines before the given one.
+    ///
+    /// # Errors
+    /// The file cannot be read on.
+    pub(super) fn skip_to(&mut self, number: u64) -> Result<(), Trouble> {
+        while self.number + 1 < number {
+            let mut bytes = Vec::new();
+            self.number += 1;
+            self.reader.read_until(b'\n', &mut bytes).map_err(|error| broken(self.number, &error))?;
+        }
+        Ok(())
+    }
+
+    /// The next line that is not blank, if there is one.
+    ///
+    /// # Errors
+    /// The file cannot be read on, or the line is no text or too long.
+    pub fn next(&mut self) -> Result<Option<Line>, Trouble> {
+        loop {
+            let mut bytes = Vec::new();
+            self.number += 1;
+            let number = self.number;
+            let read = (&mut self.reader).take(LINE_MAX).read_until(b'\n', &mut bytes);
+            match read {
+                Err(error) => return Err(broken(number, &error)),
+                Ok(0) => return Ok(None),
+                Ok(_) => {}
+            }
+            let ended = bytes.last() == Some(&b'\n');
+            if !ended && bytes.len() as u64 == LINE_MAX {
+                return Err(Trouble::at(number, "the line is longer than 256 MiB", "this is no recording"));
+            }
+            if !ended && serde_json::from_slice::<serde::de::IgnoredAny>(&bytes).is_err() {
+                return Err(Trouble::at(number, "the file ends in the middle of this line", CUT));
+            }
+            let Ok(text) = String::from_utf8(bytes) else {
+                return Err(Trouble::at(
+                    number,
+                    "the line is not UTF-8 text",
+                    "this is no recording, or it is damaged",
+                ));
+            };
+            let text = text.trim();
+            if !text.is_empty() {
+                return Ok(Some(Line { number, text: text.to_string() }));
+            }
+        }
+    }
+}
+
+const CUT: &str = "the recording was cut off: copy or record it again";
+
+fn broken(line: u64, error: &io::Error) -> Trouble {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => Trouble::at(line, "the compressed data ends too early", CUT),
+        io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
+            Trouble::at(line, "the compressed data is damaged", "copy the file again, or test it with `gzip -t`")
+        }
+        _ => Trouble::at(line, format!("cannot be read on: {error}"), "copy the file again"),
+    }
+}

@@ -1,0 +1,202 @@
+//! Recordings of the real scheduler beside the model: event for event, field by field.
+//!
+//! Data goes: a file is cut into recordings (`archive`); a first pass takes what a recording was made of (`inputs`) and
+//! makes a setup of it; the machine runs that under a chooser that answers from the recording (`plan`); its facts become
+//! events in the words of the recording (`teller`), which are compared with the recording in step (`compare`). The judge
+//! runs beside, and its word on every donation is held against the recording's own content check (`verdicts`).
+
+mod archive;
+mod assertions;
+mod compare;
+mod divergence;
+mod inputs;
+mod lines;
+mod plan;
+mod setup;
+mod teller;
+mod told;
+mod verdicts;
+
+use std::path::Path;
+
+use crate::engine::Chooser;
+use crate::judge::{Judge, Options as JudgeOptions};
+use crate::model::{Ended, Engine, Machine, Release, Rule, Setup, World};
+use crate::record::{Sink, Tee};
+
+pub use archive::{Archive, Segment};
+pub use divergence::{Compared, Divergence, Outcome};
+pub use inputs::Inputs;
+pub use lines::Trouble;
+pub use setup::release_of;
+
+use setup::rule_of;
+pub use teller::Teller;
+pub use told::{Listener, Told};
+
+use compare::Comparer;
+use plan::{Own, Recorded};
+
+/// Turns after which the recorded loop gives up, where the configuration does not say.
+const TURNS_MAX: u32 = 4000;
+
+/// How much of a recording the model takes over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Plan {
+    /// Arrivals, the composition of batches and the slots given out.
+    Recorded,
+    /// Configuration and requests alone.
+    Own,
+}
+
+/// How to compare.
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
+    /// What the model takes over.
+    pub plan: Plan,
+    /// The rule by its name here, in place of the recording's.
+    pub rule: Option<&'a str>,
+    /// The release whose preset is used, in place of the recording's.
+    pub release: Option<Release>,
+    /// Finds a rule by name, or the one that a release shipped with by `release`.
+    pub rules: &'a (dyn Fn(&str, Release) -> Option<&'static dyn Rule> + Sync),
+    /// Changes the engine before it runs: to see what a recording says of a setting.
+    pub adjust: Option<&'a (dyn Fn(&mut Engine) + Sync)>,
+}
+
+/// A recording made ready to run.
+pub struct Prepared {
+    /// What it was made of.
+    pub inputs: Inputs,
+    /// What to run.
+    pub setup: Setup,
+    /// Under which rule.
+    pub rule: &'static dyn Rule,
+    /// What the reader should know.
+    pub notes: Vec<String>,
+}
+
+/// Reads what a recording was made of.
+///
+/// # Errors
+/// It is damaged, or of something that is not modelled.
+pub fn prepare(segment: &Segment, options: &Options<'_>) -> Result<Prepared, Trouble> {
+    let inputs = Inputs::read(segment)?;
+    let mut notes = Vec::new();
+    let version = inputs.meta.version.clone();
+    let release = match (options.release, release_of(&version)) {
+        (Some(release), _) => release,
+        (None, Some((release, exact))) => {
+            if !exact {
+                notes.push(format!("version {version} is compared with the modelled release before it, {release:?}"));
+            }
+            release
+        }
+        (None, None) => {
+            let message = format!("version {version:?} is older than the modelled releases, or none");
+            return Err(Trouble::at(inputs.line, message, "say which to compare it with: --release 0.5.16"));
+        }
+    };
+    for name in &inputs.unknown {
+        notes.push(format!("`config.{name}` is not known here and changes nothing"));
+    }
+    let policy = inputs.meta.policy.as_deref().or(inputs.meta.config.policy.as_deref()).unwrap_or("native");
+    let name = options.rule.unwrap_or_else(|| rule_of(policy));
+    let Some(rule) = (options.rules)(name, release) else {
+        let message = format!("the recording ran {name:?}, which is no rule that is modelled");
+        return Err(Trouble::at(inputs.line, message, "say which to compare it with: --rule"));
+    };
+    let mut setup = setup::setup(&inputs, release)?;
+    if let Some(adjust) = options.adjust {
+        adjust(&mut setup.engine);
+    }
+    Ok(Prepared { inputs, setup, rule, notes })
+}
+
+/// Compares one recording with the model.
+///
+/// # Errors
+/// It is damaged, or of something that is not modelled.
+pub fn check(segment: &Segment, name: &str, options: &Options<'_>) -> Result<Compared, Trouble> {
+    let Prepared { mut inputs, setup, rule, notes } = prepare(segment, options)?;
+    let mut comparer = Comparer::new(segment.lines()?);
+    comparer.take_meta();
+    let judge = match options.plan {
+        Plan::Own => run(&setup, rule, &inputs, &mut Own::new(&inputs), &mut comparer, segment),
+        Plan::Recorded => {
+            let mut chooser = Recorded::new(&mut inputs);
+            run(&setup, rule, &inputs, &mut chooser, &mut comparer, segment)
+        }
+    };
+    comparer.end();
+    if let Some(trouble) = comparer.trouble {
+        return Err(trouble);
+    }
+    let mut divergence = comparer.divergence;
+    if divergence.is_none() {
+        divergence = verdicts::differ(&judge.finish(&setup.names), &setup.names, &comparer.donations);
+    }
+    Ok(Compared {
+        recording: name.to_string(),
+        rule: rule.name().to_string(),
+        compared: comparer.compared,
+        unchecked: comparer.absent,
+        notes,
+        divergence,
+    })
+}
+
+/// Runs a setup and tells the comparer; the judge with all that it has seen.
+fn run(
+    setup: &Setup,
+    rule: &dyn Rule,
+    inputs: &Inputs,
+    chooser: &mut impl Chooser,
+    comparer: &mut Comparer<'_>,
+    segment: &Segment,
+) -> Judge {
+    let judge = Judge::new(JudgeOptions { page_size: setup.engine.page_size, keep_boundaries: false });
+    let patience = inputs.meta.config.max_iter.unwrap_or(TURNS_MAX);
+    let mut sink = Tee(judge, Teller::new(setup, patience, comparer));
+    let machine = Machine::new(setup, rule, chooser, &mut sink).with_witness(true);
+    let (ended, world) = run_out(machine, patience);
+    let Tee(judge, teller) = sink;
+    let never_arrived = segment.requests.map_or(0, |all| all.saturating_sub(setup.requests.len())) as u32;
+    teller.end(ended, &world, never_arrived);
+    judge
+}
+
+/// Runs a machine to its end. Where requests wait for ever, the recorded loop turns on until it gives up, and so does this.
+fn run_out<C: Chooser, S: Sink>(mut machine: Machine<'_, C, S>, patience: u32) -> (Ended, World) {
+    loop {
+        let ended = machine.turn();
+        let given_up = machine.world().turn() > patience;
+        match ended {
+            None | Some(Ended::Stalled) if !given_up => {}
+            ended => return (ended.unwrap_or(Ended::TurnsMax), machine.into_world()),
+        }
+    }
+}
+
+/// Compares the recordings of a file for which `wanted` holds by their place in it, and hands each outcome on.
+pub fn check_file(
+    path: &Path,
+    options: &Options<'_>,
+    wanted: &dyn Fn(usize) -> bool,
+    mut hand_on: impl FnMut(usize, Result<Compared, Trouble>),
+) {
+    let shown = path.display().to_string();
+    let mut archive = match Archive::open(path) {
+        Ok(archive) => archive,
+        Err(trouble) => {
+            if wanted(0) {
+                hand_on(0, Err(trouble));
+            }
+            return;
+        }
+    };
+    while let Some((index, segment)) = archive.next(wanted) {
+        let name = format!("{shown}#{index}");
+        hand_on(index, segment.and_then(|segment| check(&segment, &name, options)));
+    }
+}

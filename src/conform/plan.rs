@@ -1,0 +1,146 @@
+//! Choosers that answer from a recording.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::engine::{Choice, Chooser};
+use crate::record::ReqId;
+
+use super::inputs::{Inputs, TurnPlan};
+
+/// Answers only what came from outside: what verifies accepted, and the switches of the configuration.
+#[derive(Clone, Debug)]
+pub struct Own {
+    refuse: bool,
+    /// The releases' own switch: every so many forwards the least preferred request is retracted.
+    retract_every: Option<u32>,
+    accepted: Vec<VecDeque<u32>>,
+}
+
+impl Own {
+    /// For a recording.
+    pub fn new(inputs: &Inputs) -> Own {
+        Own {
+            refuse: inputs.meta.config.lazy_alloc_fail.unwrap_or(false),
+            retract_every: inputs.meta.config.test_retract.filter(|&every| every > 0),
+            accepted: inputs.accepted.clone(),
+        }
+    }
+}
+
+impl Chooser for Own {
+    fn choose(&mut self, choice: Choice) -> u32 {
+        match (choice.site, self.retract_every) {
+            ("alloc_failure", _) if self.refuse => 1,
+            ("accept", _) => {
+                let next = self.accepted.get_mut(choice.subject as usize).and_then(VecDeque::pop_front);
+                next.map_or(0, |count| count - 1).min(choice.options - 1)
+            }
+            ("retract", Some(every)) => u32::from(choice.subject.is_multiple_of(every)),
+            _ => choice.default,
+        }
+    }
+
+    fn is_open(&self, site: &'static str) -> bool {
+        site == "retract" && self.retract_every.is_some()
+    }
+
+    fn duration_ns(&mut self, lo_ns: u64, _: u64) -> u64 {
+        lo_ns
+    }
+}
+
+/// Answers everything that a recording says: who is looked at, admitted, decoded and retracted, how long chunks are, and
+/// which slots are given out. What it does not say is left to the scheduler.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    own: Own,
+    plan: BTreeMap<u32, TurnPlan>,
+    now: TurnPlan,
+    /// What every call of the allocator gave, in order.
+    allocs: VecDeque<Option<Vec<u32>>>,
+    /// Slots of the call that is being answered.
+    giving: VecDeque<u32>,
+    /// Steps between boundaries were left out, so that a turn without a step says nothing.
+    partial: bool,
+}
+
+impl Recorded {
+    /// For a recording, whose plan is taken out of `inputs`.
+    pub fn new(inputs: &mut Inputs) -> Recorded {
+        Recorded {
+            own: Own { retract_every: None, ..Own::new(inputs) },
+            plan: std::mem::take(&mut inputs.plan),
+            now: TurnPlan::default(),
+            allocs: std::mem::take(&mut inputs.allocs),
+            giving: VecDeque::new(),
+            partial: inputs.meta.partial,
+        }
+    }
+
+    fn slot(&mut self, choice: Choice) -> u32 {
+        if self.giving.is_empty() {
+            match self.allocs.pop_front() {
+                Some(Some(slots)) if slots.len() as u32 == choice.subject => self.giving.extend(slots),
+                Some(None) => return 0,
+                // Another call than the one recorded here: the comparison will show it.
+                Some(Some(_)) | None => return choice.default,
+            }
+        }
+        self.giving.pop_front().filter(|&slot| slot < choice.options).unwrap_or(choice.default)
+    }
+
+    fn extend_len(&self, req: ReqId) -> u32 {
+        self.now.extends.iter().find(|(row, _)| *row == req).map_or(0, |(_, len)| *len)
+    }
+}
+
+impl Chooser for Recorded {
+    fn choose(&mut self, choice: Choice) -> u32 {
+        let req = ReqId(choice.subject);
+        let yes = u32::from;
+        match choice.site {
+            "turn" => {
+                self.now = self.plan.remove(&choice.subject).unwrap_or_default();
+                choice.default
+            }
+            "admission" if self.now.matched.is_empty() && self.now.extends.is_empty() => choice.default,
+            "admission" => 1,
+            "admit" | "chunk" | "candidate" if self.now.cut && self.now.extends.is_empty() => choice.default,
+            "candidate" => {
+                let next = self.now.matched.front() == Some(&req);
+                if next {
+                    self.now.matched.pop_front();
+                }
+                yes(next)
+            }
+            "admit" | "chunk" => self.extend_len(req).min(choice.options - 1),
+            "decode" if self.partial && self.now.decodes.is_none() => choice.default,
+            "decode" => yes(self.now.decodes.is_some()),
+            "row" => match &self.now.decodes {
+                Some(rows) => yes(rows.contains(&req) || self.now.retracts.contains(&req)),
+                None => choice.default,
+            },
+            "short" => yes(!self.now.retracts.is_empty()),
+            "retracted" => {
+                let next = self.now.retracts.front() == Some(&req);
+                if next {
+                    self.now.retracts.pop_front();
+                }
+                yes(next)
+            }
+            "mix" => yes(self.now.mixes),
+            "slot" => self.slot(choice),
+            _ => self.own.choose(choice),
+        }
+    }
+
+    fn is_open(&self, site: &'static str) -> bool {
+        const SITES: [&str; 11] =
+            ["turn", "admission", "candidate", "admit", "chunk", "decode", "row", "short", "retracted", "mix", "slot"];
+        SITES.contains(&site)
+    }
+
+    fn duration_ns(&mut self, lo_ns: u64, _: u64) -> u64 {
+        lo_ns
+    }
+}

@@ -1,0 +1,159 @@
+//! From what a recording was made of to a setup, and to the rule it ran.
+
+use crate::model::{Accept, Arrive, Costs, Engine, Event, Prompt, Release, RequestSpec, Setup, Spec, Stop, Strategy};
+use crate::record::{State, Token};
+
+use super::inputs::{Arrival, Config, Inputs};
+use super::lines::Trouble;
+
+/// `max_prefill_tokens` where the configuration does not say.
+const MAX_PREFILL_TOKENS: u32 = 4096;
+
+/// Turns after the last event in which a run must end by itself.
+const TURNS_SPARE: u32 = 16;
+
+/// The releases, oldest first, with the text that recordings have.
+const RELEASES: [(Release, [u32; 3]); 4] = [
+    (Release::V0_5_16, [0, 5, 16]),
+    (Release::V0_5_17, [0, 5, 17]),
+    (Release::V0_5_18, [0, 5, 18]),
+    (Release::V0_5_23, [0, 5, 23]),
+];
+
+/// The modelled release that a version is, or the newest one before it; and whether it is that very one.
+pub fn release_of(version: &str) -> Option<(Release, bool)> {
+    let mut parts = version.trim_start_matches('v').split(['.', '+', '-']);
+    let mut numbers = [0; 3];
+    for number in &mut numbers {
+        let part = parts.next()?;
+        let digits = part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len());
+        *number = part[..digits].parse().ok()?;
+    }
+    let exact = version.split(|c: char| !c.is_ascii_digit() && c != '.').next() == Some(version);
+    RELEASES
+        .iter()
+        .rev()
+        .find(|(_, known)| *known <= numbers)
+        .map(|(release, known)| (*release, exact && *known == numbers))
+}
+
+/// The rule of a word of recordings: a name, or `release` for the one that the release shipped with.
+pub fn rule_of(policy: &str) -> &str {
+    match policy {
+        "native" => "release",
+        "committed" => "committed-len",
+        "tokens" => "token-len",
+        other => other,
+    }
+}
+
+/// The setup of a recording under a release, with every arrival and abort pinned to its turn.
+///
+/// # Errors
+/// A configuration that no release can run.
+pub fn setup(inputs: &Inputs, release: Release) -> Result<Setup, Trouble> {
+    let engine =
+        engine(&inputs.meta.config, release).map_err(|(message, remedy)| Trouble::at(inputs.line, message, remedy))?;
+    let requests = inputs.arrivals.iter().map(request).collect();
+    let names = inputs.arrivals.iter().map(|arrival| arrival.rid.clone()).collect();
+    let events = inputs.aborts.iter().map(|&(turn, req)| Event::Abort { turn, req }).collect();
+    let turns_max = inputs.turns + TURNS_SPARE;
+    Ok(Setup { engine, costs: Costs::default(), requests, names, events, turns_max })
+}
+
+fn request(arrival: &Arrival) -> RequestSpec {
+    let stop = arrival.stop_token.map_or(Stop::Length, |token| {
+        // A token that never comes still makes a request one that could end early: it stops behind its length.
+        Stop::Token(stop_at(&arrival.prompt, token, arrival.max_new).unwrap_or(arrival.max_new + 1))
+    });
+    RequestSpec {
+        arrive: Arrive::Turn(arrival.turn),
+        prompt: Prompt::Tokens(arrival.prompt.as_slice().into()),
+        stop,
+        max_new: arrival.max_new,
+    }
+}
+
+/// Which output is the stop token first.
+fn stop_at(prompt: &[Token], token: Token, max_new: u32) -> Option<u32> {
+    let mut state = State::ZERO.fold_all(prompt);
+    (1..=max_new).find(|_| {
+        let sampled = state.sample();
+        state = state.fold(sampled);
+        sampled == token
+    })
+}
+
+fn engine(config: &Config, release: Release) -> Result<Engine, (String, &'static str)> {
+    let mut engine = Engine::preset(release);
+    engine.strategy = match config.strategy.as_str() {
+        "no_buffer" => Strategy::NoBuffer,
+        "extra_buffer" => Strategy::ExtraBuffer,
+        "extra_buffer_lazy" => Strategy::ExtraBufferLazy,
+        other => {
+            let message = format!("`strategy` is {other:?}");
+            return Err((message, "only no_buffer, extra_buffer and extra_buffer_lazy are modelled"));
+        }
+    };
+    engine.overlap = config.overlap;
+    engine.track_interval = config.track_interval;
+    engine.mamba_chunk = config.mamba_chunk;
+    engine.page_size = config.page_size;
+    engine.mamba_slots = config.mamba_pool;
+    engine.kv_tokens = config.kv_tokens;
+    engine.max_running = config.max_running;
+    engine.max_prefill_tokens = config.max_prefill_tokens.unwrap_or(MAX_PREFILL_TOKENS);
+    engine.chunked_prefill_size = config.chunk_size;
+    engine.mixed_chunk = config.mixed_chunk.unwrap_or(false);
+    engine.disable_consecutive_prefill_overlap = config.disable_consecutive_prefill_overlap.unwrap_or(false);
+    engine.conservativeness = config.conservativeness.unwrap_or(1.0);
+    if let Some(spec) = &config.spec {
+        let draft = spec.draft_tokens.saturating_sub(1);
+        engine.spec = Some(Spec { draft, accept: Accept::Fixed(vec![1]) });
+    }
+    check(&engine)?;
+    Ok(engine)
+}
+
+/// What the machine relies on.
+fn check(engine: &Engine) -> Result<(), (String, &'static str)> {
+    const SIZE_MAX: u32 = 1 << 25;
+    let sizes = [
+        ("track_interval", engine.track_interval),
+        ("mamba_chunk", engine.mamba_chunk),
+        ("page_size", engine.page_size),
+        ("mamba_pool", engine.mamba_slots),
+        ("kv_tokens", engine.kv_tokens),
+        ("max_running", engine.max_running),
+        ("max_prefill_tokens", engine.max_prefill_tokens),
+        ("chunk_size", engine.chunked_prefill_size.unwrap_or(1)),
+        ("spec.draft_tokens less one", engine.spec.as_ref().map_or(1, |spec| spec.draft)),
+    ];
+    for (name, size) in sizes {
+        if size == 0 || size > SIZE_MAX {
+            return Err((format!("`{name}` is {size}"), "sizes are from 1 to 2^25"));
+        }
+    }
+    let page = engine.page_size;
+    let whole = [("track_interval", engine.track_interval), ("kv_tokens", engine.kv_tokens)];
+    let chunk = engine.chunked_prefill_size.map(|size| ("chunk_size", size));
+    for (name, size) in whole.into_iter().chain(chunk) {
+        if !size.is_multiple_of(page) {
+            return Err((
+                format!("`{name}` is {size}, `page_size` {page}"),
+                "every release wants a multiple of the page",
+            ));
+        }
+    }
+    let wrong = match engine.strategy {
+        Strategy::NoBuffer if engine.overlap => Some("`no_buffer` with overlap"),
+        Strategy::NoBuffer if page > 1 => Some("`no_buffer` with pages of more than one token"),
+        Strategy::ExtraBufferLazy if !engine.overlap => Some("`extra_buffer_lazy` without overlap"),
+        _ if engine.spec.is_some() && (!engine.overlap || page > 1 || engine.mixed_chunk) => {
+            Some("speculative decoding without overlap, with pages or with mixed batches")
+        }
+        _ if !engine.conservativeness.is_finite() || engine.conservativeness < 0.0 => Some("`conservativeness`"),
+        _ => None,
+    };
+    wrong.map_or(Ok(()), |wrong| Err((format!("{wrong} is not modelled"), "docs/conformance.md says what is")))
+}

@@ -1,0 +1,71 @@
+//! What the slots hold and what each request's tokens fold to, as the fake model of the recordings keeps them.
+
+use crate::record::{ReqId, SlotId, State, Token};
+
+/// Slot contents by provenance, and the true states of every request.
+#[derive(Debug)]
+pub(super) struct Content {
+    slots: Vec<State>,
+    /// State after every length of a request's tokens, by request: index n is the fold of n tokens.
+    truth: Vec<Vec<State>>,
+    tokens: Vec<Vec<Token>>,
+}
+
+impl Content {
+    pub(super) fn new(requests: usize) -> Content {
+        Content { slots: Vec::new(), truth: vec![vec![State::ZERO]; requests], tokens: vec![Vec::new(); requests] }
+    }
+
+    pub(super) fn get(&self, slot: SlotId) -> State {
+        self.slots.get(slot.index()).copied().unwrap_or(State::ZERO)
+    }
+
+    pub(super) fn put(&mut self, slot: SlotId, state: State) {
+        if self.slots.len() <= slot.index() {
+            self.slots.resize(slot.index() + 1, State::ZERO);
+        }
+        self.slots[slot.index()] = state;
+    }
+
+    /// One more token of a request.
+    pub(super) fn push(&mut self, req: ReqId, token: Token) {
+        let truth = &mut self.truth[req.index()];
+        let last = truth.last().copied().unwrap_or(State::ZERO);
+        truth.push(last.fold(token));
+        self.tokens[req.index()].push(token);
+    }
+
+    pub(super) fn tokens(&self, req: ReqId) -> &[Token] {
+        &self.tokens[req.index()]
+    }
+
+    /// The state that the first `len` tokens of a request fold to, as far as there are that many.
+    pub(super) fn truth(&self, req: ReqId, len: u32) -> State {
+        let truth = &self.truth[req.index()];
+        truth[(len as usize).min(truth.len() - 1)]
+    }
+
+    /// Folds the tokens `from..to` of a request into a slot; a second slot gets the state of a length on the way.
+    /// Returns the state that it got.
+    pub(super) fn fold(
+        &mut self,
+        req: ReqId,
+        slot: SlotId,
+        run: std::ops::Range<u32>,
+        track: Option<(SlotId, u32)>,
+    ) -> Option<State> {
+        let mut state = self.get(slot);
+        let mut kept = None;
+        for at in run {
+            state = state.fold(self.tokens[req.index()][at as usize]);
+            if let Some((track, len)) = track
+                && len == at + 1
+            {
+                self.put(track, state);
+                kept = Some(state);
+            }
+        }
+        self.put(slot, state);
+        kept
+    }
+}

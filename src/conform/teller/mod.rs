@@ -1,0 +1,411 @@
+//! From facts to the events that a recording of the real scheduler consists of, field by field.
+//!
+//! Owns the words and the order of the events, the contents of the slots, and the totals at the end. Decides nothing:
+//! masks, indices, labels and lengths are those that the machine tells ([`Fact::Fields`], [`Fact::Arrays`]).
+
+mod batches;
+mod content;
+mod donations;
+mod forwards;
+mod requests;
+mod rows;
+mod totals;
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::model::{Ended, Setup, World};
+use crate::record::{
+    AssertKind, BatchId, Fact, FinishKind, Mode, Owner, Phase, Place, ReqId, Sink, SlotId, State, Token,
+};
+
+use super::assertions;
+use super::told::{Listener, Told};
+use batches::{Batch, Preparing};
+use content::Content;
+use requests::{Ending, Request};
+use rows::{ResultRows, Row};
+use totals::{Last, Totals};
+
+/// Turns of idling after which the recorded loop ends.
+const IDLE_TURNS: u32 = 3;
+
+/// A sink that tells a listener what a recording of the same run would say.
+#[derive(Debug)]
+pub struct Teller<'a, L> {
+    scribe: Scribe<'a>,
+    listener: &'a mut L,
+}
+
+impl<'a, L: Listener> Teller<'a, L> {
+    /// Before the first turn of a run of `setup`. The recorded loop gives up, and says so, at turn `turns_max`.
+    pub fn new(setup: &'a Setup, turns_max: u32, listener: &'a mut L) -> Self {
+        Teller { scribe: Scribe::new(setup, turns_max), listener }
+    }
+
+    /// Tells what is left when the run is over.
+    ///
+    /// `never_arrived` are requests that the recording's scenario had and that had not arrived when it ended.
+    pub fn end(mut self, ended: Ended, world: &World, never_arrived: u32) {
+        self.scribe.end(ended, world, never_arrived);
+        self.hand_on();
+    }
+
+    fn hand_on(&mut self) {
+        for told in self.scribe.queue.drain(..) {
+            self.listener.told(told);
+        }
+    }
+}
+
+impl<L: Listener> Sink for Teller<'_, L> {
+    fn fact(&mut self, fact: Fact) {
+        self.scribe.fact(fact);
+        if !self.scribe.queue.is_empty() {
+            self.hand_on();
+        }
+    }
+
+    fn prompt(&mut self, req: ReqId, tokens: &[Token]) {
+        self.scribe.requests[req.index()].prompt_len = tokens.len() as u32;
+        for &token in tokens {
+            self.scribe.content.push(req, token);
+        }
+    }
+}
+
+/// Turns facts into events.
+#[derive(Debug)]
+struct Scribe<'a> {
+    setup: &'a Setup,
+    content: Content,
+    requests: Vec<Request>,
+    batches: BTreeMap<BatchId, Batch>,
+    totals: Totals,
+    turn: u32,
+    phase: Phase,
+    /// Slots of a call of the allocator that is not complete.
+    group: Vec<SlotId>,
+    free: u32,
+    /// Retractions of this plan, told when it is over.
+    retracted: Vec<(ReqId, u32)>,
+    preparing: Option<Preparing>,
+    result: Option<ResultRows>,
+    launched: Option<(BatchId, Mode)>,
+    /// The last turn in which a request ended.
+    last_end: u32,
+    /// The turn at which the recorded loop gives up.
+    turns_max: u32,
+    queue: Vec<Told>,
+}
+
+fn option<T: Into<Value>>(value: Option<T>) -> Value {
+    value.map_or(Value::Null, Into::into)
+}
+
+impl<'a> Scribe<'a> {
+    fn new(setup: &'a Setup, turns_max: u32) -> Self {
+        Scribe {
+            setup,
+            content: Content::new(setup.requests.len()),
+            requests: vec![Request::unseen(); setup.requests.len()],
+            batches: BTreeMap::new(),
+            totals: Totals::default(),
+            turn: 0,
+            phase: Phase::Ingest,
+            group: Vec::new(),
+            free: setup.engine.mamba_slots,
+            retracted: Vec::new(),
+            preparing: None,
+            result: None,
+            launched: None,
+            last_end: 0,
+            turns_max,
+            queue: Vec::new(),
+        }
+    }
+
+    fn say(&mut self, kind: &'static str, fields: Vec<(&'static str, Value)>) {
+        self.queue.push(Told { turn: self.turn, phase: self.phase, kind, fields });
+    }
+
+    fn name(&self, req: ReqId) -> Value {
+        self.setup.name(req).into()
+    }
+
+    fn request(&mut self, req: ReqId) -> &mut Request {
+        &mut self.requests[req.index()]
+    }
+
+    fn fact(&mut self, fact: Fact) {
+        match fact {
+            Fact::Turn { turn, .. } => {
+                self.turn = turn;
+                if turn >= self.turns_max {
+                    self.totals.asserts += 1;
+                    self.say("assert", vec![("assertion", "stall".into()), ("kind", "stall".into())]);
+                }
+            }
+            Fact::Begin { phase, batch, .. } => self.begin(phase, batch),
+            Fact::End { .. } => self.finish_phase(),
+            Fact::Arrive { req, max_new, .. } => self.arrive(req, max_new),
+            Fact::Abort { req, place, .. } => {
+                let met = place_word(place);
+                self.say("abort", vec![("rid", self.name(req)), ("where", met.into())]);
+            }
+            Fact::Match { req, state_len, branching, source, .. } => {
+                let held = source.map(|slot| self.content.get(slot).n);
+                self.say(
+                    "match",
+                    vec![
+                        ("rid", self.name(req)),
+                        ("prefix_len", state_len.into()),
+                        ("slot", option(source.map(|slot| slot.0))),
+                        ("branching", option(branching)),
+                        ("n", option(held)),
+                    ],
+                );
+            }
+            Fact::SlotAlloc { slot, owner, last } => self.slot_alloc(slot, owner, last),
+            Fact::SlotRefused { count, .. } if count > 0 => {
+                let free = self.free.into();
+                self.say("slot_alloc", vec![("slots", Value::Null), ("n", count.into()), ("free", free)]);
+            }
+            Fact::SlotRefused { .. } => {}
+            Fact::SlotMove { from, to, .. } => self.slot_move(from, to),
+            Fact::SlotFree { slot, owner, last } => self.slot_free(slot, owner, last),
+            Fact::PrepareExtend { batch, req, prefix_len, seq_len, kv_committed_len, active, track, .. } => {
+                self.request(req).retracted = false;
+                self.prepare(batch, req, seq_len, kv_committed_len, active);
+                if let Some(row) = self.preparing.as_mut().and_then(|open| open.rows.last_mut()) {
+                    (row.prefix_len, row.tracked) = (prefix_len, track.map(|(_, len)| len));
+                }
+            }
+            Fact::PrepareDecode { batch, req, k, decode_batch_idx, kv_committed_len, active, .. } => {
+                self.prepare(batch, req, k, kv_committed_len, active);
+                if let Some(row) = self.preparing.as_mut().and_then(|open| open.rows.last_mut()) {
+                    row.decode_batch_idx = Some(decode_batch_idx);
+                }
+            }
+            Fact::Fields { req, fields } => self.fields(req, fields),
+            Fact::Arrays { arrays, .. } => {
+                if let Some(row) = self.preparing.as_mut().and_then(|open| open.rows.last_mut()) {
+                    row.arrays = arrays;
+                }
+            }
+            Fact::Mix { batch, decode, .. } => self.mix(batch, decode),
+            Fact::Launch { batch, mode, .. } => self.launch(batch, mode),
+            Fact::Clear { slot, .. } => {
+                self.content.put(slot, State::ZERO);
+                self.say("clear", vec![("slot", slot.0.into())]);
+            }
+            Fact::CopyState { from, to, stream, .. } => self.copy_state(from, to, stream),
+            Fact::Extend { req, slot, from, to, track, .. } => self.extend(req, slot, from..to, track),
+            Fact::Step { req, slot, k, track, .. } => self.step(req, slot, k, track),
+            Fact::Verify { batch, req, slot, from, to, track, target } => {
+                if let Some(batch) = self.batches.get_mut(&batch) {
+                    batch.accepted.push((req, to - from));
+                }
+                self.verify(req, slot, from..to, track, target);
+            }
+            Fact::Sampled { req, token, .. } => self.content.push(req, token),
+            Fact::Output { req, outputs, .. } => {
+                self.request(req).outputs = outputs;
+                if let Some(result) = &mut self.result {
+                    result.rows.push(Row::new(req, outputs));
+                }
+            }
+            Fact::Finish { req, kind, .. } => self.finish(req, kind),
+            Fact::Row { req, lookahead, kv_committed_len, .. } => {
+                if let Some(row) = self.result.as_mut().and_then(|result| result.row(req)) {
+                    (row.lookahead, row.kv_committed_len) = (lookahead, kv_committed_len);
+                }
+            }
+            Fact::Decision { req, .. } => {
+                if let Some(row) = self.result.as_mut().and_then(|result| result.row(req)) {
+                    row.decided = true;
+                }
+            }
+            Fact::Donate { req, key_len, slot, how, .. } => self.donate(req, key_len, slot, how),
+            Fact::NoDonate { req, why, slot } => self.no_insert(req, why, slot),
+            Fact::Retract { req, outputs } => {
+                self.request(req).retracted = true;
+                self.retracted.push((req, outputs));
+            }
+            Fact::Assert { kind, .. } => self.assertion(kind),
+            Fact::Hit { .. }
+            | Fact::Admit { .. }
+            | Fact::PageAlloc { .. }
+            | Fact::PageMove { .. }
+            | Fact::PageFree { .. }
+            | Fact::Lock { .. }
+            | Fact::Unlock { .. }
+            | Fact::HostMasks { .. }
+            | Fact::MasksDropped { .. }
+            | Fact::Wait { .. }
+            | Fact::MiddleChunk { .. }
+            | Fact::Skip { .. }
+            | Fact::Read { .. }
+            | Fact::Flip { .. }
+            | Fact::TrackRefused { .. }
+            | Fact::PinMissed { .. }
+            | Fact::PinEnded { .. }
+            | Fact::EventUnused { .. }
+            | Fact::Bound { .. }
+            | Fact::Done { .. } => {}
+        }
+    }
+
+    fn begin(&mut self, phase: Phase, batch: Option<BatchId>) {
+        self.phase = phase;
+        match (phase, batch) {
+            (Phase::Prepare, Some(batch)) => self.preparing = Some(Preparing { batch, rows: Vec::new() }),
+            (Phase::Result, Some(batch)) => self.result = Some(ResultRows { batch, rows: Vec::new() }),
+            _ => {}
+        }
+    }
+
+    fn finish_phase(&mut self) {
+        for (req, outputs) in std::mem::take(&mut self.retracted) {
+            self.totals.retract += 1;
+            self.say("retract", vec![("rid", self.name(req)), ("output_len", outputs.into())]);
+        }
+        if let Some(open) = self.preparing.take() {
+            self.prepared(open);
+        }
+        if let Some(result) = self.result.take() {
+            let batch = result.batch;
+            let fields = self.result_fields(result);
+            self.say("result", fields);
+            self.batches.remove(&batch);
+        }
+        self.launched = None;
+    }
+
+    fn arrive(&mut self, req: ReqId, max_new: u32) {
+        self.request(req).seen = true;
+        let prompt = self.content.tokens(req).to_vec();
+        let stop = self.setup.stop_token(req, &prompt);
+        self.say(
+            "arrive",
+            vec![
+                ("rid", self.name(req)),
+                ("prompt", prompt.into()),
+                ("max_new_tokens", max_new.into()),
+                ("stop_token", option(stop)),
+            ],
+        );
+    }
+
+    fn finish(&mut self, req: ReqId, kind: FinishKind) {
+        self.last_end = self.turn;
+        let drops = self.phase != Phase::Result;
+        let request = self.request(req);
+        request.ending = if kind == FinishKind::Abort { Ending::Abort } else { Ending::Own };
+        request.dropped = drops;
+        if drops {
+            self.say("abort_output", vec![("rid", self.name(req))]);
+        } else if let Some(row) = self.result.as_mut().and_then(|result| result.row(req)) {
+            row.finished = true;
+        }
+    }
+
+    fn assertion(&mut self, kind: AssertKind) {
+        self.totals.asserts += 1;
+        self.say("assert", vec![("assertion", assertions::word(kind).into()), ("kind", "raised".into())]);
+    }
+
+    fn end(&mut self, ended: Ended, world: &World, never_arrived: u32) {
+        let iters = match ended {
+            Ended::Done => self.last_end + IDLE_TURNS,
+            Ended::Asserted | Ended::TurnsMax | Ended::Stalled => self.turn,
+        };
+        self.turn = iters;
+        let mut wrong = Vec::new();
+        let mut states = 0;
+        let mut prefix: BTreeMap<u32, State> = BTreeMap::new();
+        for node in world.tree().walk() {
+            let before = prefix.get(&node.parent.0).copied().unwrap_or(State::ZERO);
+            let truth = before.fold_all(node.tokens);
+            prefix.insert(node.id.0, truth);
+            let Some(slot) = node.state else { continue };
+            states += 1;
+            let held = self.content.get(slot);
+            if held != truth {
+                wrong.push((node.end_len, slot.0, held.n));
+            }
+        }
+        wrong.sort_unstable();
+        for &(label, slot, n) in &wrong {
+            self.say("tree_mismatch", vec![("label", label.into()), ("slot", slot.into()), ("n", n.into())]);
+        }
+        let total = self.setup.engine.mamba_slots;
+        let free = world.slots_free();
+        let leak = i64::from(total) - i64::from(free) - i64::from(states);
+        let open = |request: &&Request| request.ending == Ending::None;
+        let unfinished = self.requests.iter().filter(open).count() as u32 + never_arrived;
+        let last = Last { tree_bad: wrong.len() as u32, leak, unfinished, iters: self.turn + 1 };
+        let rows = self.setup.engine.max_running.saturating_sub(world.rows_held());
+        let stats = self.totals.to_json(last);
+        self.say(
+            "end",
+            vec![
+                ("free", free.into()),
+                ("tree", states.into()),
+                ("total", total.into()),
+                ("leak", leak.into()),
+                ("free_reqs", rows.into()),
+                ("stats", stats),
+            ],
+        );
+    }
+
+    fn slot_alloc(&mut self, slot: SlotId, owner: Owner, last: bool) {
+        self.group.push(slot);
+        self.free -= 1;
+        if let Owner::Track(req, _) = owner {
+            self.request(req).track_slots += 1;
+        }
+        if last {
+            let slots: Vec<u32> = self.group.drain(..).map(|slot| slot.0).collect();
+            let n = slots.len();
+            self.say("slot_alloc", vec![("slots", slots.into()), ("n", n.into()), ("free", self.free.into())]);
+        }
+    }
+
+    fn slot_move(&mut self, from: Owner, to: Owner) {
+        if let Owner::Track(req, _) = from {
+            self.request(req).track_slots -= 1;
+        }
+        if let Owner::Track(req, _) = to {
+            self.request(req).track_slots += 1;
+        }
+    }
+
+    fn slot_free(&mut self, slot: SlotId, owner: Owner, last: bool) {
+        self.group.push(slot);
+        self.free += 1;
+        if let Owner::Track(req, _) = owner {
+            self.request(req).track_slots -= 1;
+        }
+        if last {
+            let slots: Vec<u32> = self.group.drain(..).map(|slot| slot.0).collect();
+            self.say("slot_free", vec![("slots", slots.into()), ("free", self.free.into())]);
+        }
+        if let Owner::Active(req) = owner {
+            self.free_of_nothing(req);
+        }
+    }
+}
+
+fn place_word(place: Place) -> &'static str {
+    match place {
+        Place::Waiting => "waiting",
+        Place::Chunk => "chunk",
+        Place::Prefill => "prefill",
+        Place::Decode => "decode",
+        Place::Finished => "finished",
+        Place::Gone => "gone",
+    }
+}

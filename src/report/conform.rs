@@ -1,0 +1,237 @@
+//! Text and JSON of a comparison of recordings with the model.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::conform::{Compared, Divergence, Trouble};
+
+use super::name;
+
+/// Differing recordings that the text shows.
+const SHOWN_MAX: usize = 10;
+
+/// A recording by the place of its file on the command line and its place in the file.
+pub type RecordingKey = (usize, usize);
+
+/// A recording that differs from the model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Differing {
+    /// File and place.
+    pub recording: String,
+    /// The command that shows it again.
+    pub replay: String,
+    /// The first difference.
+    pub divergence: Divergence,
+}
+
+/// The sum over all recordings; the same however the work was shared out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ConformSummary {
+    /// Recordings that could be read.
+    pub recordings: u64,
+    /// Those that agree.
+    pub agree: u64,
+    /// Events that agree, by kind.
+    pub compared: BTreeMap<String, u64>,
+    /// What could not be compared, by event and field.
+    pub unchecked: BTreeMap<String, u64>,
+    /// Notes for the reader, with the number of recordings that each is about.
+    pub notes: BTreeMap<String, u64>,
+    /// The recordings that differ.
+    pub differing: Vec<(RecordingKey, Differing)>,
+    /// Files, or recordings in them, that could not be read.
+    pub troubles: BTreeMap<RecordingKey, (String, Trouble)>,
+}
+
+impl ConformSummary {
+    /// Adds one recording.
+    pub fn add(&mut self, key: RecordingKey, compared: Compared, differing: Option<Differing>) {
+        self.recordings += 1;
+        for (kind, count) in compared.compared {
+            *self.compared.entry(kind).or_default() += count;
+        }
+        for (what, count) in compared.unchecked {
+            *self.unchecked.entry(what).or_default() += count;
+        }
+        for note in compared.notes {
+            *self.notes.entry(note).or_default() += 1;
+        }
+        match differing {
+            None => self.agree += 1,
+            Some(differing) => self.differing.push((key, differing)),
+        }
+    }
+
+    /// Adds one that could not be read.
+    pub fn trouble(&mut self, key: RecordingKey, file: String, trouble: Trouble) {
+        self.troubles.insert(key, (file, trouble));
+    }
+
+    /// Adds the sum of others.
+    pub fn merge(&mut self, other: ConformSummary) {
+        let ConformSummary { recordings, agree, compared, unchecked, notes, differing, troubles } = other;
+        self.recordings += recordings;
+        self.agree += agree;
+        for (sum, part) in [(&mut self.compared, compared), (&mut self.unchecked, unchecked), (&mut self.notes, notes)]
+        {
+            for (name, count) in part {
+                *sum.entry(name).or_default() += count;
+            }
+        }
+        self.differing.extend(differing);
+        self.troubles.extend(troubles);
+    }
+
+    /// Puts the differing ones in the order of the command line.
+    pub fn order(&mut self) {
+        self.differing.sort_by_key(|(key, _)| *key);
+    }
+
+    fn events(&self) -> u64 {
+        self.compared.values().sum()
+    }
+}
+
+/// The text for people.
+pub fn conform_text(summary: &ConformSummary) -> String {
+    let mut out = String::new();
+    for (_, differing) in summary.differing.iter().take(SHOWN_MAX) {
+        difference(&mut out, differing);
+    }
+    let more = summary.differing.len().saturating_sub(SHOWN_MAX);
+    if more > 0 {
+        let _ = writeln!(out, "and {more} more recordings that differ: --format json lists them all\n");
+    }
+    let by_kind = |counts: &BTreeMap<String, u64>| {
+        counts.iter().map(|(name, count)| format!("{name} {count}")).collect::<Vec<_>>().join(", ")
+    };
+    let differ = summary.recordings - summary.agree;
+    let _ = writeln!(
+        out,
+        "{} recordings: {} agree, {differ} differ; {} events compared",
+        summary.recordings,
+        summary.agree,
+        summary.events()
+    );
+    if !summary.compared.is_empty() {
+        let _ = writeln!(out, "compared:    {}", by_kind(&summary.compared));
+    }
+    if !summary.unchecked.is_empty() {
+        let _ = writeln!(out, "not checked: {}", by_kind(&summary.unchecked));
+    }
+    if !summary.differing.is_empty() {
+        let mut kinds: BTreeMap<String, u64> = BTreeMap::new();
+        for (_, differing) in &summary.differing {
+            let Divergence { event, field, .. } = &differing.divergence;
+            let field: String =
+                field.split('[').map(|part| part.split_once(']').map_or(part, |(_, rest)| rest)).collect();
+            *kinds.entry(format!("{event}.{field}")).or_default() += 1;
+        }
+        let _ = writeln!(out, "differ at:   {}", by_kind(&kinds));
+    }
+    for (note, count) in &summary.notes {
+        let _ = writeln!(out, "note: {note} ({count} recordings)");
+    }
+    if !summary.troubles.is_empty() {
+        let _ = writeln!(out, "{} could not be read, see the errors", summary.troubles.len());
+    }
+    out
+}
+
+fn difference(out: &mut String, differing: &Differing) {
+    let it = &differing.divergence;
+    let phase = it.phase.map_or(String::new(), |phase| format!(", phase {}", name::phase(phase)));
+    let request = it.request.as_ref().map_or(String::new(), |request| format!(", request {request}"));
+    let _ = writeln!(out, "{} differs at line {}", differing.recording, it.line);
+    let _ = writeln!(out, "  turn {}{phase}, event {}{request}", it.turn, it.event);
+    let _ = writeln!(out, "  field {}: recorded {}, modelled {}", it.field, shown(&it.recorded), shown(&it.modelled));
+    for line in &it.around {
+        let _ = writeln!(out, "    {line}");
+    }
+    if let Some(told) = &it.told {
+        let _ = writeln!(out, "  model says {told}");
+    }
+    let _ = writeln!(out, "  replay: {}\n", differing.replay);
+}
+
+fn shown(value: &Value) -> String {
+    if value.is_null() { "nothing".to_string() } else { value.to_string() }
+}
+
+#[derive(Serialize)]
+struct SummaryJson<'a> {
+    recordings: u64,
+    agree: u64,
+    events: u64,
+    compared: &'a BTreeMap<String, u64>,
+    divergences: Vec<DivergenceJson<'a>>,
+    unchecked: &'a BTreeMap<String, u64>,
+    notes: &'a BTreeMap<String, u64>,
+    errors: Vec<ErrorJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct DivergenceJson<'a> {
+    recording: &'a str,
+    line: u64,
+    turn: u32,
+    event: &'a str,
+    request: Option<&'a str>,
+    field: &'a str,
+    recorded: &'a Value,
+    modelled: &'a Value,
+    phase: Option<&'static str>,
+    around: &'a [String],
+    told: Option<&'a str>,
+    replay: &'a str,
+}
+
+#[derive(Serialize)]
+struct ErrorJson<'a> {
+    recording: &'a str,
+    line: u64,
+    message: &'a str,
+    remedy: &'a str,
+}
+
+/// One JSON object and a line break.
+pub fn conform_json(summary: &ConformSummary) -> String {
+    let divergences = summary.differing.iter().map(|(_, differing)| {
+        let it = &differing.divergence;
+        DivergenceJson {
+            recording: &differing.recording,
+            line: it.line,
+            turn: it.turn,
+            event: &it.event,
+            request: it.request.as_deref(),
+            field: &it.field,
+            recorded: &it.recorded,
+            modelled: &it.modelled,
+            phase: it.phase.map(name::phase),
+            around: &it.around,
+            told: it.told.as_deref(),
+            replay: &differing.replay,
+        }
+    });
+    let errors = summary.troubles.values().map(|(file, trouble)| ErrorJson {
+        recording: file,
+        line: trouble.line,
+        message: &trouble.message,
+        remedy: trouble.remedy,
+    });
+    let json = SummaryJson {
+        recordings: summary.recordings,
+        agree: summary.agree,
+        events: summary.events(),
+        compared: &summary.compared,
+        divergences: divergences.collect(),
+        unchecked: &summary.unchecked,
+        notes: &summary.notes,
+        errors: errors.collect(),
+    };
+    let text = serde_json::to_string(&json).expect("plain data always serializes");
+    format!("{text}\n")
+}
