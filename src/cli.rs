@@ -5,7 +5,10 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-use crate::command::{self, ConformArgs, Exit, Failure, Format, GraphArgs, GraphFormat, KlArgs, PlanWord, RunArgs};
+use crate::command::{
+    self, ConformArgs, Exit, Failure, Format, GraphArgs, GraphFormat, ImportArgs, KlArgs, PlanWord, RunArgs,
+    ScenarioFormat,
+};
 
 /// Replays any timing of an LLM server's overlap scheduler, and judges which recurrent state it caches under which
 /// prefix length.
@@ -44,6 +47,16 @@ const CONFORM_EXAMPLES: &str = "Examples:
   overlapsim conform archive.jsonl.gz#17 --rule mask-lookahead
 
 Exit code 1 if any recording differs, 2 if one cannot be read (the others are still compared).";
+
+const IMPORT_EXAMPLES: &str = "Examples:
+  overlapsim import incident.jsonl -o incident.ron
+  overlapsim import archive.jsonl.gz#17 -o case-17.ron
+
+Exit code 1 if the replay leaves the recording; the file is written all the same, and the line is named.";
+
+const SCENARIO_EXAMPLES: &str = "Examples:
+  overlapsim scenario scenarios/double-fire.ron
+  overlapsim scenario scenarios/double-fire.ron --format json";
 
 const GRAPH_EXAMPLES: &str = "Examples:
   overlapsim graph scenarios/torn-chunk-snapshot.ron
@@ -146,6 +159,31 @@ enum Command {
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
     },
+    /// Make a scenario of a recording, which replays it
+    #[command(after_help = IMPORT_EXAMPLES)]
+    Import {
+        /// The recording: a .jsonl or .jsonl.gz file, or FILE#N for one of several in a file
+        #[arg(value_name = "RECORDING")]
+        recording: PathBuf,
+        /// The scenario file to write
+        #[arg(short, long, value_name = "FILE.ron")]
+        output: PathBuf,
+        /// A rule by name, or `release`, in place of the one that was recorded
+        #[arg(long, value_name = "RULE")]
+        rule: Option<String>,
+        /// The release to replay with, in place of the one that was recorded, as in 0.5.23
+        #[arg(long, value_name = "VERSION")]
+        release: Option<String>,
+    },
+    /// Write a scenario out anew: as a file, or as JSON with every default filled in
+    #[command(after_help = SCENARIO_EXAMPLES)]
+    Scenario {
+        /// The scenario file
+        file: PathBuf,
+        /// How to write it
+        #[arg(long, value_enum, default_value_t = ScenarioFormat::Ron)]
+        format: ScenarioFormat,
+    },
     /// Check what scenarios expect: one line each, the form that CI uses
     #[command(after_help = TEST_EXAMPLES)]
     Test {
@@ -191,6 +229,10 @@ impl Cli {
                 jobs: jobs.map(usize::from),
                 format,
             }),
+            Command::Import { recording, output, rule, release } => {
+                command::import(&ImportArgs { recording, out: output, rule, release })
+            }
+            Command::Scenario { file, format } => command::write_scenario(&file, format),
             Command::Test { paths } => command::test(&paths),
         }
     }

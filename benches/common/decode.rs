@@ -14,6 +14,7 @@ pub fn setup(batch: u32, outputs: u32) -> Setup {
         prompt: Prompt::Fresh { fresh: 1000 + 16 * i, len: 16 },
         stop: Stop::Length,
         max_new: outputs,
+        accept: Vec::new(),
     };
     let names = (0..batch).map(|i| format!("r{i}")).collect();
     let requests = (0..batch).map(request).collect();

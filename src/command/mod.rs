@@ -3,6 +3,7 @@
 mod conform;
 mod diff;
 mod graph;
+mod import;
 mod kl;
 mod output;
 mod progress;
@@ -12,6 +13,7 @@ mod test;
 pub use conform::{ConformArgs, PlanWord, conform, conform_to_text};
 pub use diff::diff;
 pub use graph::{GraphArgs, GraphFormat, graph, graph_to_text};
+pub use import::{ImportArgs, ScenarioFormat, import, write_scenario};
 pub use kl::{KlArgs, kl, kl_to_text};
 pub use output::{Exit, Failure};
 pub use run::{Format, RunArgs, run, run_to_text};

@@ -82,6 +82,31 @@ pub(super) fn print(text: &str) -> Result<(), Failure> {
     printer.end()
 }
 
+/// Writes a file whole or not at all: under another name first, which then becomes the right one.
+pub(super) fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
+    let cannot = |error: &std::io::Error| {
+        Failure(format!(
+            "error: cannot write {}: {error}\nhelp: give a path in a directory that can be written\n",
+            path.display()
+        ))
+    };
+    let Some(name) = path.file_name() else {
+        return Err(Failure(format!("error: {} names no file\nhelp: give the path of a file\n", path.display())));
+    };
+    if path.is_dir() {
+        return Err(Failure(format!("error: {} is a directory\nhelp: give the path of a file\n", path.display())));
+    }
+    let mut part = std::ffi::OsString::from(".");
+    part.push(name);
+    part.push(".part");
+    let part = path.with_file_name(part);
+    let written = std::fs::write(&part, text).and_then(|()| std::fs::rename(&part, path));
+    written.map_err(|error| {
+        let _ = std::fs::remove_file(&part);
+        cannot(&error)
+    })
+}
+
 /// A command line that runs what a finding was found in.
 pub(super) fn replay_line(path: &Path, rule: &str, seed: Option<u64>) -> String {
     let seed = seed.map_or(String::new(), |seed| format!(" --seed {seed}"));

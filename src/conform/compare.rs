@@ -70,7 +70,7 @@ pub struct Comparer<'a> {
 impl<'a> Comparer<'a> {
     /// At the first event of a recording.
     pub fn new(lines: SegmentLines<'a>) -> Self {
-        Comparer {
+        let mut comparer = Comparer {
             lines,
             ahead: VecDeque::new(),
             before: VecDeque::new(),
@@ -79,14 +79,12 @@ impl<'a> Comparer<'a> {
             divergence: None,
             trouble: None,
             donations: Vec::new(),
+        };
+        // The first event says what the recording is of: the setup was made from it.
+        if let Some(meta) = comparer.pop() {
+            *comparer.compared.entry(meta.kind).or_default() += 1;
         }
-    }
-
-    /// Takes the first event, which says what the recording is of: it is what the setup was made from.
-    pub fn take_meta(&mut self) {
-        if let Some(meta) = self.pop() {
-            *self.compared.entry(meta.kind).or_default() += 1;
-        }
+        comparer
     }
 
     /// The model is through: nothing may be left.

@@ -9,6 +9,7 @@ mod archive;
 mod assertions;
 mod compare;
 mod divergence;
+mod import;
 mod inputs;
 mod lines;
 mod plan;
@@ -26,6 +27,7 @@ use crate::record::{Sink, Tee};
 
 pub use archive::{Archive, Segment};
 pub use divergence::{Compared, Divergence, Outcome};
+pub use import::{Imported, import};
 pub use inputs::Inputs;
 pub use lines::Trouble;
 pub use setup::release_of;
@@ -120,7 +122,6 @@ pub fn prepare(segment: &Segment, options: &Options<'_>) -> Result<Prepared, Tro
 pub fn check(segment: &Segment, name: &str, options: &Options<'_>) -> Result<Compared, Trouble> {
     let Prepared { mut inputs, setup, rule, notes } = prepare(segment, options)?;
     let mut comparer = Comparer::new(segment.lines()?);
-    comparer.take_meta();
     let judge = match options.plan {
         Plan::Own => run(&setup, rule, &inputs, &mut Own::new(&inputs), &mut comparer, segment),
         Plan::Recorded => {

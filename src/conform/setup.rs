@@ -71,6 +71,7 @@ fn request(arrival: &Arrival) -> RequestSpec {
         prompt: Prompt::Tokens(arrival.prompt.as_slice().into()),
         stop,
         max_new: arrival.max_new,
+        accept: Vec::new(),
     }
 }
 

@@ -480,6 +480,8 @@ pub struct RequestSpec {
     pub stop: Stop,
     /// The most outputs it may have; admission reserves KV by it.
     pub max_new: u32,
+    /// Speculative decoding: what its first verifies accept; behind the list it is as the engine says.
+    pub accept: Vec<u32>,
 }
 
 /// Something scripted to happen in a turn.

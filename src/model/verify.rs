@@ -117,7 +117,9 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     fn accept(&mut self, req: ReqId) -> u32 {
         let Some(spec) = &self.setup.engine.spec else { return 1 };
         let nth = self.world.reqs[req.index()].verifies as usize;
+        let given = self.setup.requests[req.index()].accept.get(nth).copied();
         let scripted = match &spec.accept {
+            _ if given.is_some() => given.unwrap_or(1),
             Accept::Fixed(counts) => counts[nth % counts.len()],
             Accept::Seeded(millionths) => {
                 let chooser = &mut *self.chooser;

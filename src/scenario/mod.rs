@@ -10,6 +10,8 @@ mod ends;
 mod engine;
 mod events;
 mod expect;
+mod fields;
+mod json;
 mod limits;
 mod locate;
 mod prompts;
@@ -23,13 +25,16 @@ mod source;
 mod tests;
 mod trace;
 mod words;
+mod write;
 
 use std::path::{Path, PathBuf};
 
-use crate::model::Setup;
+use crate::model::{Event, RequestSpec, Setup};
 
 pub use diagnostic::Diagnostic;
 pub use expect::{Expect, ExpectFinding, ExpectVerdict, FINDING_KINDS};
+pub use json::json;
+pub use write::write;
 
 use locate::Step;
 use requests::Requests;
@@ -116,6 +121,11 @@ pub fn parse(name: &str, text: &str, base: &Path, rules: &[&str]) -> Result<Scen
         setup: Setup { engine, costs, requests: specs, names, events, turns_max },
         expect,
     })
+}
+
+/// The bound on turns that a file with these requests and events has if it names none.
+pub fn turns_max(requests: &[RequestSpec], events: &[Event]) -> u32 {
+    limits::turns_max(requests, events)
 }
 
 fn stem(name: &str) -> String {

@@ -148,6 +148,7 @@ pub(super) struct Request {
     pub prompt: Prompt,
     pub stop: Stop,
     pub max_new: Option<u32>,
+    pub accepts: Option<Vec<u32>>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -254,6 +254,7 @@ fn example(field: &str) -> String {
         "exhaustion" => "Skip or Assert",
         "spec" => "(draft: 3, accept: Fixed([1, 4, 2]))",
         "draft" => "3",
+        "accepts" => "[1, 3, 2]",
         "accept" => "Fixed([1, 4, 2]) or Seeded(0.7)",
         "caches_through_stop" | "previous_checkpoint" => "true",
         "snapshot" => "HandOver or Copy",

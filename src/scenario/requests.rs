@@ -58,10 +58,38 @@ pub(super) fn validate(source: &Source<'_>, engine: &Engine, raw: &[raw::Request
             return Err(source.at(&path, message, remedy));
         }
     }
-    let parts = arrivals.of.into_iter().zip(prompts.of).zip(ends);
-    let specs =
-        parts.map(|((arrive, prompt), end)| RequestSpec { arrive, prompt, stop: end.stop, max_new: end.max_new });
+    let accepts =
+        raw.iter().enumerate().map(|(at, raw)| accept(source, engine, at, raw)).collect::<Result<Vec<_>, _>>()?;
+    let parts = arrivals.of.into_iter().zip(prompts.of).zip(ends).zip(accepts);
+    let specs = parts.map(|(((arrive, prompt), end), accept)| RequestSpec {
+        arrive,
+        prompt,
+        stop: end.stop,
+        max_new: end.max_new,
+        accept,
+    });
     Ok(Requests { specs: specs.collect(), names })
+}
+
+/// What the verifies of a request accept, if it says so.
+fn accept(source: &Source<'_>, engine: &Engine, at: usize, raw: &raw::Request) -> Result<Vec<u32>, Diagnostic> {
+    let Some(given) = &raw.accepts else { return Ok(Vec::new()) };
+    let path = [Step::Field("requests"), Step::Item(at), Step::Field("accepts")];
+    let Some(spec) = &engine.spec else {
+        let message = "`accepts` says what verifies accept, and there are none";
+        return Err(source.at(
+            &path,
+            message,
+            "set `engine: (spec: (draft: 3, accept: Fixed([1])))`, or drop `accepts`",
+        ));
+    };
+    let most = spec.accept_max();
+    if let Some(nth) = given.iter().position(|count| !(1..=most).contains(count)) {
+        let [requests, item, accept] = path;
+        let message = format!("a verify of {} draft tokens cannot accept {}", spec.draft, given[nth]);
+        return Err(source.at(&[requests, item, accept, Step::Item(nth)], message, format!("give 1 to {most}")));
+    }
+    Ok(given.clone())
 }
 
 /// Why a request can never be admitted, and the remedy: admission wants its prompt, its outputs and a page to spare.

@@ -68,7 +68,14 @@ pub struct Row {
 impl Row {
     /// The request: it arrives at its time and ends by length.
     pub fn request(self) -> RequestSpec {
-        RequestSpec { arrive: Arrive::At(self.at), prompt: self.prompt, stop: Stop::Length, max_new: self.outputs }
+        let accept = Vec::new();
+        RequestSpec {
+            arrive: Arrive::At(self.at),
+            prompt: self.prompt,
+            stop: Stop::Length,
+            max_new: self.outputs,
+            accept,
+        }
     }
 }
 

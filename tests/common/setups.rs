@@ -68,7 +68,7 @@ fn resolve(engine: Engine, raw: Vec<Raw>, fails: Vec<(u32, u8)>) -> Setup {
             }
         };
         let stop = if by_token { Stop::Token(stop) } else { Stop::Length };
-        requests.push(RequestSpec { arrive, prompt, stop, max_new });
+        requests.push(RequestSpec { arrive, prompt, stop, max_new, accept: Vec::new() });
     }
     let names = (0..requests.len()).map(|i| format!("r{i}")).collect();
     let count = requests.len() as u32;

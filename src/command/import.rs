@@ -1,0 +1,172 @@
+//! `import`: a recording becomes a scenario that replays it. `scenario`: a scenario written out anew.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use crate::conform::{self, Archive, Imported, Options, Plan, Segment, Trouble};
+use crate::judge::{Finding, Kind, Verdict};
+use crate::report::name;
+use crate::runner;
+use crate::scenario::{self, Expect, ExpectFinding, ExpectVerdict, Scenario};
+
+use super::conform::{release, source};
+use super::output::{Exit, Failure, print, shell_word, write_file};
+use super::run::load;
+
+/// How a scenario is written out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ScenarioFormat {
+    /// As a scenario file, defaults left out.
+    Ron,
+    /// For programs, everything resolved.
+    Json,
+}
+
+/// Writes a scenario out anew: as a file without its comments, or as JSON with every default filled in.
+///
+/// # Errors
+/// A scenario that cannot be read.
+pub fn write_scenario(path: &Path, format: ScenarioFormat) -> Result<Exit, Failure> {
+    let scenario = load(path)?;
+    print(&match format {
+        ScenarioFormat::Ron => scenario::write(&scenario),
+        ScenarioFormat::Json => scenario::json(&scenario, runner::DEFAULT_RULE),
+    })?;
+    Ok(Exit::Good)
+}
+
+/// What `import` is asked to do.
+#[derive(Clone, Debug)]
+pub struct ImportArgs {
+    /// The recording: a file, or `FILE#N` for one of several.
+    pub recording: PathBuf,
+    /// The scenario file to write.
+    pub out: PathBuf,
+    /// A rule's name in place of the recorded one, or `release`.
+    pub rule: Option<String>,
+    /// The release in place of the recorded one.
+    pub release: Option<String>,
+}
+
+/// Makes a scenario of a recording, replays it, and says whether it does what was recorded.
+///
+/// # Errors
+/// A recording that cannot be read or replayed, or a file that cannot be written; nothing is written then.
+pub fn import(args: &ImportArgs) -> Result<Exit, Failure> {
+    let release = args.release.as_deref().map(release).transpose()?;
+    let options =
+        Options { plan: Plan::Own, rule: args.rule.as_deref(), release, rules: &runner::rule_or_release, adjust: None };
+    let shown = args.recording.display().to_string();
+    let wrong = |trouble: Trouble| {
+        let line = if trouble.line > 0 { format!(":{}", trouble.line) } else { String::new() };
+        Failure(format!("error: {shown}{line}: {}\nhelp: {}\n", trouble.message, trouble.remedy))
+    };
+    let segment = find(&args.recording)?.map_err(wrong)?;
+    let imported = conform::import(&segment, &options).map_err(wrong)?;
+    let scenario = to_scenario(&args.recording, &imported);
+    let text = scenario::write(&scenario);
+    // What is written must be read: the format is stricter than a recording.
+    scenario::parse(&args.out.display().to_string(), &text, Path::new(""), &runner::rule_names()).map_err(
+        |diagnostic| {
+            Failure(format!("error: the recording cannot be written as a scenario\n{}", diagnostic.render(false)))
+        },
+    )?;
+    write_file(&args.out, &text)?;
+    print(&said(args, &imported))?;
+    Ok(if imported.leaves.is_some() { Exit::Found } else { Exit::Good })
+}
+
+/// The one recording that a path names.
+fn find(path: &Path) -> Result<Result<Segment, Trouble>, Failure> {
+    let source = source(path);
+    let mut archive = match Archive::open(&source.path) {
+        Ok(archive) => archive,
+        Err(trouble) => return Ok(Err(trouble)),
+    };
+    let wanted = source.only.unwrap_or(0);
+    let Some((_, segment)) = archive.next(|index| index == wanted) else {
+        return Err(Failure(format!(
+            "error: there is no recording #{wanted} in {}\nhelp: recordings of a file count from #0\n",
+            source.path.display()
+        )));
+    };
+    if source.only.is_none() && archive.next(|_| true).is_some() {
+        return Err(Failure(format!(
+            "error: {0} holds several recordings\nhelp: say which, as in {0}#17\n",
+            source.path.display()
+        )));
+    }
+    Ok(segment)
+}
+
+fn to_scenario(path: &Path, imported: &Imported) -> Scenario {
+    let mut setup = imported.setup.clone();
+    setup.turns_max = setup.turns_max.max(scenario::turns_max(&setup.requests, &setup.events));
+    let file = path.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
+    let findings = imported.judgement.findings.iter().filter(|finding| finding.kind != Kind::Inherited);
+    let expect = Expect {
+        rule: imported.rule.name().to_string(),
+        verdict: verdict(imported.judgement.verdict),
+        findings: findings.map(|finding| expected(finding, &setup.names)).collect(),
+    };
+    Scenario {
+        name: file.clone(),
+        path: path.to_path_buf(),
+        title: format!(
+            "Recording {file} of version {}: {}.",
+            imported.version,
+            name::verdict(imported.judgement.verdict)
+        )
+        .replace(char::is_control, " "),
+        rule: Some(imported.rule.name().to_string()),
+        seed: 0,
+        setup,
+        expect: vec![expect],
+    }
+}
+
+fn verdict(verdict: Verdict) -> ExpectVerdict {
+    match verdict {
+        Verdict::Clean => ExpectVerdict::Clean,
+        Verdict::Lossy => ExpectVerdict::Lossy,
+        Verdict::Corrupt => ExpectVerdict::Corrupt,
+        Verdict::Broken => ExpectVerdict::Broken,
+        Verdict::Inconclusive => ExpectVerdict::Inconclusive,
+    }
+}
+
+fn expected(finding: &Finding, names: &[String]) -> ExpectFinding {
+    ExpectFinding {
+        kind: name::kind(finding.kind).to_string(),
+        request: finding.req.map(|req| names[req.index()].clone()),
+        label: finding.label,
+        holds: finding.holds,
+        turn: Some(finding.turn),
+        slot: finding.slot.map(|slot| slot.0),
+    }
+}
+
+fn said(args: &ImportArgs, imported: &Imported) -> String {
+    let mut out = String::new();
+    let _ = writeln!(
+        out,
+        "{}: {} requests, rule {}, {}; the replay repeats {} events of the recording",
+        args.out.display(),
+        imported.setup.requests.len(),
+        imported.rule.name(),
+        name::verdict(imported.judgement.verdict),
+        imported.events
+    );
+    if let Some(leaves) = &imported.leaves {
+        let _ = writeln!(
+            out,
+            "it leaves the recording at line {}: {}.{} is {} there, {} in the replay",
+            leaves.line, leaves.event, leaves.field, leaves.recorded, leaves.modelled
+        );
+    }
+    for note in &imported.notes {
+        let _ = writeln!(out, "note: {note}");
+    }
+    let _ = writeln!(out, "replay: overlapsim run {} --timeline", shell_word(&args.out));
+    out
+}

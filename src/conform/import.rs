@@ -1,0 +1,123 @@
+//! From a recording to a setup that replays it by script alone: what came from outside, and what the switches of its
+//! configuration did, becomes events and lists of accepted tokens.
+
+use crate::engine::{Choice, Chooser, Scripted};
+use crate::judge::Judgement;
+use crate::model::{Event, Machine, Rule, Setup, Stop};
+use crate::record::{Fact, ReqId, Sink, Token};
+
+use super::compare::Comparer;
+use super::plan::Own;
+use super::{Divergence, Options, Prepared, Segment, Trouble, prepare, run};
+
+/// A recording as a setup.
+pub struct Imported {
+    /// The setup.
+    pub setup: Setup,
+    /// The rule that was recorded.
+    pub rule: &'static dyn Rule,
+    /// The version that was recorded.
+    pub version: String,
+    /// What the judge says of the replay.
+    pub judgement: Judgement,
+    /// Events of the recording that the replay repeats.
+    pub events: u64,
+    /// Where the replay leaves the recording, if it does.
+    pub leaves: Option<Divergence>,
+    /// What the reader should know.
+    pub notes: Vec<String>,
+}
+
+/// Makes a setup of a recording and replays it by script, to see that it does what was recorded.
+///
+/// # Errors
+/// The recording is damaged, or of something that is not modelled.
+pub fn import(segment: &Segment, options: &Options<'_>) -> Result<Imported, Trouble> {
+    let Prepared { inputs, mut setup, rule, notes } = prepare(segment, options)?;
+    let mut switches = Switches { own: Own::new(&inputs), turn: 0, refused: Vec::new(), forced: Vec::new() };
+    let mut happened = Happened::default();
+    Machine::new(&setup, rule, &mut switches, &mut happened).run();
+    let mut events = happened.aborts;
+    events.extend(switches.refused.iter().map(|&(turn, req)| Event::FailAlloc { turn, req }));
+    for &turn in &switches.forced {
+        let first = happened.retracts.iter().find(|(at, _)| *at == turn);
+        events.extend(first.map(|&(turn, req)| Event::Retract { turn, req }));
+    }
+    events.sort_by_key(|event| event.at());
+    setup.events = events;
+    for (spec, accepted) in setup.requests.iter_mut().zip(&inputs.accepted) {
+        spec.accept = accepted.iter().copied().collect();
+        if matches!(spec.stop, Stop::Token(nth) if nth > spec.max_new) {
+            spec.stop = Stop::Length;
+        }
+    }
+    let mut comparer = Comparer::new(segment.lines()?);
+    let judge = run(&setup, rule, &inputs, &mut Scripted, &mut comparer, segment);
+    comparer.end();
+    if let Some(trouble) = comparer.trouble {
+        return Err(trouble);
+    }
+    Ok(Imported {
+        judgement: judge.finish(&setup.names),
+        setup,
+        rule,
+        version: inputs.meta.version,
+        events: comparer.compared.values().sum(),
+        leaves: comparer.divergence,
+        notes,
+    })
+}
+
+/// Answers as the recording's switches do, and notes when that is not what a script would do.
+struct Switches {
+    own: Own,
+    turn: u32,
+    refused: Vec<(u32, ReqId)>,
+    forced: Vec<u32>,
+}
+
+impl Chooser for Switches {
+    fn choose(&mut self, choice: Choice) -> u32 {
+        if choice.site == "turn" {
+            self.turn = choice.subject;
+            return choice.default;
+        }
+        let answer = self.own.choose(choice);
+        match choice.site {
+            "alloc_failure" if answer != choice.default => self.refused.push((self.turn, ReqId(choice.subject))),
+            "retract" if answer != choice.default => self.forced.push(self.turn),
+            _ => {}
+        }
+        answer
+    }
+
+    fn is_open(&self, site: &'static str) -> bool {
+        site == "turn" || self.own.is_open(site)
+    }
+
+    fn duration_ns(&mut self, lo_ns: u64, hi_ns: u64) -> u64 {
+        self.own.duration_ns(lo_ns, hi_ns)
+    }
+}
+
+/// Aborts that took effect, and retractions.
+#[derive(Default)]
+struct Happened {
+    turn: u32,
+    aborts: Vec<Event>,
+    retracts: Vec<(u32, ReqId)>,
+}
+
+impl Sink for Happened {
+    fn fact(&mut self, fact: Fact) {
+        if let Fact::Turn { turn, .. } = fact {
+            self.turn = turn;
+        } else if let Fact::Abort { req, taken: true, .. } = fact {
+            self.aborts.push(Event::Abort { turn: self.turn, req });
+        } else if let Fact::Retract { req, .. } = fact {
+            self.retracts.push((self.turn, req));
+        }
+    }
+
+    fn prompt(&mut self, _: ReqId, _: &[Token]) {}
+}

@@ -1,0 +1,180 @@
+//! A scenario as a file: RON that reads back as the same setup. What has its default is left out.
+
+use std::fmt::Write as _;
+
+use crate::model::{Accept, Arrive, Cost, Costs, Event, Prompt, RequestSpec, Stop};
+use crate::record::ReqId;
+
+use super::fields::{self, Value};
+use super::limits;
+use super::{Expect, Scenario};
+
+/// The text of a scenario file. A title becomes the comment of its first line.
+///
+/// Requests of a trace are written out one by one, with their tokens.
+pub fn write(scenario: &Scenario) -> String {
+    let setup = &scenario.setup;
+    let mut out = String::new();
+    if !scenario.title.is_empty() {
+        let _ = writeln!(out, "// {}", scenario.title);
+    }
+    out.push_str("Scenario(\n");
+    let mut engine = vec![format!("release: {:?}", setup.engine.release)];
+    engine.extend(fields::set(&setup.engine).into_iter().map(|(name, value)| format!("{name}: {}", spell(&value))));
+    block(&mut out, "engine", &engine);
+    let costs = costs(&setup.costs);
+    if !costs.is_empty() {
+        block(&mut out, "costs", &costs);
+    }
+    if let Some(rule) = &scenario.rule {
+        let _ = writeln!(out, "    rule: {},", quote(rule));
+    }
+    if scenario.seed != 0 {
+        let _ = writeln!(out, "    seed: {},", scenario.seed);
+    }
+    if setup.turns_max != limits::turns_max(&setup.requests, &setup.events) {
+        let _ = writeln!(out, "    turns_max: {},", setup.turns_max);
+    }
+    out.push_str("    requests: [\n");
+    for (i, spec) in setup.requests.iter().enumerate() {
+        let _ = writeln!(out, "        ({}),", request(&setup.names, i, spec));
+    }
+    out.push_str("    ],\n");
+    if !setup.events.is_empty() {
+        out.push_str("    events: [\n");
+        for event in &setup.events {
+            let _ = writeln!(out, "        {},", spell_event(&setup.names, *event));
+        }
+        out.push_str("    ],\n");
+    }
+    if !scenario.expect.is_empty() {
+        out.push_str("    expect: [\n");
+        for expect in &scenario.expect {
+            write_expect(&mut out, expect);
+        }
+        out.push_str("    ],\n");
+    }
+    out.push_str(")\n");
+    out
+}
+
+fn quote(text: &str) -> String {
+    ron::to_string(text).expect("a text can be spelled")
+}
+
+/// `name: (a, b)`, broken into lines of a readable length.
+fn block(out: &mut String, name: &str, parts: &[String]) {
+    const WIDTH: usize = 110;
+    let line = format!("    {name}: ({}),", parts.join(", "));
+    if line.len() <= WIDTH {
+        out.push_str(&line);
+        out.push('\n');
+        return;
+    }
+    let _ = writeln!(out, "    {name}: (");
+    let mut row = String::new();
+    for part in parts {
+        if !row.is_empty() && 8 + row.len() + 2 + part.len() > WIDTH {
+            let _ = writeln!(out, "        {row},");
+            row.clear();
+        }
+        if !row.is_empty() {
+            row.push_str(", ");
+        }
+        row.push_str(part);
+    }
+    let _ = writeln!(out, "        {row},\n    ),");
+}
+
+fn spell(value: &Value) -> String {
+    match value {
+        Value::Word(word) => word.clone(),
+        Value::Bool(yes) => yes.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::Float(number) => format!("{number:?}"),
+        Value::Spec(draft, accept) => {
+            let accept = match accept {
+                Accept::Fixed(counts) => format!("Fixed({counts:?})"),
+                Accept::Seeded(millionths) => format!("Seeded({:?})", f64::from(*millionths) / 1e6),
+            };
+            format!("(draft: {draft}, accept: {accept})")
+        }
+        Value::State(dim, vocab, seed) => format!("Ssm(dim: {dim}, vocab: {vocab}, seed: {seed})"),
+        Value::Nothing => "None".to_string(),
+    }
+}
+
+fn costs(costs: &Costs) -> Vec<String> {
+    let default = Costs::default();
+    let mut set = Vec::new();
+    macro_rules! field {
+        ($($name:ident),+) => { $(
+            if costs.$name != default.$name {
+                set.push(match costs.$name {
+                    Cost::Fixed(ns) => format!(concat!(stringify!($name), ": Fixed({})"), ns),
+                    Cost::Uniform(lo, hi) => format!(concat!(stringify!($name), ": Uniform({}, {})"), lo, hi),
+                });
+            }
+        )+ };
+    }
+    field!(ingest, plan, prepare, prepare_request, launch, result, result_request, check_recompute, check_mask);
+    field!(boundary_update, gpu_extend, gpu_extend_token, gpu_decode, gpu_decode_request, result_copy);
+    set
+}
+
+fn request(names: &[String], i: usize, spec: &RequestSpec) -> String {
+    let name = |req: ReqId| quote(&names[req.index()]);
+    let mut parts = vec![format!("id: {}", quote(&names[i]))];
+    parts.push(match spec.arrive {
+        Arrive::Turn(turn) => format!("arrive: Turn({turn})"),
+        Arrive::At(at) => format!("arrive: At(\"{}ns\")", at.ns()),
+        Arrive::After(other) => format!("arrive: After({})", name(other)),
+        Arrive::Before(other, k) => format!("arrive: Before({}, {k})", name(other)),
+    });
+    parts.push(match &spec.prompt {
+        Prompt::Tokens(tokens) => format!("prompt: Tokens({tokens:?})"),
+        Prompt::Fresh { len, .. } => format!("prompt: Fresh({len})"),
+        Prompt::Of { req, keep: None, len, .. } => format!("prompt: Extend({}, {len})", name(*req)),
+        Prompt::Of { req, keep: Some(keep), len, .. } => format!("prompt: Prefix({}, {keep}, {len})", name(*req)),
+        Prompt::Blocks { firsts, block_len, len } => {
+            let tokens = firsts.iter().flat_map(|&first| first..first + block_len).take(*len as usize);
+            format!("prompt: Tokens({:?})", tokens.collect::<Vec<_>>())
+        }
+    });
+    match spec.stop {
+        Stop::Token(nth) => parts.extend([format!("stop: Token({nth})"), format!("max_new: {}", spec.max_new)]),
+        Stop::Length => parts.push(format!("stop: Length({})", spec.max_new)),
+    }
+    if !spec.accept.is_empty() {
+        parts.push(format!("accepts: {:?}", spec.accept));
+    }
+    parts.join(", ")
+}
+
+fn spell_event(names: &[String], event: Event) -> String {
+    let (turn, req) = event.at();
+    let act = match event {
+        Event::FailAlloc { .. } => "FailAlloc",
+        Event::Abort { .. } => "Abort",
+        Event::Retract { .. } => "Retract",
+    };
+    format!("(turn: {turn}, do: {act}({}))", quote(&names[req.index()]))
+}
+
+fn write_expect(out: &mut String, expect: &Expect) {
+    let head = format!("rule: {}, verdict: {:?}", quote(&expect.rule), expect.verdict);
+    if expect.findings.is_empty() {
+        let _ = writeln!(out, "        ({head}),");
+        return;
+    }
+    let _ = writeln!(out, "        ({head}, findings: [");
+    for finding in &expect.findings {
+        let mut parts = vec![format!("kind: {}", quote(&finding.kind))];
+        parts.extend(finding.request.as_ref().map(|request| format!("request: {}", quote(request))));
+        let numbers =
+            [("label", finding.label), ("holds", finding.holds), ("turn", finding.turn), ("slot", finding.slot)];
+        parts.extend(numbers.iter().filter_map(|(name, value)| value.map(|value| format!("{name}: {value}"))));
+        let _ = writeln!(out, "            ({}),", parts.join(", "));
+    }
+    out.push_str("        ]),\n");
+}
