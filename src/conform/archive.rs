@@ -36,6 +36,8 @@ enum Role {
     Heading,
     /// The first event of a recording.
     Meta,
+    /// The `meta` of a file that goes on from another one.
+    Continues,
     Other,
 }
 
@@ -45,7 +47,10 @@ fn role(text: &str) -> Role {
         return Role::Other;
     }
     match serde_json::from_str::<Value>(text) {
-        Ok(value) if value.get("ev").and_then(Value::as_str) == Some("meta") => Role::Meta,
+        Ok(value) if value.get("ev").and_then(Value::as_str) == Some("meta") => {
+            let continues = value.get("continues").and_then(Value::as_bool).unwrap_or(false);
+            if continues { Role::Continues } else { Role::Meta }
+        }
         Ok(value) if value.get("ev").is_none() && value.get("scenario").is_some() => Role::Heading,
         Ok(_) | Err(_) => Role::Other,
     }
@@ -73,6 +78,14 @@ impl Archive {
             return Err(Trouble::at(0, "the file is empty", "give a recording: .jsonl or .jsonl.gz"));
         };
         let kind = role(&first.text);
+        if kind == Role::Continues {
+            let message = "the file goes on from an earlier part";
+            return Err(Trouble::at(
+                first.number,
+                message,
+                "put the parts together in order: cat PART.. > whole.jsonl",
+            ));
+        }
         if kind == Role::Other {
             let message = "this is no recording: the first line is neither a `meta` event nor a `scenario`";
             return Err(Trouble::at(first.number, message, "docs/conformance.md describes the format"));
@@ -128,7 +141,7 @@ impl Archive {
                     has_meta = true;
                     from = line.number;
                 }
-                Role::Other => {}
+                Role::Continues | Role::Other => {}
             }
             last = line.number;
             if keep && !large {

@@ -6,7 +6,7 @@ use crate::judge::Judgement;
 use crate::model::{Event, Machine, Rule, Setup, Stop};
 use crate::record::{Fact, ReqId, Sink, Token};
 
-use super::compare::Comparer;
+use super::ledger::Ledger;
 use super::plan::Own;
 use super::{Divergence, Options, Prepared, Segment, Trouble, prepare, run};
 
@@ -51,10 +51,9 @@ pub fn import(segment: &Segment, options: &Options<'_>) -> Result<Imported, Trou
             spec.stop = Stop::Length;
         }
     }
-    let mut comparer = Comparer::new(segment.lines()?);
-    let judge = run(&setup, rule, &inputs, &mut Scripted, &mut comparer, segment);
-    comparer.end();
-    if let Some(trouble) = comparer.trouble {
+    let mut ledger = Ledger::new(segment.lines()?);
+    let judge = run(&setup, rule, &inputs, &mut Scripted, &mut ledger, segment);
+    if let Some(trouble) = ledger.trouble {
         return Err(trouble);
     }
     Ok(Imported {
@@ -62,8 +61,8 @@ pub fn import(segment: &Segment, options: &Options<'_>) -> Result<Imported, Trou
         setup,
         rule,
         version: inputs.meta.version,
-        events: comparer.compared.values().sum(),
-        leaves: comparer.divergence,
+        events: ledger.compared.values().sum(),
+        leaves: ledger.divergence,
         notes,
     })
 }

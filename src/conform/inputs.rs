@@ -81,8 +81,12 @@ pub struct Arrival {
     pub prompt: Vec<Token>,
     pub max_new: u32,
     pub stop_token: Option<Token>,
-    /// Whether a stop token that is never sampled could still have ended it.
-    pub line: u64,
+    /// Partial recordings: nothing but its length ends it.
+    pub ignore_eos: Option<bool>,
+    /// Partial recordings: its outputs, if it finished by itself.
+    pub outputs: Option<u32>,
+    /// Partial recordings: the tokens of its outputs, as far as they are known.
+    pub sampled: VecDeque<Token>,
 }
 
 /// What one turn of the recording scheduled.
@@ -92,7 +96,9 @@ pub struct TurnPlan {
     pub matched: VecDeque<ReqId>,
     /// Prefill rows: request and tokens.
     pub extends: Vec<(ReqId, u32)>,
-    /// The rows of a decode step, if one was prepared.
+    /// A decode step was prepared.
+    pub steps: bool,
+    /// Its rows, if they are all known.
     pub decodes: Option<Vec<ReqId>>,
     /// Requests retracted, in order.
     pub retracts: VecDeque<ReqId>,
@@ -123,6 +129,8 @@ pub struct Inputs {
     pub allocs: VecDeque<Option<Vec<u32>>>,
     /// The last turn of the recording.
     pub turns: u32,
+    /// Requests of a partial recording that were there before it began.
+    pub strangers: Vec<String>,
     /// Names of `config` that are not known here.
     pub unknown: Vec<String>,
 }
@@ -148,6 +156,24 @@ struct Glance {
     rids: Option<Vec<String>>,
     #[serde(default)]
     slots: Option<Vec<u32>>,
+    #[serde(default)]
+    ignore_eos: Option<bool>,
+    #[serde(default)]
+    rows_left_out: Option<u32>,
+    #[serde(default)]
+    reqs: Option<Vec<Row>>,
+}
+
+/// What the first pass looks at in a row of a result.
+#[derive(Debug, Deserialize)]
+struct Row {
+    rid: String,
+    #[serde(default)]
+    finished: bool,
+    #[serde(default)]
+    aborted: bool,
+    #[serde(default)]
+    output_ids: Option<VecDeque<Token>>,
 }
 
 /// Words of `config` that say how a recording was made and change nothing here.
@@ -191,11 +217,17 @@ impl Inputs {
         while let Some(line) = lines.next()? {
             last = line.number;
             let glance: Glance = serde_json::from_str(&line.text).map_err(|error| no_event(&line, &error))?;
+            if glance.ev == "meta" {
+                continue;
+            }
             if glance.i == 0 {
                 return Err(Trouble::at(line.number, "`i` is 0: turns of a recording count from 1", DAMAGED));
             }
             inputs.turns = inputs.turns.max(glance.i - 1);
             ended |= glance.ev == "end";
+            if inputs.is_stranger(&glance, &ids) {
+                continue;
+            }
             inputs.take(&line, glance, &mut ids)?;
         }
         if !ended && !inputs.meta.partial {
@@ -227,6 +259,7 @@ impl Inputs {
             plan: BTreeMap::new(),
             allocs: VecDeque::new(),
             turns: 0,
+            strangers: Vec::new(),
             unknown,
         })
     }
@@ -251,8 +284,16 @@ impl Inputs {
                     return Err(Trouble::at(line.number, message, "names of requests must differ"));
                 }
                 self.accepted.push(VecDeque::new());
-                let (stop_token, line) = (glance.stop_token, line.number);
-                self.arrivals.push(Arrival { rid, turn, prompt, max_new, stop_token, line });
+                self.arrivals.push(Arrival {
+                    rid,
+                    turn,
+                    prompt,
+                    max_new,
+                    stop_token: glance.stop_token,
+                    ignore_eos: glance.ignore_eos,
+                    outputs: None,
+                    sampled: VecDeque::new(),
+                });
             }
             "abort" => {
                 // An abort of a name that nobody has meets nothing.
@@ -277,7 +318,19 @@ impl Inputs {
             "prepare_decode" => {
                 let rids = glance.rids.ok_or_else(|| missing("rids"))?;
                 let rows = rids.into_iter().map(|rid| find(&Some(rid))).collect::<Result<_, _>>()?;
-                self.turn(turn).decodes = Some(rows);
+                let plan = self.turn(turn);
+                plan.steps = true;
+                plan.decodes = glance.rows_left_out.is_none_or(|left| left == 0).then_some(rows);
+            }
+            "result" if self.meta.partial => {
+                for row in glance.reqs.unwrap_or_default() {
+                    let Some(req) = ids.get(&row.rid) else { continue };
+                    let arrival = &mut self.arrivals[req.index()];
+                    if let Some(output_ids) = row.output_ids.filter(|_| row.finished) {
+                        arrival.outputs = (!row.aborted).then_some(output_ids.len() as u32);
+                        arrival.sampled = output_ids;
+                    }
+                }
             }
             "mix" => self.turn(turn).mixes = true,
             "assert" => self.turn(turn).cut = true,
@@ -290,6 +343,18 @@ impl Inputs {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Whether an event is about a request that was there before a partial recording began.
+    fn is_stranger(&mut self, glance: &Glance, ids: &BTreeMap<String, ReqId>) -> bool {
+        let Some(rid) = glance.rid.as_ref().filter(|_| self.meta.partial && glance.ev != "arrive") else {
+            return false;
+        };
+        let strange = !ids.contains_key(rid);
+        if strange && !self.strangers.contains(rid) {
+            self.strangers.push(rid.clone());
+        }
+        strange
     }
 
     fn turn(&mut self, turn: u32) -> &mut TurnPlan {

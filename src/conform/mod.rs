@@ -7,13 +7,15 @@
 
 mod archive;
 mod assertions;
-mod compare;
 mod divergence;
 mod import;
 mod inputs;
+mod ledger;
 mod lines;
+mod partial;
 mod plan;
 mod setup;
+mod strict;
 mod teller;
 mod told;
 mod verdicts;
@@ -36,8 +38,10 @@ use setup::rule_of;
 pub use teller::Teller;
 pub use told::{Listener, Told};
 
-use compare::Comparer;
+use ledger::Ledger;
+use partial::Partial;
 use plan::{Own, Recorded};
+use strict::Strict;
 
 /// Turns after which the recorded loop gives up, where the configuration does not say.
 const TURNS_MAX: u32 = 4000;
@@ -120,49 +124,70 @@ pub fn prepare(segment: &Segment, options: &Options<'_>) -> Result<Prepared, Tro
 /// # Errors
 /// It is damaged, or of something that is not modelled.
 pub fn check(segment: &Segment, name: &str, options: &Options<'_>) -> Result<Compared, Trouble> {
-    let Prepared { mut inputs, setup, rule, notes } = prepare(segment, options)?;
-    let mut comparer = Comparer::new(segment.lines()?);
+    let Prepared { mut inputs, setup, rule, mut notes } = prepare(segment, options)?;
+    let mut ledger = Ledger::new(segment.lines()?);
     let judge = match options.plan {
-        Plan::Own => run(&setup, rule, &inputs, &mut Own::new(&inputs), &mut comparer, segment),
+        Plan::Own => run(&setup, rule, &inputs, &mut Own::new(&inputs), &mut ledger, segment),
         Plan::Recorded => {
             let mut chooser = Recorded::new(&mut inputs);
-            run(&setup, rule, &inputs, &mut chooser, &mut comparer, segment)
+            run(&setup, rule, &inputs, &mut chooser, &mut ledger, segment)
         }
     };
-    comparer.end();
-    if let Some(trouble) = comparer.trouble {
+    if let Some(trouble) = ledger.trouble {
         return Err(trouble);
     }
-    let mut divergence = comparer.divergence;
-    if divergence.is_none() {
-        divergence = verdicts::differ(&judge.finish(&setup.names), &setup.names, &comparer.donations);
+    let mut divergence = ledger.divergence;
+    if divergence.is_none() && !inputs.meta.partial {
+        divergence = verdicts::differ(&judge.finish(&setup.names), &setup.names, &ledger.donations);
     }
+    notes.extend(ledger.notes);
     Ok(Compared {
         recording: name.to_string(),
         rule: rule.name().to_string(),
-        compared: comparer.compared,
-        unchecked: comparer.absent,
+        compared: ledger.compared,
+        unchecked: ledger.unchecked,
         notes,
         divergence,
     })
 }
 
-/// Runs a setup and tells the comparer; the judge with all that it has seen.
+/// Runs a setup beside a recording; the judge with all that it has seen.
 fn run(
     setup: &Setup,
     rule: &dyn Rule,
     inputs: &Inputs,
     chooser: &mut impl Chooser,
-    comparer: &mut Comparer<'_>,
+    ledger: &mut Ledger<'_>,
     segment: &Segment,
 ) -> Judge {
-    let judge = Judge::new(JudgeOptions { page_size: setup.engine.page_size, keep_boundaries: false });
-    let patience = inputs.meta.config.max_iter.unwrap_or(TURNS_MAX);
-    let mut sink = Tee(judge, Teller::new(setup, patience, comparer));
-    let machine = Machine::new(setup, rule, chooser, &mut sink).with_witness(true);
-    let (ended, world) = run_out(machine, patience);
-    let Tee(judge, teller) = sink;
     let never_arrived = segment.requests.map_or(0, |all| all.saturating_sub(setup.requests.len())) as u32;
+    let patience = inputs.meta.config.max_iter.unwrap_or(TURNS_MAX);
+    if inputs.meta.partial {
+        let mut partial = Partial::new(ledger, &inputs.strangers);
+        let judge = run_beside(setup, rule, chooser, u32::MAX, &mut partial, never_arrived);
+        partial.end();
+        judge
+    } else {
+        let mut strict = Strict(ledger);
+        let judge = run_beside(setup, rule, chooser, patience, &mut strict, never_arrived);
+        strict.end();
+        judge
+    }
+}
+
+fn run_beside(
+    setup: &Setup,
+    rule: &dyn Rule,
+    chooser: &mut impl Chooser,
+    patience: u32,
+    listener: &mut impl Listener,
+    never_arrived: u32,
+) -> Judge {
+    let judge = Judge::new(JudgeOptions { page_size: setup.engine.page_size, keep_boundaries: false });
+    let mut sink = Tee(judge, Teller::new(setup, patience, listener));
+    let machine = Machine::new(setup, rule, chooser, &mut sink).with_witness(true);
+    let (ended, world) = run_out(machine, patience.min(setup.turns_max));
+    let Tee(judge, teller) = sink;
     teller.end(ended, &world, never_arrived);
     judge
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::engine::{Choice, Chooser};
-use crate::record::ReqId;
+use crate::record::{ReqId, Token};
 
 use super::inputs::{Inputs, TurnPlan};
 
@@ -14,6 +14,8 @@ pub struct Own {
     /// The releases' own switch: every so many forwards the least preferred request is retracted.
     retract_every: Option<u32>,
     accepted: Vec<VecDeque<u32>>,
+    /// The tokens that were sampled, where the recording is of another model than the fake one.
+    sampled: Vec<VecDeque<Token>>,
 }
 
 impl Own {
@@ -23,6 +25,10 @@ impl Own {
             refuse: inputs.meta.config.lazy_alloc_fail.unwrap_or(false),
             retract_every: inputs.meta.config.test_retract.filter(|&every| every > 0),
             accepted: inputs.accepted.clone(),
+            sampled: match inputs.meta.partial {
+                true => inputs.arrivals.iter().map(|arrival| arrival.sampled.clone()).collect(),
+                false => Vec::new(),
+            },
         }
     }
 }
@@ -35,13 +41,21 @@ impl Chooser for Own {
                 let next = self.accepted.get_mut(choice.subject as usize).and_then(VecDeque::pop_front);
                 next.map_or(0, |count| count - 1).min(choice.options - 1)
             }
+            ("sample", _) => {
+                let next = self.sampled.get_mut(choice.subject as usize).and_then(VecDeque::pop_front);
+                next.unwrap_or(choice.default)
+            }
             ("retract", Some(every)) => u32::from(choice.subject.is_multiple_of(every)),
             _ => choice.default,
         }
     }
 
     fn is_open(&self, site: &'static str) -> bool {
-        site == "retract" && self.retract_every.is_some()
+        match site {
+            "retract" => self.retract_every.is_some(),
+            "sample" => !self.sampled.is_empty(),
+            _ => false,
+        }
     }
 
     fn duration_ns(&mut self, lo_ns: u64, _: u64) -> u64 {
@@ -114,8 +128,8 @@ impl Chooser for Recorded {
                 yes(next)
             }
             "admit" | "chunk" => self.extend_len(req).min(choice.options - 1),
-            "decode" if self.partial && self.now.decodes.is_none() => choice.default,
-            "decode" => yes(self.now.decodes.is_some()),
+            "decode" if self.partial && !self.now.steps => choice.default,
+            "decode" => yes(self.now.steps),
             "row" => match &self.now.decodes {
                 Some(rows) => yes(rows.contains(&req) || self.now.retracts.contains(&req)),
                 None => choice.default,
@@ -137,7 +151,7 @@ impl Chooser for Recorded {
     fn is_open(&self, site: &'static str) -> bool {
         const SITES: [&str; 11] =
             ["turn", "admission", "candidate", "admit", "chunk", "decode", "row", "short", "retracted", "mix", "slot"];
-        SITES.contains(&site)
+        SITES.contains(&site) || site == "sample" && self.own.is_open(site)
     }
 
     fn duration_ns(&mut self, lo_ns: u64, _: u64) -> u64 {

@@ -54,25 +54,41 @@ pub fn rule_of(policy: &str) -> &str {
 pub fn setup(inputs: &Inputs, release: Release) -> Result<Setup, Trouble> {
     let engine =
         engine(&inputs.meta.config, release).map_err(|(message, remedy)| Trouble::at(inputs.line, message, remedy))?;
-    let requests = inputs.arrivals.iter().map(request).collect();
+    let requests = inputs.arrivals.iter().map(|arrival| request(arrival, inputs.meta.partial)).collect();
     let names = inputs.arrivals.iter().map(|arrival| arrival.rid.clone()).collect();
     let events = inputs.aborts.iter().map(|&(turn, req)| Event::Abort { turn, req }).collect();
     let turns_max = inputs.turns + TURNS_SPARE;
     Ok(Setup { engine, costs: Costs::default(), requests, names, events, turns_max })
 }
 
-fn request(arrival: &Arrival) -> RequestSpec {
-    let stop = arrival.stop_token.map_or(Stop::Length, |token| {
-        // A token that never comes still makes a request one that could end early: it stops behind its length.
-        Stop::Token(stop_at(&arrival.prompt, token, arrival.max_new).unwrap_or(arrival.max_new + 1))
-    });
+fn request(arrival: &Arrival, partial: bool) -> RequestSpec {
+    let max_new = arrival.max_new;
+    let stop = if partial { stop_seen(arrival) } else { stop_sampled(arrival) };
     RequestSpec {
         arrive: Arrive::Turn(arrival.turn),
         prompt: Prompt::Tokens(arrival.prompt.as_slice().into()),
         stop,
-        max_new: arrival.max_new,
+        max_new,
         accept: Vec::new(),
     }
+}
+
+/// How a request ended, by what came of it.
+fn stop_seen(arrival: &Arrival) -> Stop {
+    match (arrival.outputs, arrival.ignore_eos) {
+        (Some(outputs), _) if outputs < arrival.max_new => Stop::Token(outputs),
+        (_, Some(true)) => Stop::Length,
+        // It might have ended early, and did not.
+        (_, Some(false) | None) => Stop::Token(arrival.max_new + 1),
+    }
+}
+
+/// How a request ends by the tokens that the fake model samples.
+fn stop_sampled(arrival: &Arrival) -> Stop {
+    arrival.stop_token.map_or(Stop::Length, |token| {
+        // A token that never comes still makes a request one that could end early: it stops behind its length.
+        Stop::Token(stop_at(&arrival.prompt, token, arrival.max_new).unwrap_or(arrival.max_new + 1))
+    })
 }
 
 /// Which output is the stop token first.

@@ -13,6 +13,7 @@
 //! | `short` | turn | whether requests are retracted |
 //! | `retracted` | request | whether it is the next one to be retracted |
 //! | `mix` | turn | whether decode rows ride along |
+//! | `sample` | request | the token that the model samples |
 //! | `slot` | slots asked for | the slot given out; 0 to refuse |
 
 use crate::engine::{Choice, Chooser};

@@ -12,6 +12,9 @@ use super::features::Features;
 use super::machine::Machine;
 use super::setup::SlotFree;
 
+/// Tokens are below this.
+const TOKEN_END: u32 = 1 << 31;
+
 impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Queues the forward of a batch. Returns when its result has been copied to the host, and what a verify accepts.
     pub(super) fn launch(&mut self, batch: &Batch) -> (Time, Vec<u32>) {
@@ -96,9 +99,11 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
 
     /// Samples the token after the first `len` tokens, unless an earlier forward did.
     pub(super) fn sample(&mut self, req: ReqId, len: u32) {
-        let it = &mut self.world.reqs[req.index()];
+        let it = &self.world.reqs[req.index()];
         if it.tokens.len() as u32 == len {
-            let token = it.tip.sample();
+            let own = it.tip.sample();
+            let token = self.ask("sample", req.0, TOKEN_END, own);
+            let it = self.req(req);
             it.tokens.push(token);
             it.tip = it.tip.fold(token);
             self.sink.fact(Fact::Sampled { req, len, token });

@@ -1,23 +1,20 @@
-//! The recording beside the events that the model tells: in step, every field, up to the first difference.
+//! The recording read event by event, and what has come of the comparison so far. Owns reading on, the lines around a
+//! difference and the counts; whether an event agrees is decided in `strict` and `partial`.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::{Map, Value};
 
 use super::archive::SegmentLines;
-use super::assertions;
 use super::divergence::{Divergence, Place};
 use super::lines::{Line, Trouble};
-use super::told::{Listener, Told};
+use super::told::Told;
 
 /// Lines of the recording shown before a difference, and after it.
 const AROUND: usize = 3;
 
 /// Longest line shown whole, in characters.
 const SHOWN_MAX: usize = 400;
-
-/// Fields that older recordings do not have, by event: absent, they are not compared.
-const YOUNGER: [(&str, &str); 2] = [("donate", "tainted"), ("end", "stats.donate_bad_root")];
 
 /// A donation of the recording, with what its own check said.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,70 +39,100 @@ pub struct RecordedDonation {
 
 /// An event of the recording.
 #[derive(Clone, Debug)]
-struct Recorded {
-    line: Line,
-    turn: u32,
-    kind: String,
-    fields: Map<String, Value>,
+pub(super) struct Recorded {
+    pub line: Line,
+    pub turn: u32,
+    pub kind: String,
+    pub fields: Map<String, Value>,
 }
 
-/// Compares as the model tells.
+/// The recording under comparison, and what has come of it.
 #[derive(Debug)]
-pub struct Comparer<'a> {
+pub struct Ledger<'a> {
     lines: SegmentLines<'a>,
     ahead: VecDeque<Recorded>,
     before: VecDeque<Line>,
     /// Events compared, by kind.
     pub compared: BTreeMap<String, u64>,
-    /// Fields that the recording does not have, by event and field.
-    pub absent: BTreeMap<String, u64>,
+    /// What could not be compared, by event and field.
+    pub unchecked: BTreeMap<String, u64>,
     /// The first difference.
     pub divergence: Option<Divergence>,
     /// What kept the recording from being read on.
     pub trouble: Option<Trouble>,
     /// The donations compared so far.
     pub donations: Vec<RecordedDonation>,
+    /// What the reader should know.
+    pub notes: Vec<String>,
 }
 
-impl<'a> Comparer<'a> {
+impl<'a> Ledger<'a> {
     /// At the first event of a recording.
     pub fn new(lines: SegmentLines<'a>) -> Self {
-        let mut comparer = Comparer {
+        let mut ledger = Ledger {
             lines,
             ahead: VecDeque::new(),
             before: VecDeque::new(),
             compared: BTreeMap::new(),
-            absent: BTreeMap::new(),
+            unchecked: BTreeMap::new(),
             divergence: None,
             trouble: None,
             donations: Vec::new(),
+            notes: Vec::new(),
         };
         // The first event says what the recording is of: the setup was made from it.
-        if let Some(meta) = comparer.pop() {
-            *comparer.compared.entry(meta.kind).or_default() += 1;
+        if let Some(meta) = ledger.pop() {
+            *ledger.compared.entry(meta.kind).or_default() += 1;
         }
-        comparer
+        ledger
     }
 
-    /// The model is through: nothing may be left.
-    pub fn end(&mut self) {
-        if self.is_over() {
-            return;
-        }
-        if let Some(left) = self.pop() {
-            self.differ(&left, "ev", Value::from(left.kind.clone()), Value::Null, None);
-        }
-    }
-
-    fn is_over(&self) -> bool {
+    /// Whether there is nothing more to compare.
+    pub fn is_over(&self) -> bool {
         self.divergence.is_some() || self.trouble.is_some()
     }
 
-    fn pop(&mut self) -> Option<Recorded> {
-        if let Some(next) = self.ahead.pop_front() {
-            return Some(next);
+    /// The next event of the recording, taken.
+    pub(super) fn pop(&mut self) -> Option<Recorded> {
+        match self.ahead.pop_front() {
+            Some(next) => Some(next),
+            None => self.read(),
         }
-        self.read()
+    }
+
+    /// The next event of the recording, left where it is.
+    pub(super) fn peek(&mut self) -> Option<&Recorded> {
+        if self.ahead.is_empty() {
+            let next = self.read()?;
+            self.ahead.push_back(next);
+        }
+        self.ahead.front()
+    }
+
+    /// Puts events back before the next one.
+    pub(super) fn put_back(&mut self, events: Vec<Recorded>) {
+        for event in events.into_iter().rev() {
+            self.ahead.push_front(event);
+        }
+    }
+
+    /// An event agrees.
+    pub(super) fn agree(&mut self, event: Recorded) {
+        if event.kind == "donate" && event.fields.contains_key("ok") {
+            self.keep_donation(&event);
+        }
+        *self.compared.entry(event.kind).or_default() += 1;
+        self.before.push_back(event.line);
+        if self.before.len() > AROUND {
+            self.before.pop_front();
+        }
+    }
+
+    /// A part of an event, or all of it, could not be compared.
+    pub(super) fn leave(&mut self, what: String, count: u64) {
+        if count > 0 {
+            *self.unchecked.entry(what).or_default() += count;
+        }
     }
 
     fn read(&mut self) -> Option<Recorded> {
@@ -128,100 +155,6 @@ impl<'a> Comparer<'a> {
         recorded
     }
 
-    /// States in the tree that are wrong come in the order in which the recording walked the tree, which says nothing
-    /// of the scheduler: those that follow each other are put into one order.
-    fn sort_tree(&mut self, first: Recorded) -> Option<Recorded> {
-        let mut all = vec![first];
-        while let Some(next) = self.pop() {
-            if next.kind != "tree_mismatch" {
-                self.ahead.push_front(next);
-                break;
-            }
-            all.push(next);
-        }
-        let number = |event: &Recorded, name: &str| event.fields.get(name).and_then(Value::as_u64);
-        all.sort_by_key(|event| (number(event, "label"), number(event, "slot"), number(event, "n")));
-        for event in all.into_iter().rev() {
-            self.ahead.push_front(event);
-        }
-        self.ahead.pop_front()
-    }
-
-    fn compare(&mut self, told: &Told) {
-        let mut next = self.pop();
-        if let Some(first) = next.take_if(|event| event.kind == "tree_mismatch" && told.kind == "tree_mismatch") {
-            next = if self.compared.contains_key("tree_mismatch") { Some(first) } else { self.sort_tree(first) };
-        }
-        let Some(mut recorded) = next else {
-            if self.trouble.is_none() {
-                self.divergence = Some(self.ran_out(told));
-            }
-            return;
-        };
-        let kind = recorded.kind.clone();
-        if kind == "assert" {
-            assertions::name(&mut recorded.fields);
-        }
-        if kind != told.kind {
-            return self.differ(&recorded, "ev", kind.into(), told.kind.into(), Some(told));
-        }
-        if recorded.turn != told.turn {
-            return self.differ(&recorded, "i", (recorded.turn + 1).into(), (told.turn + 1).into(), Some(told));
-        }
-        for (name, value) in &told.fields {
-            match recorded.fields.get(*name) {
-                None if YOUNGER.contains(&(told.kind, name)) => self.note_absent(told.kind, name),
-                None => return self.differ(&recorded, name, Value::Null, value.clone(), Some(told)),
-                Some(other) if *name == "stats" => {
-                    if let Some((path, was, is)) = self.stats_differ(other, value) {
-                        return self.differ(&recorded, &path, was, is, Some(told));
-                    }
-                }
-                Some(other) => {
-                    if let Some(place) = difference(name, other, value) {
-                        return self.differ(&recorded, &place.path, place.recorded, place.modelled, Some(told));
-                    }
-                }
-            }
-        }
-        if let Some(name) = recorded.fields.keys().find(|name| told.get(name).is_none()).cloned() {
-            let value = recorded.fields[&name].clone();
-            return self.differ(&recorded, &name, value, Value::Null, Some(told));
-        }
-        *self.compared.entry(kind.clone()).or_default() += 1;
-        if kind == "donate" {
-            self.keep_donation(&recorded);
-        }
-        self.before.push_back(recorded.line);
-        if self.before.len() > AROUND {
-            self.before.pop_front();
-        }
-    }
-
-    fn note_absent(&mut self, kind: &str, name: &str) {
-        *self.absent.entry(format!("{kind}.{name}")).or_default() += 1;
-    }
-
-    /// The totals: those that older recordings do not have are left out.
-    fn stats_differ(&mut self, recorded: &Value, modelled: &Value) -> Option<(String, Value, Value)> {
-        let (Value::Object(recorded), Value::Object(modelled)) = (recorded, modelled) else {
-            return Some(("stats".into(), recorded.clone(), modelled.clone()));
-        };
-        let older = !recorded.contains_key("donate_bad_root");
-        for name in recorded.keys().chain(modelled.keys()) {
-            if older && name.starts_with("donate_bad_root") {
-                self.note_absent("end", &format!("stats.{name}"));
-                continue;
-            }
-            let (was, is) = (recorded.get(name), modelled.get(name));
-            if was != is {
-                let shown = |value: Option<&Value>| value.cloned().unwrap_or(Value::Null);
-                return Some((format!("stats.{name}"), shown(was), shown(is)));
-            }
-        }
-        None
-    }
-
     fn keep_donation(&mut self, event: &Recorded) {
         let number = |name: &str| event.fields.get(name).and_then(Value::as_u64).unwrap_or(0) as u32;
         let yes = |name: &str| event.fields.get(name).and_then(Value::as_bool).unwrap_or(false);
@@ -237,7 +170,15 @@ impl<'a> Comparer<'a> {
         });
     }
 
-    fn differ(&mut self, event: &Recorded, field: &str, recorded: Value, modelled: Value, told: Option<&Told>) {
+    /// An event differs in a field.
+    pub(super) fn differ(
+        &mut self,
+        event: &Recorded,
+        field: &str,
+        recorded: Value,
+        modelled: Value,
+        told: Option<&Told>,
+    ) {
         let mut around: Vec<String> = self.before.iter().map(|line| shorten(&line.text)).collect();
         around.push(shorten(&event.line.text));
         for _ in 0..AROUND {
@@ -260,9 +201,10 @@ impl<'a> Comparer<'a> {
         });
     }
 
-    fn ran_out(&self, told: &Told) -> Divergence {
+    /// The recording is over, and the model is not.
+    pub(super) fn ran_out(&mut self, told: &Told) {
         let line = self.before.back().map_or(0, |line| line.number);
-        Divergence {
+        self.divergence = Some(Divergence {
             line,
             turn: told.turn,
             phase: Some(told.phase),
@@ -273,20 +215,12 @@ impl<'a> Comparer<'a> {
             modelled: told.kind.into(),
             told: Some(shorten(&told.to_json().to_string())),
             around: self.before.iter().map(|line| shorten(&line.text)).collect(),
-        }
-    }
-}
-
-impl Listener for Comparer<'_> {
-    fn told(&mut self, event: Told) {
-        if !self.is_over() {
-            self.compare(&event);
-        }
+        });
     }
 }
 
 /// Where two values of a field differ first.
-fn difference(path: &str, recorded: &Value, modelled: &Value) -> Option<Place> {
+pub(super) fn difference(path: &str, recorded: &Value, modelled: &Value) -> Option<Place> {
     let differs = |path: String, recorded: &Value, modelled: &Value| {
         Some(Place { path, recorded: recorded.clone(), modelled: modelled.clone() })
     };

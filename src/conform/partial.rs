@@ -1,0 +1,235 @@
+//! A recording that leaves things out, as one from a server in production does, beside the events that the model tells.
+//!
+//! What such a recording always has must come in the model's order and agree in every field that is there. What it may
+//! leave out is passed over and counted, and so is every field that it does not have.
+
+use serde_json::Value;
+
+use super::ledger::{Ledger, Recorded, difference};
+use super::told::{Listener, Told};
+
+/// Kinds that a partial recording has in full: where the model tells one, it must be there.
+const ALWAYS: [&str; 9] =
+    ["arrive", "match", "prepare_extend", "slot_alloc", "slot_free", "retract", "mix", "donate", "no_insert"];
+
+/// Fields of a recording that are none of the model's.
+const EXTRA: [&str; 5] = ["output_ids", "rows_left_out", "ignore_eos", "left", "joined"];
+
+/// Fields of a row at the moment of a batch; a partial recording may give some rows only.
+const ROWS: [&str; 9] =
+    ["rids", "seq_lens", "decode_batch_idx", "kv_committed", "mask", "next_mask", "track_slots", "next_idx", "active"];
+
+/// Compares as the model tells.
+#[derive(Debug)]
+pub struct Partial<'l, 'a> {
+    ledger: &'l mut Ledger<'a>,
+    /// Requests that were there before the recording began.
+    strangers: &'l [String],
+    /// Decode steps told since the last one that the recording has.
+    steps: u64,
+    /// Events were dropped: nothing is compared any more.
+    cut: bool,
+}
+
+impl<'l, 'a> Partial<'l, 'a> {
+    /// At the first event of a recording.
+    pub fn new(ledger: &'l mut Ledger<'a>, strangers: &'l [String]) -> Self {
+        if !strangers.is_empty() {
+            let note = format!("{} requests were there before the recording began: not replayed", strangers.len());
+            ledger.notes.push(note);
+        }
+        Partial { ledger, strangers, steps: 0, cut: false }
+    }
+
+    /// The model is through: what is left in the recording must be what it does not tell.
+    pub fn end(&mut self) {
+        while !self.over() {
+            self.pass_over(u32::MAX);
+            let Some(left) = self.ledger.pop() else { return };
+            let kind = left.kind.clone().into();
+            self.ledger.differ(&left, "ev", kind, Value::Null, None);
+        }
+    }
+
+    fn over(&self) -> bool {
+        self.cut || self.ledger.is_over()
+    }
+
+    /// Passes over events of the recording that are none of the model's, up to a turn.
+    fn pass_over(&mut self, turn: u32) {
+        let strangers = self.strangers;
+        while let Some(next) = self.ledger.peek() {
+            let line = next.line.number;
+            let number = |name: &str| next.fields.get(name).and_then(Value::as_u64).unwrap_or(0);
+            match next.kind.as_str() {
+                "steps" => {
+                    let (recorded, modelled) = (number("count"), self.steps);
+                    if modelled < recorded && number("last_i") > u64::from(turn) {
+                        return;
+                    }
+                    self.steps = 0;
+                    let Some(steps) = self.ledger.pop() else { return };
+                    if recorded != modelled {
+                        return self.ledger.differ(&steps, "count", recorded.into(), modelled.into(), None);
+                    }
+                    self.ledger.agree(steps);
+                }
+                "dropped" | "disabled" => {
+                    let what =
+                        if next.kind == "dropped" { "events were dropped" } else { "the capture disabled itself" };
+                    self.ledger.notes.push(format!("{what} at line {line}: what comes after was not compared"));
+                    self.cut = true;
+                    return;
+                }
+                "end" | "verify" | "meta" => {
+                    let kind = next.kind.clone();
+                    self.ledger.pop();
+                    self.ledger.leave(kind, 1);
+                }
+                _ if next
+                    .fields
+                    .get("rid")
+                    .and_then(Value::as_str)
+                    .is_some_and(|rid| strangers.iter().any(|one| one == rid)) =>
+                {
+                    let kind = next.kind.clone();
+                    self.ledger.pop();
+                    self.ledger.leave(format!("{kind} of requests from before"), 1);
+                }
+                _ => return,
+            }
+        }
+    }
+
+    fn compare(&mut self, told: &Told) {
+        self.pass_over(told.turn);
+        if self.over() {
+            return;
+        }
+        let Some(next) = self.ledger.peek() else {
+            return self.ledger.leave(told.kind.to_string(), 1);
+        };
+        if next.turn < told.turn {
+            let Some(missed) = self.ledger.pop() else { return };
+            let kind = missed.kind.clone().into();
+            return self.ledger.differ(&missed, "ev", kind, Value::Null, Some(told));
+        }
+        let same = next.kind == told.kind && next.turn == told.turn && of_the_same(next, told);
+        if same {
+            if let Some(event) = self.ledger.pop() {
+                self.fields(event, told);
+            }
+        } else if ALWAYS.contains(&told.kind) {
+            let Some(other) = self.ledger.pop() else { return };
+            let kind = other.kind.clone().into();
+            self.ledger.differ(&other, "ev", kind, told.kind.into(), Some(told));
+        } else {
+            self.steps += u64::from(told.kind == "prepare_decode");
+            self.ledger.leave(told.kind.to_string(), 1);
+        }
+    }
+
+    /// Compares the fields that are there.
+    fn fields(&mut self, event: Recorded, told: &Told) {
+        let places = rows_given(&event, told);
+        if let Err(rid) = &places {
+            return self.ledger.differ(&event, "rids", rid.clone().into(), Value::Null, Some(told));
+        }
+        let places = places.unwrap_or_default();
+        for (name, value) in &told.fields {
+            let Some(other) = event.fields.get(*name) else {
+                self.ledger.leave(format!("{}.{name}", told.kind), 1);
+                continue;
+            };
+            let place = match (*name, &places) {
+                ("reqs", _) => self.result_rows(told.kind, other, value),
+                ("stop_token", _) => None,
+                (name, Some(places)) if ROWS.contains(&name) => difference(name, other, &picked(value, places)),
+                (name, _) if hashed_content(told.kind, name) => None,
+                (name, _) => common(name, other, value),
+            };
+            if let Some(place) = place {
+                return self.ledger.differ(&event, &place.path, place.recorded, place.modelled, Some(told));
+            }
+        }
+        let strange = event.fields.keys().find(|name| told.get(name).is_none() && !EXTRA.contains(&name.as_str()));
+        if let Some(name) = strange.cloned() {
+            let value = event.fields[&name].clone();
+            return self.ledger.differ(&event, &name, value, Value::Null, Some(told));
+        }
+        self.ledger.agree(event);
+    }
+
+    /// Compares the rows that are there, by request.
+    fn result_rows(&mut self, kind: &str, recorded: &Value, modelled: &Value) -> Option<super::divergence::Place> {
+        let (Some(recorded), Some(modelled)) = (recorded.as_array(), modelled.as_array()) else {
+            return difference("reqs", recorded, modelled);
+        };
+        self.ledger.leave(format!("{kind}.reqs rows"), modelled.len().saturating_sub(recorded.len()) as u64);
+        for (i, row) in recorded.iter().enumerate() {
+            let path = format!("reqs[{i}]");
+            let rid = row.get("rid");
+            let Some(told) = modelled.iter().find(|told| told.get("rid") == rid) else {
+                return difference(&path, row, &Value::Null);
+            };
+            let place = common(&path, row, told);
+            if place.is_some() {
+                return place;
+            }
+        }
+        None
+    }
+}
+
+/// Contents are told by the model's own tokens, which a recording of hashed ones does not have.
+fn hashed_content(kind: &str, name: &str) -> bool {
+    kind == "donate" && (name == "hash" || name == "expected")
+}
+
+/// Whether an event of the recording is the one that the model tells, and not another of its kind and turn.
+fn of_the_same(event: &Recorded, told: &Told) -> bool {
+    match told.kind {
+        "result" | "launch" => event.fields.get("mode") == told.get("mode"),
+        _ => true,
+    }
+}
+
+/// The places, among the model's rows, of the rows that a decode step of the recording gives, if it leaves some out; or
+/// the name of a row that the model does not have.
+fn rows_given(event: &Recorded, told: &Told) -> Result<Option<Vec<usize>>, String> {
+    let left_out = event.fields.get("rows_left_out").and_then(Value::as_u64).unwrap_or(0);
+    if told.kind != "prepare_decode" || left_out == 0 {
+        return Ok(None);
+    }
+    let names = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
+    let all = names(told.get("rids"));
+    let find = |rid: &Value| {
+        all.iter().position(|other| other == rid).ok_or_else(|| rid.as_str().unwrap_or_default().to_string())
+    };
+    names(event.fields.get("rids")).iter().map(find).collect::<Result<_, _>>().map(Some)
+}
+
+fn picked(value: &Value, places: &[usize]) -> Value {
+    match value.as_array() {
+        Some(values) => places.iter().map(|&at| values.get(at).cloned().unwrap_or(Value::Null)).collect(),
+        None => value.clone(),
+    }
+}
+
+/// Where two values differ, of two objects in the fields that the recording has.
+fn common(path: &str, recorded: &Value, modelled: &Value) -> Option<super::divergence::Place> {
+    let (Some(was), Some(is)) = (recorded.as_object(), modelled.as_object()) else {
+        return difference(path, recorded, modelled);
+    };
+    was.iter()
+        .filter(|(name, _)| !EXTRA.contains(&name.as_str()))
+        .find_map(|(name, value)| difference(&format!("{path}.{name}"), value, is.get(name).unwrap_or(&Value::Null)))
+}
+
+impl Listener for Partial<'_, '_> {
+    fn told(&mut self, event: Told) {
+        if !self.over() {
+            self.compare(&event);
+        }
+    }
+}
