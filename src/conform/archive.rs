@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::lines::{Line, Lines, Trouble};
 
 /// Bytes of one recording that are kept in memory; a larger one is read a second time instead.
-const HELD_MAX: usize = 32 << 20;
+const HELD_MAX: u64 = 32 << 20;
 
 /// One recording of a file.
 #[derive(Debug)]
@@ -19,6 +19,7 @@ pub struct Segment {
     pub line: u64,
     /// How many requests its scenario has, if a heading says so.
     pub requests: Option<usize>,
+    bytes: u64,
     held: Held,
 }
 
@@ -144,8 +145,8 @@ impl Archive {
                 Role::Continues | Role::Other => {}
             }
             last = line.number;
+            bytes += line.text.len() as u64;
             if keep && !large {
-                bytes += line.text.len();
                 lines.push(line);
                 large = bytes > HELD_MAX;
                 if large {
@@ -158,11 +159,16 @@ impl Archive {
             let heading: Value = serde_json::from_str(&text).ok()?;
             Some(heading.get("scenario")?.get("requests")?.as_array()?.len())
         });
-        Ok(Some(Segment { index, line: from, requests, held }))
+        Ok(Some(Segment { index, line: from, requests, bytes, held }))
     }
 }
 
 impl Segment {
+    /// Bytes of its text.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// Its lines from the first on.
     ///
     /// # Errors

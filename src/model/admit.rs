@@ -114,7 +114,8 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
 
     /// Makes the prefixes of the waiting requests recent, the head of the queue last (`_touch_waiting_prefixes`).
     fn refresh_waiting(&mut self) {
-        if !self.setup.engine.waiting_prefix_refresh {
+        // Where nobody waits, as when only a chunk goes on, the call does not count.
+        if !self.setup.engine.waiting_prefix_refresh || self.world.waiting.is_empty() {
             return;
         }
         let due = self.world.refreshes.is_multiple_of(WAITING_REFRESH_INTERVAL);
