@@ -45,3 +45,52 @@ fn every_recording_at_hand_agrees_under_the_recorded_plan() {
     let summary = compare(&folder, PlanWord::Recorded);
     assert!(summary.recordings >= 5863, "{} recordings", summary.recordings);
 }
+
+#[test]
+fn the_sample_agrees_under_both_plans() {
+    // Those of a server leave things out: they are compared below.
+    let sample = folder("tests/recordings/whole").expect("the sample is part of this repository");
+    let own = compare(&sample, PlanWord::Own);
+    let recorded = compare(&sample, PlanWord::Recorded);
+    assert_eq!(own.compared, recorded.compared);
+    let kinds = [
+        "abort",
+        "abort_output",
+        "active_mismatch",
+        "arrive",
+        "assert",
+        "clear",
+        "copy",
+        "cow",
+        "donate",
+        "end",
+        "launch",
+        "match",
+        "meta",
+        "mix",
+        "no_insert",
+        "prepare_decode",
+        "prepare_extend",
+        "result",
+        "retract",
+        "slot_alloc",
+        "slot_free",
+        "track_write",
+        "tree_mismatch",
+        "verify",
+    ];
+    for kind in kinds {
+        assert!(own.compared.contains_key(kind), "the sample has no {kind}");
+    }
+}
+
+#[test]
+fn partial_recordings_agree_in_what_they_have_and_say_what_they_lack() {
+    let partial = folder("tests/recordings/partial.jsonl.gz").expect("the sample is part of this repository");
+    let summary = compare(&partial, PlanWord::Recorded);
+    assert_eq!(summary.recordings, 21);
+    for what in ["donate.hash", "prepare_decode", "result.reqs rows", "track_write"] {
+        assert!(summary.unchecked.contains_key(what), "{:?}", summary.unchecked);
+    }
+    assert!(summary.compared["donate"] > 100 && summary.compared["steps"] > 50, "{:?}", summary.compared);
+}

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use crate::conform::{self, Options, Plan, Trouble};
+use crate::conform::{self, Archive, Options, Plan, Trouble};
 use crate::model::Release;
 use crate::report::{ConformSummary, Differing, conform_json, conform_text};
 use crate::runner;
@@ -27,6 +27,17 @@ impl From<PlanWord> for Plan {
             PlanWord::Own => Plan::Own,
         }
     }
+}
+
+/// Differing recordings for which single settings are tried.
+const EXPLAINED_MAX: usize = 10;
+
+/// The settings with which a recording would agree, one at a time.
+fn explained(source: &Source, index: usize, options: &Options<'_>) -> Vec<String> {
+    let Ok(mut archive) = Archive::open(&source.path) else { return Vec::new() };
+    let Some((_, Ok(segment))) = archive.next(|at| at == index) else { return Vec::new() };
+    let found = conform::explain(&segment, "", options).unwrap_or_default();
+    found.iter().map(|difference| format!("{} as in {:?}", difference.field, difference.value_of)).collect()
 }
 
 /// What `conform` is asked to do.
@@ -84,7 +95,10 @@ pub fn conform_to_text(args: &ConformArgs) -> Result<(String, ConformSummary), F
         Options { plan: args.plan, rule: args.rule.as_deref(), release, rules: &runner::rule_or_release, adjust: None };
     let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let jobs = args.jobs.unwrap_or(cores).max(1);
-    let summary = compare(&sources, &options, jobs, &|source, index| replay_line(args, source, index));
+    let mut summary = compare(&sources, &options, jobs, &|source, index| replay_line(args, source, index));
+    for ((at, index), differing) in summary.differing.iter_mut().take(EXPLAINED_MAX) {
+        differing.agrees_with = explained(&sources[*at], *index, &options);
+    }
     let text = match args.format {
         Format::Text => conform_text(&summary),
         Format::Json => conform_json(&summary),
@@ -134,6 +148,7 @@ fn one_job(
                         recording: compared.recording.clone(),
                         replay: replay(source, index),
                         divergence,
+                        agrees_with: Vec::new(),
                     });
                     sum.add(key, compared, differing);
                 }

@@ -7,6 +7,7 @@
 
 mod archive;
 mod assertions;
+mod differences;
 mod divergence;
 mod import;
 mod inputs;
@@ -28,6 +29,7 @@ use crate::model::{Ended, Engine, Machine, Release, Rule, Setup, World};
 use crate::record::{Sink, Tee};
 
 pub use archive::{Archive, Segment};
+pub use differences::{Difference, differences, explain};
 pub use divergence::{Compared, Divergence, Outcome};
 pub use import::{Imported, import};
 pub use inputs::Inputs;

@@ -25,6 +25,8 @@ pub struct Differing {
     pub replay: String,
     /// The first difference.
     pub divergence: Divergence,
+    /// Settings of other releases with which it would agree, one at a time; looked for in the first few recordings only.
+    pub agrees_with: Vec<String>,
 }
 
 /// The sum over all recordings; the same however the work was shared out.
@@ -154,6 +156,9 @@ fn difference(out: &mut String, differing: &Differing) {
     if let Some(told) = &it.told {
         let _ = writeln!(out, "  model says {told}");
     }
+    for setting in &differing.agrees_with {
+        let _ = writeln!(out, "  it would agree with {setting}");
+    }
     let _ = writeln!(out, "  replay: {}\n", differing.replay);
 }
 
@@ -186,6 +191,7 @@ struct DivergenceJson<'a> {
     phase: Option<&'static str>,
     around: &'a [String],
     told: Option<&'a str>,
+    agrees_with: &'a [String],
     replay: &'a str,
 }
 
@@ -213,6 +219,7 @@ pub fn conform_json(summary: &ConformSummary) -> String {
             phase: it.phase.map(name::phase),
             around: &it.around,
             told: it.told.as_deref(),
+            agrees_with: &differing.agrees_with,
             replay: &differing.replay,
         }
     });

@@ -1,0 +1,359 @@
+//! `conform`, `import` and `scenario` as commands: what they find, what they refuse, and that both come back the same.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use overlapsim::{runner, scenario};
+use serde_json::Value;
+
+fn root(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+fn overlapsim(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_overlapsim")).args(args).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// A directory of its own for a test.
+fn scratch(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&path);
+    fs::create_dir_all(&path).unwrap();
+    path
+}
+
+fn unpacked(path: &str) -> String {
+    let mut text = String::new();
+    flate2::read::MultiGzDecoder::new(fs::File::open(root(path)).unwrap()).read_to_string(&mut text).unwrap();
+    text
+}
+
+/// The recordings of an archive, each with its heading.
+fn recordings(path: &str) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for line in unpacked(path).lines() {
+        if line.starts_with("{\"scenario\"") {
+            all.push(String::new());
+        }
+        let last = all.last_mut().unwrap();
+        last.push_str(line);
+        last.push('\n');
+    }
+    all
+}
+
+const CASES: &str = "tests/recordings/whole/cases.jsonl.gz";
+
+#[test]
+fn the_output_is_the_same_for_any_number_of_jobs() {
+    let folder = root("tests/recordings");
+    let run = |jobs: &str| {
+        let out = overlapsim(&[
+            "conform",
+            folder.to_str().unwrap(),
+            "--rule",
+            "token-len",
+            "--format",
+            "json",
+            "--jobs",
+            jobs,
+        ]);
+        assert_eq!(out.status.code(), Some(1), "another rule differs");
+        out.stdout
+    };
+    let one = run("1");
+    assert_eq!(one, run("2"));
+    assert_eq!(one, run("7"));
+    let summary: Value = serde_json::from_slice(&one).unwrap();
+    let first = &summary["divergences"][0];
+    for field in ["recording", "line", "turn", "event", "request", "field", "recorded", "modelled"] {
+        assert!(first.get(field).is_some(), "{first}");
+    }
+    assert_eq!(
+        summary["recordings"].as_u64().unwrap(),
+        summary["agree"].as_u64().unwrap() + summary["divergences"].as_array().unwrap().len() as u64
+    );
+}
+
+/// Every field of every kind of event, changed one at a time, is found at its line; but for those that are taken over
+/// as what the recording was made of, and for the text of assertions.
+#[test]
+fn every_field_of_every_kind_is_compared() {
+    let folder = scratch("planted");
+    let file = folder.join("planted.jsonl");
+    let taken_over = ["meta", "arrive"];
+    let mut seen = std::collections::BTreeSet::new();
+    let mut planted = 0;
+    for recording in recordings(CASES) {
+        let lines: Vec<&str> = recording.lines().collect();
+        for (at, line) in lines.iter().enumerate().skip(1) {
+            let event: Value = serde_json::from_str(line).unwrap();
+            let kind = event["ev"].as_str().unwrap().to_string();
+            if taken_over.contains(&kind.as_str()) {
+                continue;
+            }
+            for (path, changed) in changes(&event) {
+                // An abort, an accepted length or an arrival in another turn is another input.
+                let is_input = kind == "abort" || kind == "verify" && path == "accept" || path == "i" || path == "ev";
+                if is_input || kind == "assert" || !seen.insert((kind.clone(), path.clone())) {
+                    continue;
+                }
+                let mut text = lines[..at].join("\n");
+                text.push_str(&format!("\n{changed}\n"));
+                text.push_str(&lines[at + 1..].join("\n"));
+                text.push('\n');
+                fs::write(&file, text).unwrap();
+                let out = overlapsim(&["conform", file.to_str().unwrap(), "--plan", "own", "--format", "json"]);
+                let summary: Value = serde_json::from_slice(&out.stdout).unwrap();
+                let found = summary["divergences"][0]["line"].as_u64().or(summary["errors"][0]["line"].as_u64());
+                assert_eq!(found, Some(at as u64 + 1), "{kind}.{path}: {changed}\n{summary}");
+                assert_ne!(out.status.code(), Some(0));
+                planted += 1;
+            }
+        }
+    }
+    assert!(planted > 120, "{planted} changes");
+}
+
+/// An event with one of its values changed, by the path of the value; rows of a list count once.
+fn changes(event: &Value) -> Vec<(String, Value)> {
+    let mut all = Vec::new();
+    for (name, value) in event.as_object().unwrap() {
+        let inner: Vec<(String, Value)> = match value {
+            Value::Object(_) => changes(value),
+            Value::Array(rows) if rows.first().is_some_and(Value::is_object) => {
+                let with = |changed: Value| {
+                    let mut rows = rows.clone();
+                    rows[0] = changed;
+                    Value::Array(rows)
+                };
+                changes(&rows[0]).into_iter().map(|(path, changed)| (path, with(changed))).collect()
+            }
+            Value::Array(rows) if !rows.is_empty() => {
+                let mut rows = rows.clone();
+                rows[0] = other(&rows[0]);
+                vec![(String::new(), Value::Array(rows))]
+            }
+            value => vec![(String::new(), other(value))],
+        };
+        for (path, changed) in inner {
+            let mut event = event.clone();
+            event[name] = changed;
+            let path = if path.is_empty() { name.clone() } else { format!("{name}.{path}") };
+            all.push((path, event));
+        }
+    }
+    all
+}
+
+fn other(value: &Value) -> Value {
+    match value {
+        Value::Null => 3.into(),
+        Value::Bool(yes) => (!yes).into(),
+        Value::Number(number) => (number.as_i64().unwrap() + 1).into(),
+        Value::String(text) => format!("{text}x").into(),
+        Value::Array(_) | Value::Object(_) => Value::Null,
+    }
+}
+
+#[test]
+fn a_line_too_many_or_too_few_is_found() {
+    let folder = scratch("lines");
+    let recording = &recordings(CASES)[0];
+    let lines: Vec<&str> = recording.lines().collect();
+    let conform = |name: &str, lines: &[&str]| {
+        let file = folder.join(name);
+        fs::write(&file, lines.join("\n") + "\n").unwrap();
+        overlapsim(&["conform", file.to_str().unwrap(), "--plan", "own"])
+    };
+    let launch = lines.iter().position(|line| line.contains("\"launch\"")).unwrap();
+    let mut fewer = lines.clone();
+    fewer.remove(launch);
+    assert_eq!(conform("fewer.jsonl", &fewer).status.code(), Some(1));
+    let mut more = lines.clone();
+    more.insert(launch, lines[launch]);
+    assert_eq!(conform("more.jsonl", &more).status.code(), Some(1));
+    let mut longer = lines.clone();
+    longer.push(lines[launch]);
+    let out = conform("longer.jsonl", &longer);
+    assert_eq!(out.status.code(), Some(1), "what comes after the end counts");
+    assert!(text(&out.stdout).contains("recorded \"launch\", modelled nothing"), "{}", text(&out.stdout));
+}
+
+#[test]
+fn what_cannot_be_read_is_named_with_line_and_remedy_and_the_others_still_run() {
+    let folder = scratch("unreadable");
+    let whole = fs::read(root(CASES)).unwrap();
+    let recording = &recordings(CASES)[0];
+    let lines: Vec<&str> = recording.lines().collect();
+    let mut wrong = lines.clone();
+    wrong[4] = "{\"i\":3,\"ev\":";
+    let cut = recording.len() - 20;
+    let files: [(&str, Vec<u8>, &str); 9] = [
+        ("cut.jsonl.gz", whole[..whole.len() / 2].to_vec(), "the compressed data ends too early"),
+        ("damaged.jsonl.gz", [&whole[..5000], &[0u8; 4000], &whole[9000..]].concat(), "is damaged"),
+        ("cut.jsonl", recording.as_bytes()[..cut].to_vec(), "ends in the middle of this line"),
+        ("no-end.jsonl", (lines[..lines.len() - 1].join("\n") + "\n").into_bytes(), "stops without its `end`"),
+        ("line.jsonl", (wrong.join("\n") + "\n").into_bytes(), "5: this line is no event"),
+        ("foreign.jsonl", b"{\"hello\":1}\n".to_vec(), "this is no recording"),
+        ("empty.jsonl", Vec::new(), "the file is empty"),
+        ("bytes.jsonl", b"\xff\xfe\n".to_vec(), "not UTF-8"),
+        ("old.jsonl", recording.replace("\"version\":\"0.5.", "\"version\":\"0.4.").into_bytes(), "--release"),
+    ];
+    for (name, bytes, expected) in &files {
+        let file = folder.join(name);
+        fs::write(&file, bytes).unwrap();
+        let good = folder.join("good.jsonl");
+        fs::write(&good, recording).unwrap();
+        let out = overlapsim(&["conform", file.to_str().unwrap(), good.to_str().unwrap()]);
+        let error = text(&out.stderr);
+        assert_eq!(out.status.code(), Some(2), "{name}: {error}");
+        assert!(error.contains(expected) && error.contains("help: "), "{name}: {error}");
+        assert!(text(&out.stdout).contains(" agree, 0 differ"), "{name}: {}", text(&out.stdout));
+        assert!(!text(&out.stdout).starts_with("0 recordings"), "{name}");
+    }
+    let gone = overlapsim(&["conform", folder.join("gone.jsonl").to_str().unwrap()]);
+    assert_eq!(gone.status.code(), Some(2));
+    let number = format!("{}#999", root(CASES).display());
+    let none = overlapsim(&["conform", &number]);
+    assert!(none.status.code() == Some(2) && text(&none.stderr).contains("no recording #999"));
+}
+
+#[test]
+fn a_difference_is_shown_with_what_is_around_it_and_a_line_that_shows_it_again() {
+    let archive = root(CASES);
+    let out = overlapsim(&["conform", archive.to_str().unwrap(), "--rule", "token-len"]);
+    let shown = text(&out.stdout);
+    let line = shown.lines().find_map(|line| line.trim().strip_prefix("replay: overlapsim ")).unwrap();
+    let words: Vec<&str> = line.split(' ').map(|word| word.trim_matches('\'')).collect();
+    let again = overlapsim(&words);
+    assert_eq!(again.status.code(), Some(1), "{line}");
+    let first = shown.split("\n\n").next().unwrap();
+    assert!(text(&again.stdout).starts_with(first), "{first}\n{}", text(&again.stdout));
+    for word in ["differs at line", "turn ", "phase ", "event ", "field ", "recorded ", "model says", "replay: "] {
+        assert!(first.contains(word), "{word}: {first}");
+    }
+}
+
+#[test]
+fn parts_of_a_capture_are_one_recording_when_put_together() {
+    let folder = scratch("parts");
+    let text_of = unpacked("tests/recordings/partial.jsonl.gz");
+    let mut lines: Vec<String> = Vec::new();
+    for line in text_of.lines() {
+        if line.contains("\"meta\"") && !lines.is_empty() {
+            break;
+        }
+        lines.push(line.to_string());
+    }
+    let half = lines.len() / 2;
+    let meta = lines[0].replace("\"continues\":false", "\"continues\":true").replace("\"part\":1", "\"part\":2");
+    let end = r#"{"i":1,"ev":"end","rotated":true,"totals":{}}"#.to_string();
+    let first = [&lines[..half], &[end]].concat().join("\n") + "\n";
+    let second = [&[meta], &lines[half..]].concat().join("\n") + "\n";
+    let (a, b, whole) = (folder.join("a.jsonl"), folder.join("b.jsonl"), folder.join("whole.jsonl"));
+    fs::write(&a, &first).unwrap();
+    fs::write(&b, &second).unwrap();
+    fs::write(&whole, first + &second).unwrap();
+    let good = overlapsim(&["conform", whole.to_str().unwrap()]);
+    assert_eq!(good.status.code(), Some(0), "{}{}", text(&good.stdout), text(&good.stderr));
+    let part = overlapsim(&["conform", b.to_str().unwrap()]);
+    assert!(part.status.code() == Some(2) && text(&part.stderr).contains("put the parts together"));
+}
+
+#[test]
+fn a_partial_recording_that_decides_otherwise_is_found() {
+    let folder = scratch("partial");
+    let file = folder.join("partial.jsonl");
+    let lines: Vec<String> = unpacked("tests/recordings/partial.jsonl.gz").lines().map(str::to_string).collect();
+    let mut planted = std::collections::BTreeSet::new();
+    for (at, line) in lines.iter().enumerate() {
+        let mut event: Value = serde_json::from_str(line).unwrap();
+        let kind = event["ev"].as_str().unwrap().to_string();
+        let field = match kind.as_str() {
+            "donate" => "label",
+            "match" => "prefix_len",
+            "slot_free" => "free",
+            "steps" => "count",
+            "prepare_extend" => "kv_committed",
+            _ => continue,
+        };
+        if !planted.insert(kind) {
+            continue;
+        }
+        event[field] = other(&event[field]);
+        let mut changed = lines.clone();
+        changed[at] = event.to_string();
+        let mut out = fs::File::create(&file).unwrap();
+        for line in changed {
+            writeln!(out, "{line}").unwrap();
+        }
+        let out = overlapsim(&["conform", file.to_str().unwrap(), "--format", "json"]);
+        let summary: Value = serde_json::from_slice(&out.stdout).unwrap();
+        assert_eq!(summary["divergences"][0]["line"].as_u64(), Some(at as u64 + 1), "{event} {summary}");
+    }
+    assert_eq!(planted.len(), 5);
+}
+
+#[test]
+fn every_recording_of_the_sample_becomes_a_scenario_that_replays_it() {
+    let folder = scratch("import");
+    let mut count = 0;
+    for path in [CASES, "tests/recordings/whole/releases.jsonl.gz"] {
+        for index in 0..recordings(path).len() {
+            let out_file = folder.join(format!("{count}.ron"));
+            let source = format!("{}#{index}", root(path).display());
+            let out = overlapsim(&["import", &source, "-o", out_file.to_str().unwrap()]);
+            assert_eq!(out.status.code(), Some(0), "{source}: {}{}", text(&out.stdout), text(&out.stderr));
+            count += 1;
+        }
+    }
+    let out = overlapsim(&["test", folder.to_str().unwrap()]);
+    let said = text(&out.stdout);
+    assert_eq!(out.status.code(), Some(0), "{said}");
+    assert!(said.contains(&format!("{count} passed, 0 failed")), "{said}");
+}
+
+#[test]
+fn import_writes_all_or_nothing() {
+    let folder = scratch("import-errors");
+    let target = folder.join("case.ron");
+    fs::write(&target, "kept").unwrap();
+    let several = overlapsim(&["import", root(CASES).to_str().unwrap(), "-o", target.to_str().unwrap()]);
+    assert!(several.status.code() == Some(2) && text(&several.stderr).contains("several recordings"));
+    let foreign = folder.join("foreign.jsonl");
+    fs::write(&foreign, "no\n").unwrap();
+    let out = overlapsim(&["import", foreign.to_str().unwrap(), "-o", target.to_str().unwrap()]);
+    assert_eq!(out.status.code(), Some(2));
+    assert_eq!(fs::read_to_string(&target).unwrap(), "kept");
+    let source = format!("{}#0", root(CASES).display());
+    let nowhere = folder.join("no/such/case.ron");
+    let out = overlapsim(&["import", &source, "-o", nowhere.to_str().unwrap()]);
+    assert!(out.status.code() == Some(2) && text(&out.stderr).contains("help: "));
+    let names: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+}
+
+#[test]
+fn every_scenario_written_out_anew_is_the_same() {
+    let rules = runner::rule_names();
+    let mut count = 0;
+    for entry in fs::read_dir(root("scenarios")).unwrap() {
+        let path = entry.unwrap().path();
+        let Ok(before) = scenario::load(&path, &rules) else { continue };
+        let after = scenario::parse("again", &scenario::write(&before), "".as_ref(), &rules)
+            .unwrap_or_else(|diagnostic| panic!("{}: {}", path.display(), diagnostic.render(false)));
+        assert_eq!(before.setup, after.setup, "{}", path.display());
+        assert_eq!((before.rule, before.seed, before.expect), (after.rule, after.seed, after.expect));
+        let json: Value = serde_json::from_str(&scenario::json(&scenario::load(&path, &rules).unwrap(), "x")).unwrap();
+        assert_eq!(json["requests"].as_array().unwrap().len(), after.setup.requests.len());
+        count += 1;
+    }
+    assert!(count > 50, "{count}");
+}
