@@ -79,7 +79,8 @@ fn the_page_on_output_shows_what_is_printed() {
     let timeline = printed(&["run", "scenarios/double-fire.ron", "--timeline"]);
     let diff = printed(&["diff", "scenarios/double-fire.ron"]);
     let shown = blocks(&text, "text");
-    assert_eq!(shown.len(), 2);
+    assert_eq!(shown.len(), 3);
     assert!(timeline.contains(&shown[0]), "{timeline}");
     assert_eq!(diff, shown[1]);
+    assert_eq!(printed(&["conform", "tests/recordings/whole"]), shown[2]);
 }
