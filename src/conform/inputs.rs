@@ -127,6 +127,8 @@ pub struct Inputs {
     pub plan: BTreeMap<u32, TurnPlan>,
     /// What each call of the allocator gave, in order; `None` where it refused.
     pub allocs: VecDeque<Option<Vec<u32>>>,
+    /// An assertion ended the recording.
+    pub cut_short: bool,
     /// The last turn of the recording.
     pub turns: u32,
     /// Requests of a partial recording that were there before it began.
@@ -258,6 +260,7 @@ impl Inputs {
             accepted: Vec::new(),
             plan: BTreeMap::new(),
             allocs: VecDeque::new(),
+            cut_short: false,
             turns: 0,
             strangers: Vec::new(),
             unknown,
@@ -333,7 +336,10 @@ impl Inputs {
                 }
             }
             "mix" => self.turn(turn).mixes = true,
-            "assert" => self.turn(turn).cut = true,
+            "assert" => {
+                self.cut_short = true;
+                self.turn(turn).cut = true;
+            }
             "retract" => {
                 let req = find(&glance.rid)?;
                 self.retracts.push((turn, req));

@@ -170,7 +170,7 @@ fn run(
         partial.end();
         judge
     } else {
-        let mut strict = Strict(ledger);
+        let mut strict = Strict::new(ledger, segment.requests.is_some() || !inputs.cut_short);
         let judge = run_beside(setup, rule, chooser, patience, &mut strict, never_arrived);
         strict.end();
         judge
