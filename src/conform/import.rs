@@ -38,6 +38,7 @@ pub fn import(segment: &Segment, options: &Options<'_>) -> Result<Imported, Trou
     let mut happened = Happened::default();
     Machine::new(&setup, rule, &mut switches, &mut happened).run();
     let mut events = happened.aborts;
+    events.extend(setup.events.iter().filter(|event| !matches!(event, Event::Abort { .. })));
     events.extend(switches.refused.iter().map(|&(turn, req)| Event::FailAlloc { turn, req }));
     for &turn in &switches.forced {
         let first = happened.retracts.iter().find(|(at, _)| *at == turn);

@@ -65,6 +65,20 @@ pub struct Config {
     pub lazy_alloc_fail: Option<bool>,
     #[serde(default)]
     pub spec: Option<SpecConfig>,
+    /// What was scripted to happen.
+    #[serde(default)]
+    pub script: Vec<Scripted>,
+}
+
+/// Something scripted in a recorded run.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Scripted {
+    /// `retract` or `fail_alloc`.
+    #[serde(rename = "do")]
+    pub act: String,
+    pub rid: String,
+    /// The loop iteration.
+    pub at: u32,
 }
 
 /// Speculative decoding of a recorded run.
@@ -181,7 +195,7 @@ struct Row {
 /// Words of `config` that say how a recording was made and change nothing here.
 const SILENT: [&str; 6] = ["seed", "feature", "max_prompt", "context", "note", "accept"];
 
-const CONFIG: [&str; 18] = [
+const CONFIG: [&str; 19] = [
     "max_iter",
     "policy",
     "strategy",
@@ -200,6 +214,7 @@ const CONFIG: [&str; 18] = [
     "test_retract",
     "lazy_alloc_fail",
     "spec",
+    "script",
 ];
 
 impl Inputs {

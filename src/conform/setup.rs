@@ -1,9 +1,9 @@
 //! From what a recording was made of to a setup, and to the rule it ran.
 
 use crate::model::{Accept, Arrive, Costs, Engine, Event, Prompt, Release, RequestSpec, Setup, Spec, Stop, Strategy};
-use crate::record::{State, Token};
+use crate::record::{ReqId, State, Token};
 
-use super::inputs::{Arrival, Config, Inputs};
+use super::inputs::{Arrival, Config, Inputs, Scripted};
 use super::lines::Trouble;
 
 /// `max_prefill_tokens` where the configuration does not say.
@@ -56,9 +56,25 @@ pub fn setup(inputs: &Inputs, release: Release) -> Result<Setup, Trouble> {
         engine(&inputs.meta.config, release).map_err(|(message, remedy)| Trouble::at(inputs.line, message, remedy))?;
     let requests = inputs.arrivals.iter().map(|arrival| request(arrival, inputs.meta.partial)).collect();
     let names = inputs.arrivals.iter().map(|arrival| arrival.rid.clone()).collect();
-    let events = inputs.aborts.iter().map(|&(turn, req)| Event::Abort { turn, req }).collect();
+    let aborts = inputs.aborts.iter().map(|&(turn, req)| Ok(Event::Abort { turn, req }));
+    let events = aborts.chain(inputs.meta.config.script.iter().map(|scripted| event(inputs, scripted)));
+    let events = events.collect::<Result<_, _>>()?;
     let turns_max = inputs.turns + TURNS_SPARE;
     Ok(Setup { engine, costs: Costs::default(), requests, names, events, turns_max })
+}
+
+/// An event of the recording's script.
+fn event(inputs: &Inputs, scripted: &Scripted) -> Result<Event, Trouble> {
+    let wrong = |what: String| Trouble::at(inputs.line, what, "the recording is damaged or of another format");
+    let named = inputs.arrivals.iter().position(|arrival| arrival.rid == scripted.rid);
+    let req =
+        named.ok_or_else(|| wrong(format!("`config.script` names request {:?}, which never arrives", scripted.rid)))?;
+    let (turn, req) = (scripted.at.saturating_sub(1), ReqId(req as u32));
+    match scripted.act.as_str() {
+        "retract" => Ok(Event::Retract { turn, req }),
+        "fail_alloc" => Ok(Event::FailAlloc { turn, req }),
+        other => Err(wrong(format!("`config.script` has {other:?}: only retract and fail_alloc are known"))),
+    }
 }
 
 fn request(arrival: &Arrival, partial: bool) -> RequestSpec {

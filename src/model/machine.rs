@@ -61,6 +61,8 @@ pub struct World {
     pub(super) rows_held: u32,
     pub(super) batches: u32,
     pub(super) objects: u32,
+    /// The object that was prepared for decode last.
+    pub(super) decoded: u32,
     /// The request that is being prefilled in chunks.
     pub(super) chunked: Option<ReqId>,
     /// The request in chunks that is to be aborted.
@@ -106,6 +108,7 @@ impl World {
             rows_held: 0,
             batches: 0,
             objects: 0,
+            decoded: 0,
             deferred_frees: Vec::new(),
             chunked: None,
             chunk_abort: None,
@@ -253,9 +256,14 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
     fn turn_overlap(&mut self) -> Step<bool> {
         self.ingest();
         let pending = !matches!(self.world.last, Last::None);
-        let last_extends = matches!(self.world.last, Last::Extend(_));
+        let last_prefill = match &self.world.last {
+            Last::Extend(last) => Some(last.object),
+            Last::Running | Last::None => None,
+        };
         let batch = self.plan()?;
         let extends = batch.as_ref().is_some_and(|batch| matches!(batch.mode, Mode::Extend | Mode::Mixed));
+        // A prefill that has become the running batch, and rides along in this one, is a decode batch by now.
+        let last_extends = last_prefill.is_some_and(|object| object != self.world.decoded);
         let waits = self.setup.engine.disable_consecutive_prefill_overlap && last_extends && extends;
         if waits {
             self.process_last()?;

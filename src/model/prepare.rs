@@ -243,6 +243,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         let mut batch = std::mem::replace(&mut self.world.running, Batch::empty(0));
         batch.id = BatchId(self.world.batches);
         batch.mode = mode;
+        self.world.decoded = batch.object;
         self.begin_prepare(&batch, batch.reqs.len());
         batch
     }
