@@ -203,7 +203,7 @@ fn what_cannot_be_read_is_named_with_line_and_remedy_and_the_others_still_run() 
         ("line.jsonl", (wrong.join("\n") + "\n").into_bytes(), "5: this line is no event"),
         ("foreign.jsonl", b"{\"hello\":1}\n".to_vec(), "this is no recording"),
         ("empty.jsonl", Vec::new(), "the file is empty"),
-        ("bytes.jsonl", b"\xff\xfe\n".to_vec(), "not UTF-8"),
+        ("bytes.jsonl", b"\xff\xfe\n".to_vec(), "this is no recording"),
         ("old.jsonl", recording.replace("\"version\":\"0.5.", "\"version\":\"0.4.").into_bytes(), "--release"),
     ];
     for (name, bytes, expected) in &files {
@@ -299,6 +299,73 @@ fn a_partial_recording_that_decides_otherwise_is_found() {
         assert_eq!(summary["divergences"][0]["line"].as_u64(), Some(at as u64 + 1), "{event} {summary}");
     }
     assert_eq!(planted.len(), 5);
+}
+
+#[test]
+fn steps_that_a_partial_recording_leaves_out_are_counted_exactly() {
+    let folder = scratch("steps");
+    let file = folder.join("steps.jsonl");
+    let lines: Vec<String> = unpacked("tests/recordings/partial.jsonl.gz").lines().map(str::to_string).collect();
+    let steps = (0..lines.len()).filter(|&at| lines[at].contains("\"ev\":\"steps\""));
+    for at in steps.step_by(9) {
+        let mut fewer: Value = serde_json::from_str(&lines[at]).unwrap();
+        fewer["count"] = (fewer["count"].as_u64().unwrap() - 1).into();
+        let mut changed = lines.clone();
+        changed[at] = fewer.to_string();
+        let mut without = lines.clone();
+        without.remove(at);
+        for lines in [changed, without] {
+            fs::write(&file, lines.join("\n") + "\n").unwrap();
+            let out = overlapsim(&["conform", file.to_str().unwrap()]);
+            assert_eq!(out.status.code(), Some(1), "line {at}: {}", text(&out.stdout));
+        }
+    }
+}
+
+#[test]
+fn a_recording_that_forces_the_impossible_differs_and_the_others_still_run() {
+    let folder = scratch("forced");
+    let mut differ = 0;
+    for (nth, recording) in recordings(CASES).iter().enumerate().take(60) {
+        // Another prompt than the one that was run: nothing after it fits.
+        let (before, after) = recording.split_once("\"prompt\":[").unwrap();
+        let (token, rest) = after.split_once([',', ']']).unwrap();
+        let other = (token.parse::<u32>().unwrap() + 1) % 1000;
+        let separator = &after[token.len()..=token.len()];
+        let changed = format!("{before}\"prompt\":[{other}{separator}{rest}");
+        let (heading, body) = recording.split_once('\n').unwrap();
+        let body_changed = changed.split_once('\n').unwrap().1;
+        let _ = (heading, body);
+        fs::write(folder.join(format!("{nth:03}.jsonl")), body_changed).unwrap();
+    }
+    for plan in ["own", "recorded"] {
+        let out = overlapsim(&["conform", folder.to_str().unwrap(), "--plan", plan, "--format", "json"]);
+        assert_eq!(out.status.code(), Some(1), "{plan}: {}", text(&out.stderr));
+        assert_eq!(text(&out.stderr), "", "{plan}");
+        let summary: Value = serde_json::from_slice(&out.stdout).unwrap();
+        assert_eq!(summary["recordings"].as_u64(), Some(60));
+        differ += summary["divergences"].as_array().unwrap().len();
+    }
+    assert!(differ > 60, "{differ}");
+}
+
+#[test]
+fn import_never_writes_over_what_it_reads_or_what_is_no_file() {
+    let folder = scratch("import-over");
+    let recording = folder.join("one.jsonl");
+    let body = recordings(CASES)[0].split_once('\n').unwrap().1.to_string();
+    fs::write(&recording, &body).unwrap();
+    let over = overlapsim(&["import", recording.to_str().unwrap(), "-o", recording.to_str().unwrap()]);
+    assert!(over.status.code() == Some(2) && text(&over.stderr).contains("over itself"));
+    assert_eq!(fs::read_to_string(&recording).unwrap(), body);
+    #[cfg(unix)]
+    {
+        let link = folder.join("link.ron");
+        std::os::unix::fs::symlink(folder.join("target.ron"), &link).unwrap();
+        let out = overlapsim(&["import", recording.to_str().unwrap(), "-o", link.to_str().unwrap()]);
+        assert!(out.status.code() == Some(2) && text(&out.stderr).contains("no regular file"));
+        assert!(link.is_symlink());
+    }
 }
 
 #[test]

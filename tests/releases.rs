@@ -7,8 +7,6 @@ use overlapsim::conform::{self, Archive, Difference, Options, Plan, Segment};
 use overlapsim::model::{Engine, Release};
 use overlapsim::runner;
 
-const RELEASES: [Release; 4] = [Release::V0_5_16, Release::V0_5_17, Release::V0_5_18, Release::V0_5_23];
-
 fn options() -> Options<'static> {
     Options { plan: Plan::Own, rule: None, release: None, rules: &runner::rule_or_release, adjust: None }
 }
@@ -32,7 +30,7 @@ fn table() -> BTreeMap<(String, Release), Option<usize>> {
     for row in rows.take_while(|line| line.starts_with('|')) {
         let parts: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
         let field = parts[0].trim_matches('`');
-        for (release, cell) in RELEASES.iter().zip(&parts[1..]) {
+        for (release, cell) in Release::ALL.iter().zip(&parts[1..]) {
             let number = cell.strip_prefix('#').map(|number| number.parse().expect("a number of a recording"));
             assert!(number.is_some() || *cell == "read", "{row}");
             cells.insert((field.to_string(), *release), number);
@@ -52,7 +50,7 @@ fn every_difference_has_a_row_and_every_proof_holds() {
     let segments = sample();
     let table = table();
     let mut named = 0;
-    for release in RELEASES {
+    for release in Release::ALL {
         for difference in conform::differences(release) {
             let cell = table.get(&(difference.field.to_string(), release));
             let Some(number) = cell.unwrap_or_else(|| panic!("{} has no row", difference.field)) else { continue };
@@ -77,6 +75,24 @@ fn what_is_only_read_is_told_by_no_recording_of_the_sample() {
             if table[&(difference.field.to_string(), release)].is_none() {
                 assert!(!differs(segment, &difference), "#{} tells {difference:?}: name it", segment.index);
             }
+        }
+    }
+}
+
+#[test]
+fn the_differences_lead_from_any_release_to_any_other() {
+    for from in Release::ALL {
+        for to in Release::ALL {
+            let (mut engine, target) = (Engine::preset(from), Engine::preset(to));
+            for difference in conform::differences(from) {
+                let mut same = target.clone();
+                difference.apply(&mut same);
+                if same == target {
+                    difference.apply(&mut engine);
+                }
+            }
+            engine.release = to;
+            assert_eq!(engine, target, "{from:?} to {to:?}: a field is missing in the list of differences");
         }
     }
 }

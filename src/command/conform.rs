@@ -115,18 +115,42 @@ pub(super) fn compare(
     replay: &(dyn Fn(&Source, usize) -> String + Sync),
 ) -> ConformSummary {
     let mut sum = ConformSummary::default();
+    quiet_workers();
     thread::scope(|scope| {
-        let work = |job| scope.spawn(move || one_job(sources, options, (job, jobs), replay));
+        let work = |job| {
+            let worker = thread::Builder::new().name(WORKER.to_string());
+            worker.spawn_scoped(scope, move || one_job(sources, options, (job, jobs), replay)).expect("a thread starts")
+        };
         let workers: Vec<_> = (0..jobs).map(work).collect();
         for worker in workers {
             match worker.join() {
                 Ok(part) => sum.merge(part),
-                Err(panic) => std::panic::resume_unwind(panic),
+                Err(panic) => panic!("a fault of overlapsim itself, please report it: {}", words(&*panic)),
             }
         }
     });
     sum.order();
     sum
+}
+
+/// The name of the threads that compare.
+const WORKER: &str = "conform";
+
+/// Panics of workers are not printed where they happen: a recording that differs may force one, and that is no news. One
+/// that is news ends the command, with its own words.
+fn quiet_workers() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if thread::current().name() != Some(WORKER) {
+            usual(panic);
+        }
+    }));
+}
+
+/// The words of a panic.
+fn words(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("no words").to_string()
 }
 
 fn one_job(
@@ -139,7 +163,7 @@ fn one_job(
     for (at, source) in sources.iter().enumerate() {
         let mine = |index: usize| (at + index) % jobs == job && source.only.is_none_or(|only| only == index);
         let mut seen = false;
-        conform::check_file(&source.path, options, &mine, |index, result| {
+        let opened = conform::check_file(&source.path, options, &mine, |index, result| {
             seen = true;
             let key = (at, index);
             match result {
@@ -152,9 +176,16 @@ fn one_job(
                     });
                     sum.add(key, compared, differing);
                 }
-                Err(trouble) => sum.trouble(key, source.path.display().to_string(), trouble),
+                Err(trouble) => sum.trouble(key, format!("{}#{index}", source.path.display()), trouble),
             }
         });
+        if let Err(trouble) = opened {
+            // Every thread meets it: one says so.
+            if at % jobs == job {
+                sum.trouble((at, 0), source.path.display().to_string(), trouble);
+            }
+            continue;
+        }
         if let Some(only) = source.only
             && !seen
             && (at + only) % jobs == job
@@ -171,7 +202,9 @@ fn one_job(
 }
 
 fn replay_line(args: &ConformArgs, source: &Source, index: usize) -> String {
-    let path = PathBuf::from(format!("{}#{index}", source.path.display()));
+    let mut path = source.path.clone().into_os_string();
+    path.push(format!("#{index}"));
+    let path = PathBuf::from(path);
     let rule = args.rule.as_ref().map_or(String::new(), |rule| format!(" --rule {rule}"));
     let release = args.release.as_ref().map_or(String::new(), |release| format!(" --release {release}"));
     let plan = match args.plan {

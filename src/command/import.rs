@@ -61,6 +61,12 @@ pub fn import(args: &ImportArgs) -> Result<Exit, Failure> {
         let line = if trouble.line > 0 { format!(":{}", trouble.line) } else { String::new() };
         Failure(format!("error: {shown}{line}: {}\nhelp: {}\n", trouble.message, trouble.remedy))
     };
+    let read = source(&args.recording).path;
+    if let (Ok(read), Ok(written)) = (read.canonicalize(), args.out.canonicalize())
+        && read == written
+    {
+        return Err(Failure(format!("error: {shown} would be written over itself\nhelp: give another path to -o\n")));
+    }
     let segment = find(&args.recording)?.map_err(wrong)?;
     let imported = conform::import(&segment, &options).map_err(wrong)?;
     let scenario = to_scenario(&args.recording, &imported);

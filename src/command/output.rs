@@ -93,6 +93,9 @@ pub(super) fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
     let Some(name) = path.file_name() else {
         return Err(Failure(format!("error: {} names no file\nhelp: give the path of a file\n", path.display())));
     };
+    if path.symlink_metadata().is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+        return Err(Failure(format!("error: {} is no regular file\nhelp: give another path\n", path.display())));
+    }
     if path.is_dir() {
         return Err(Failure(format!("error: {} is a directory\nhelp: give the path of a file\n", path.display())));
     }

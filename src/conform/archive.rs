@@ -129,7 +129,7 @@ impl Archive {
             lines.push(first);
         }
         while let Some(line) = self.lines.next()? {
-            match role(&line.text) {
+            match if line.is_text { role(&line.text) } else { Role::Other } {
                 Role::Heading => {
                     self.next = Some((line, Role::Heading));
                     break;

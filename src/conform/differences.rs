@@ -5,8 +5,6 @@ use crate::model::{Engine, Release};
 use super::lines::Trouble;
 use super::{Options, Segment, check};
 
-const RELEASES: [Release; 4] = [Release::V0_5_16, Release::V0_5_17, Release::V0_5_18, Release::V0_5_23];
-
 /// Copies one field from an engine to another.
 type Copier = fn(&mut Engine, &Engine);
 
@@ -61,7 +59,7 @@ pub fn differences(release: Release) -> Vec<Difference> {
     let mut all = Vec::new();
     for (field, copy) in COPIERS {
         let mut tried: Vec<Engine> = Vec::new();
-        for other in RELEASES {
+        for other in Release::ALL {
             let difference = Difference { field, value_of: other, copy };
             let mut changed = own.clone();
             difference.apply(&mut changed);

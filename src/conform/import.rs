@@ -33,7 +33,7 @@ pub struct Imported {
 /// # Errors
 /// The recording is damaged, or of something that is not modelled.
 pub fn import(segment: &Segment, options: &Options<'_>) -> Result<Imported, Trouble> {
-    let Prepared { inputs, mut setup, rule, notes } = prepare(segment, options)?;
+    let Prepared { inputs, mut setup, rule, mut notes } = prepare(segment, options)?;
     let mut switches = Switches { own: Own::new(&inputs), turn: 0, refused: Vec::new(), forced: Vec::new() };
     let mut happened = Happened::default();
     Machine::new(&setup, rule, &mut switches, &mut happened).run();
@@ -57,6 +57,7 @@ pub fn import(segment: &Segment, options: &Options<'_>) -> Result<Imported, Trou
     if let Some(trouble) = ledger.trouble {
         return Err(trouble);
     }
+    notes.append(&mut ledger.notes);
     Ok(Imported {
         judgement: judge.finish(&setup.names),
         setup,

@@ -13,6 +13,9 @@ use super::lines::{Line, Trouble};
 
 const DAMAGED: &str = "the recording is damaged or of another format: record it again";
 
+/// Most tokens of a prompt, and most outputs of a request.
+const TOKENS_MAX: usize = 1 << 24;
+
 /// `meta`.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Meta {
@@ -141,6 +144,8 @@ pub struct Inputs {
     pub plan: BTreeMap<u32, TurnPlan>,
     /// What each call of the allocator gave, in order; `None` where it refused.
     pub allocs: VecDeque<Option<Vec<u32>>>,
+    /// It has its `end`.
+    pub ended: bool,
     /// An assertion ended the recording.
     pub cut_short: bool,
     /// The last turn of the recording.
@@ -189,6 +194,8 @@ struct Row {
     #[serde(default)]
     aborted: bool,
     #[serde(default)]
+    output_len: Option<usize>,
+    #[serde(default)]
     output_ids: Option<VecDeque<Token>>,
 }
 
@@ -229,10 +236,12 @@ impl Inputs {
         };
         let mut inputs = Inputs::begin(&first)?;
         let mut ids = BTreeMap::new();
-        let mut ended = false;
         let mut last = first.number;
         while let Some(line) = lines.next()? {
             last = line.number;
+            if !line.is_text {
+                return Err(Trouble::at(line.number, "the line is not UTF-8 text", DAMAGED));
+            }
             let glance: Glance = serde_json::from_str(&line.text).map_err(|error| no_event(&line, &error))?;
             if glance.ev == "meta" {
                 continue;
@@ -241,13 +250,13 @@ impl Inputs {
                 return Err(Trouble::at(line.number, "`i` is 0: turns of a recording count from 1", DAMAGED));
             }
             inputs.turns = inputs.turns.max(glance.i - 1);
-            ended |= glance.ev == "end";
+            inputs.ended |= glance.ev == "end";
             if inputs.is_stranger(&glance, &ids) {
                 continue;
             }
             inputs.take(&line, glance, &mut ids)?;
         }
-        if !ended && !inputs.meta.partial {
+        if !inputs.ended && !inputs.meta.partial {
             return Err(Trouble::at(
                 last,
                 "the recording stops without its `end` event",
@@ -275,6 +284,7 @@ impl Inputs {
             accepted: Vec::new(),
             plan: BTreeMap::new(),
             allocs: VecDeque::new(),
+            ended: false,
             cut_short: false,
             turns: 0,
             strangers: Vec::new(),
@@ -294,8 +304,9 @@ impl Inputs {
         match glance.ev.as_str() {
             "arrive" => {
                 let rid = glance.rid.ok_or_else(|| missing("rid"))?;
-                let prompt = glance.prompt.filter(|prompt| !prompt.is_empty()).ok_or_else(|| missing("prompt"))?;
-                let max_new = glance.max_new_tokens.filter(|&max| max > 0).ok_or_else(|| missing("max_new_tokens"))?;
+                let prompt = glance.prompt.filter(|prompt| within(prompt.len())).ok_or_else(|| missing("prompt"))?;
+                let max_new = glance.max_new_tokens.filter(|&max| within(max as usize));
+                let max_new = max_new.ok_or_else(|| missing("max_new_tokens"))?;
                 let id = ReqId(self.arrivals.len() as u32);
                 if ids.insert(rid.clone(), id).is_some() {
                     let message = format!("request {rid:?} arrives twice");
@@ -341,10 +352,19 @@ impl Inputs {
                 plan.decodes = glance.rows_left_out.is_none_or(|left| left == 0).then_some(rows);
             }
             "result" if self.meta.partial => {
+                let spec = self.meta.config.spec.is_some();
                 for row in glance.reqs.unwrap_or_default() {
                     let Some(req) = ids.get(&row.rid) else { continue };
                     let arrival = &mut self.arrivals[req.index()];
                     if let Some(output_ids) = row.output_ids.filter(|_| row.finished) {
+                        // One result of several tokens may go on behind the stop.
+                        let fits = |len: usize| match spec {
+                            true => (1..=len).contains(&output_ids.len()),
+                            false => output_ids.len() == len,
+                        };
+                        if !row.output_len.is_none_or(fits) {
+                            return Err(missing("output_ids"));
+                        }
                         arrival.outputs = (!row.aborted).then_some(output_ids.len() as u32);
                         arrival.sampled = output_ids;
                     }
@@ -381,6 +401,11 @@ impl Inputs {
     fn turn(&mut self, turn: u32) -> &mut TurnPlan {
         self.plan.entry(turn).or_default()
     }
+}
+
+/// Whether a count of tokens is from 1 to the most that is held.
+fn within(tokens: usize) -> bool {
+    (1..=TOKENS_MAX).contains(&tokens)
 }
 
 fn no_event(line: &Line, error: &serde_json::Error) -> Trouble {

@@ -31,8 +31,8 @@ pub struct RecordedDonation {
     pub label: u32,
     /// The slot held the state of the key.
     pub ok: bool,
-    /// The request had itself started from a wrong state.
-    pub tainted: bool,
+    /// The request had itself started from a wrong state, if the recording says.
+    pub tainted: Option<bool>,
     /// The line as it stands.
     pub text: String,
 }
@@ -165,7 +165,7 @@ impl<'a> Ledger<'a> {
             slot: number("slot"),
             label: number("label"),
             ok: yes("ok"),
-            tainted: yes("tainted"),
+            tainted: event.fields.get("tainted").and_then(Value::as_bool),
             text: shorten(&event.line.text),
         });
     }

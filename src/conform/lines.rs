@@ -35,8 +35,10 @@ impl Trouble {
 pub struct Line {
     /// Its number in the file, from 1.
     pub number: u64,
-    /// Its text without the line break.
+    /// Its text without the line break; with replacement characters if it is none.
     pub text: String,
+    /// It is UTF-8 text.
+    pub is_text: bool,
 }
 
 /// The lines of a file, one after the other.
@@ -61,6 +63,10 @@ impl Lines {
         let remedy = "give the path of a recording: .jsonl or .jsonl.gz";
         let cannot = |error: &io::Error| Trouble::at(0, format!("cannot be read: {error}"), remedy);
         let file = File::open(path).map_err(|error| cannot(&error))?;
+        // A recording is read more than once, and by several threads.
+        if !file.metadata().map_err(|error| cannot(&error))?.is_file() {
+            return Err(Trouble::at(0, "this is no regular file", "save the recording to a file first"));
+        }
         let mut plain = BufReader::with_capacity(1 << 16, file);
         let packed = plain.fill_buf().map_err(|error| cannot(&error))?.starts_with(&GZIP_MAGIC);
         let reader: Box<dyn BufRead + Send> = if packed {
@@ -87,7 +93,7 @@ impl Lines {
     /// The next line that is not blank, if there is one.
     ///
     /// # Errors
-    /// The file cannot be read on, or the line is no text or too long.
+    /// The file cannot be read on, or the line is too long.
     pub fn next(&mut self) -> Result<Option<Line>, Trouble> {
         loop {
             let mut bytes = Vec::new();
@@ -106,16 +112,13 @@ impl Lines {
             if !ended && serde_json::from_slice::<serde::de::IgnoredAny>(&bytes).is_err() {
                 return Err(Trouble::at(number, "the file ends in the middle of this line", CUT));
             }
-            let Ok(text) = String::from_utf8(bytes) else {
-                return Err(Trouble::at(
-                    number,
-                    "the line is not UTF-8 text",
-                    "this is no recording, or it is damaged",
-                ));
+            let (text, is_text) = match String::from_utf8(bytes) {
+                Ok(text) => (text, true),
+                Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned(), false),
             };
-            let text = text.trim();
+            let text = text.strip_prefix('\u{feff}').filter(|_| number == 1).unwrap_or(&text).trim();
             if !text.is_empty() {
-                return Ok(Some(Line { number, text: text.to_string() }));
+                return Ok(Some(Line { number, text: text.to_string(), is_text }));
             }
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! Data goes: a file is cut into recordings (`archive`); a first pass takes what a recording was made of (`inputs`) and
 //! makes a setup of it; the machine runs that under a chooser that answers from the recording (`plan`); its facts become
-//! events in the words of the recording (`teller`), which are compared with the recording in step (`compare`). The judge
+//! events in the words of the recording (`teller`), which are compared with the recording in step (`strict`, or `partial` for
+//! one that leaves things out; `ledger` keeps what has come of it). The judge
 //! runs beside, and its word on every donation is held against the recording's own content check (`verdicts`).
 
 mod archive;
@@ -21,12 +22,13 @@ mod teller;
 mod told;
 mod verdicts;
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 
 use crate::engine::Chooser;
 use crate::judge::{Judge, Options as JudgeOptions};
-use crate::model::{Ended, Engine, Machine, Release, Rule, Setup, World};
-use crate::record::{Sink, Tee};
+use crate::model::{Ended, Engine, Machine, Release, Rule, Setup};
+use crate::record::{Tee, Token};
 
 pub use archive::{Archive, Segment};
 pub use differences::{Difference, differences, explain};
@@ -105,6 +107,9 @@ pub fn prepare(segment: &Segment, options: &Options<'_>) -> Result<Prepared, Tro
             return Err(Trouble::at(inputs.line, message, "say which to compare it with: --release 0.5.16"));
         }
     };
+    if inputs.meta.partial && !inputs.ended {
+        notes.push("it has no end: its last turn was not compared".to_string());
+    }
     for name in &inputs.unknown {
         notes.push(format!("`config.{name}` is not known here and changes nothing"));
     }
@@ -129,17 +134,24 @@ pub fn check(segment: &Segment, name: &str, options: &Options<'_>) -> Result<Com
     let Prepared { mut inputs, setup, rule, mut notes } = prepare(segment, options)?;
     let mut ledger = Ledger::new(segment.lines()?);
     let judge = match options.plan {
-        Plan::Own => run(&setup, rule, &inputs, &mut Own::new(&inputs), &mut ledger, segment),
+        Plan::Own => Some(run(&setup, rule, &inputs, &mut Own::new(&inputs), &mut ledger, segment)),
         Plan::Recorded => {
             let mut chooser = Recorded::new(&mut inputs);
-            run(&setup, rule, &inputs, &mut chooser, &mut ledger, segment)
+            let forced = AssertUnwindSafe(|| run(&setup, rule, &inputs, &mut chooser, &mut ledger, segment));
+            // A recording that differs may force the machine into what it holds to be impossible. That is no fault of its
+            // own once a difference has been found.
+            match catch_unwind(forced) {
+                Ok(judge) => Some(judge),
+                Err(_) if ledger.is_over() => None,
+                Err(panic) => resume_unwind(panic),
+            }
         }
     };
     if let Some(trouble) = ledger.trouble {
         return Err(trouble);
     }
     let mut divergence = ledger.divergence;
-    if divergence.is_none() && !inputs.meta.partial {
+    if let Some(judge) = judge.filter(|_| divergence.is_none() && !inputs.meta.partial) {
         divergence = verdicts::differ(&judge.finish(&setup.names), &setup.names, &ledger.donations);
     }
     notes.extend(ledger.notes);
@@ -163,68 +175,75 @@ fn run(
     segment: &Segment,
 ) -> Judge {
     let never_arrived = segment.requests.map_or(0, |all| all.saturating_sub(setup.requests.len())) as u32;
+    let stops: Vec<Option<Token>> = inputs.arrivals.iter().map(|arrival| arrival.stop_token).collect();
     let patience = inputs.meta.config.max_iter.unwrap_or(TURNS_MAX);
+    let mut beside = Beside { setup, rule, stops: &stops, patience, never_arrived };
     if inputs.meta.partial {
-        let mut partial = Partial::new(ledger, &inputs.strangers);
-        let judge = run_beside(setup, rule, chooser, u32::MAX, &mut partial, never_arrived);
+        beside.patience = u32::MAX;
+        let mut partial = Partial::new(ledger, inputs);
+        let judge = beside.run(chooser, &mut partial);
         partial.end();
         judge
     } else {
-        let mut strict = Strict::new(ledger, segment.requests.is_some() || !inputs.cut_short);
-        let judge = run_beside(setup, rule, chooser, patience, &mut strict, never_arrived);
+        let mut strict = Strict::new(ledger, segment.requests.is_some() || !inputs.cut_short, &setup.names);
+        let judge = beside.run(chooser, &mut strict);
         strict.end();
         judge
     }
 }
 
-fn run_beside(
-    setup: &Setup,
-    rule: &dyn Rule,
-    chooser: &mut impl Chooser,
+/// A run beside a recording.
+struct Beside<'a> {
+    setup: &'a Setup,
+    rule: &'a dyn Rule,
+    stops: &'a [Option<Token>],
     patience: u32,
-    listener: &mut impl Listener,
     never_arrived: u32,
-) -> Judge {
-    let judge = Judge::new(JudgeOptions { page_size: setup.engine.page_size, keep_boundaries: false });
-    let mut sink = Tee(judge, Teller::new(setup, patience, listener));
-    let machine = Machine::new(setup, rule, chooser, &mut sink).with_witness(true);
-    let (ended, world) = run_out(machine, patience.min(setup.turns_max));
-    let Tee(judge, teller) = sink;
-    teller.end(ended, &world, never_arrived);
-    judge
 }
 
-/// Runs a machine to its end. Where requests wait for ever, the recorded loop turns on until it gives up, and so does this.
-fn run_out<C: Chooser, S: Sink>(mut machine: Machine<'_, C, S>, patience: u32) -> (Ended, World) {
-    loop {
-        let ended = machine.turn();
-        let given_up = machine.world().turn() > patience;
-        match ended {
-            None | Some(Ended::Stalled) if !given_up => {}
-            ended => return (ended.unwrap_or(Ended::TurnsMax), machine.into_world()),
+impl Beside<'_> {
+    /// Runs as long as the listener wants to hear more. Where requests wait for ever, the recorded loop turns on until it
+    /// gives up, and so does this.
+    fn run(&self, chooser: &mut impl Chooser, listener: &mut impl Listener) -> Judge {
+        let setup = self.setup;
+        let judge = Judge::new(JudgeOptions { page_size: setup.engine.page_size, keep_boundaries: false });
+        let mut sink = Tee(judge, Teller::new(setup, self.stops, self.patience, listener));
+        let mut machine = Machine::new(setup, self.rule, chooser, &mut sink).with_witness(true);
+        let last = self.patience.min(setup.turns_max);
+        let ended = loop {
+            let ended = machine.turn();
+            if machine.sink().1.is_over() {
+                break None;
+            }
+            match ended {
+                None | Some(Ended::Stalled) if machine.world().turn() <= last => {}
+                ended => break Some(ended.unwrap_or(Ended::TurnsMax)),
+            }
+        };
+        let world = machine.into_world();
+        let Tee(judge, teller) = sink;
+        if let Some(ended) = ended {
+            teller.end(ended, &world, self.never_arrived);
         }
+        judge
     }
 }
 
 /// Compares the recordings of a file for which `wanted` holds by their place in it, and hands each outcome on.
+///
+/// # Errors
+/// The file cannot be read, or holds something else.
 pub fn check_file(
     path: &Path,
     options: &Options<'_>,
     wanted: &dyn Fn(usize) -> bool,
     mut hand_on: impl FnMut(usize, Result<Compared, Trouble>),
-) {
+) -> Result<(), Trouble> {
     let shown = path.display().to_string();
-    let mut archive = match Archive::open(path) {
-        Ok(archive) => archive,
-        Err(trouble) => {
-            if wanted(0) {
-                hand_on(0, Err(trouble));
-            }
-            return;
-        }
-    };
+    let mut archive = Archive::open(path)?;
     while let Some((index, segment)) = archive.next(wanted) {
         let name = format!("{shown}#{index}");
         hand_on(index, segment.and_then(|segment| check(&segment, &name, options)));
     }
+    Ok(())
 }

@@ -5,6 +5,7 @@
 
 use serde_json::Value;
 
+use super::inputs::Inputs;
 use super::ledger::{Ledger, Recorded, difference};
 use super::told::{Listener, Told};
 
@@ -25,20 +26,27 @@ pub struct Partial<'l, 'a> {
     ledger: &'l mut Ledger<'a>,
     /// Requests that were there before the recording began.
     strangers: &'l [String],
-    /// Decode steps told since the last one that the recording has.
+    /// Decode steps told that the recording has neither shown nor counted yet.
     steps: u64,
+    /// The turn of the last of them.
+    last_step: u32,
+    /// The turn from which on nothing is compared: the last one, where the recording has no end.
+    until: u32,
+    hashed: bool,
     /// Events were dropped: nothing is compared any more.
     cut: bool,
 }
 
 impl<'l, 'a> Partial<'l, 'a> {
     /// At the first event of a recording.
-    pub fn new(ledger: &'l mut Ledger<'a>, strangers: &'l [String]) -> Self {
+    pub fn new(ledger: &'l mut Ledger<'a>, inputs: &'l Inputs) -> Self {
+        let strangers = inputs.strangers.as_slice();
         if !strangers.is_empty() {
             let note = format!("{} requests were there before the recording began: not replayed", strangers.len());
             ledger.notes.push(note);
         }
-        Partial { ledger, strangers, steps: 0, cut: false }
+        let until = if inputs.ended { u32::MAX } else { inputs.turns };
+        Partial { ledger, strangers, steps: 0, last_step: 0, until, hashed: inputs.meta.hashed, cut: false }
     }
 
     /// The model is through: what is left in the recording must be what it does not tell.
@@ -64,7 +72,9 @@ impl<'l, 'a> Partial<'l, 'a> {
             match next.kind.as_str() {
                 "steps" => {
                     let (recorded, modelled) = (number("count"), self.steps);
-                    if modelled < recorded && number("last_i") > u64::from(turn) {
+                    // It counts up to an iteration: the model must have come so far.
+                    let last = number("last_i");
+                    if last > u64::from(turn) && last != u64::from(self.last_step) + 1 {
                         return;
                     }
                     self.steps = 0;
@@ -103,6 +113,7 @@ impl<'l, 'a> Partial<'l, 'a> {
 
     fn compare(&mut self, told: &Told) {
         self.pass_over(told.turn);
+        self.cut |= told.turn >= self.until;
         if self.over() {
             return;
         }
@@ -124,13 +135,27 @@ impl<'l, 'a> Partial<'l, 'a> {
             let kind = other.kind.clone().into();
             self.ledger.differ(&other, "ev", kind, told.kind.into(), Some(told));
         } else {
-            self.steps += u64::from(told.kind == "prepare_decode");
+            if told.kind == "prepare_decode" {
+                self.steps += 1;
+                self.last_step = told.turn;
+            }
             self.ledger.leave(told.kind.to_string(), 1);
         }
     }
 
     /// Compares the fields that are there.
     fn fields(&mut self, event: Recorded, told: &Told) {
+        if self.steps > 0 {
+            // The steps before it should have been counted by now.
+            return self.ledger.differ(&event, "steps", 0.into(), self.steps.into(), Some(told));
+        }
+        if let Some((given, all)) = rows_missing(&event, told) {
+            return self.ledger.differ(&event, "rows_left_out", given.into(), all.into(), Some(told));
+        }
+        for name in ["left", "joined"] {
+            let there = event.fields.contains_key(name);
+            self.ledger.leave(format!("{}.{name}", told.kind), u64::from(there));
+        }
         let places = rows_given(&event, told);
         if let Err(rid) = &places {
             return self.ledger.differ(&event, "rids", rid.clone().into(), Value::Null, Some(told));
@@ -145,7 +170,10 @@ impl<'l, 'a> Partial<'l, 'a> {
                 ("reqs", _) => self.result_rows(told.kind, other, value),
                 ("stop_token", _) => None,
                 (name, Some(places)) if ROWS.contains(&name) => difference(name, other, &picked(value, places)),
-                (name, _) if hashed_content(told.kind, name) => None,
+                (name, _) if self.hashed && hashed_content(told.kind, name) => {
+                    self.ledger.leave(format!("{}.{name}", told.kind), 1);
+                    None
+                }
                 (name, _) => common(name, other, value),
             };
             if let Some(place) = place {
@@ -184,6 +212,22 @@ impl<'l, 'a> Partial<'l, 'a> {
 /// Contents are told by the model's own tokens, which a recording of hashed ones does not have.
 fn hashed_content(kind: &str, name: &str) -> bool {
     kind == "donate" && (name == "hash" || name == "expected")
+}
+
+/// How many rows an event of the recording has, those left out counted in, and how many the model has, if the two
+/// differ; a row that is given twice counts once.
+fn rows_missing(event: &Recorded, told: &Told) -> Option<(u64, u64)> {
+    let left_out = event.fields.get("rows_left_out")?.as_u64()?;
+    let list = if told.kind == "result" { "reqs" } else { "rids" };
+    let rows = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
+    let mut names: Vec<String> = rows(event.fields.get(list))
+        .iter()
+        .map(|row| row.get("rid").unwrap_or(row).as_str().unwrap_or_default().to_string())
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    let (given, all) = (names.len() as u64 + left_out, rows(told.get(list)).len() as u64);
+    (given != all).then_some((given, all))
 }
 
 /// Whether an event of the recording is the one that the model tells, and not another of its kind and turn.
@@ -231,5 +275,9 @@ impl Listener for Partial<'_, '_> {
         if !self.over() {
             self.compare(&event);
         }
+    }
+
+    fn is_over(&self) -> bool {
+        self.over()
     }
 }

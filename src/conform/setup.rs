@@ -9,32 +9,35 @@ use super::lines::Trouble;
 /// `max_prefill_tokens` where the configuration does not say.
 const MAX_PREFILL_TOKENS: u32 = 4096;
 
+/// Tokens that the fake model samples are below this.
+const SAMPLED_END: Token = 1000;
+
 /// Turns after the last event in which a run must end by itself.
 const TURNS_SPARE: u32 = 16;
 
-/// The releases, oldest first, with the text that recordings have.
-const RELEASES: [(Release, [u32; 3]); 4] = [
-    (Release::V0_5_16, [0, 5, 16]),
-    (Release::V0_5_17, [0, 5, 17]),
-    (Release::V0_5_18, [0, 5, 18]),
-    (Release::V0_5_23, [0, 5, 23]),
-];
+/// The numbers of a release.
+fn numbers(release: Release) -> [u32; 3] {
+    match release {
+        Release::V0_5_16 => [0, 5, 16],
+        Release::V0_5_17 => [0, 5, 17],
+        Release::V0_5_18 => [0, 5, 18],
+        Release::V0_5_23 => [0, 5, 23],
+    }
+}
 
 /// The modelled release that a version is, or the newest one before it; and whether it is that very one.
 pub fn release_of(version: &str) -> Option<(Release, bool)> {
-    let mut parts = version.trim_start_matches('v').split(['.', '+', '-']);
-    let mut numbers = [0; 3];
-    for number in &mut numbers {
+    let version = version.trim_start_matches('v');
+    let mut given = [0; 3];
+    let mut parts = version.splitn(3, '.');
+    for number in &mut given {
         let part = parts.next()?;
         let digits = part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len());
         *number = part[..digits].parse().ok()?;
     }
-    let exact = version.split(|c: char| !c.is_ascii_digit() && c != '.').next() == Some(version);
-    RELEASES
-        .iter()
-        .rev()
-        .find(|(_, known)| *known <= numbers)
-        .map(|(release, known)| (*release, exact && *known == numbers))
+    let exact = version == given.map(|number| number.to_string()).join(".");
+    let known = Release::ALL.into_iter().rev().find(|release| numbers(*release) <= given)?;
+    Some((known, exact && numbers(known) == given))
 }
 
 /// The rule of a word of recordings: a name, or `release` for the one that the release shipped with.
@@ -107,8 +110,11 @@ fn stop_sampled(arrival: &Arrival) -> Stop {
     })
 }
 
-/// Which output is the stop token first.
+/// Which output is the stop token first, if it can be one at all.
 fn stop_at(prompt: &[Token], token: Token, max_new: u32) -> Option<u32> {
+    if token >= SAMPLED_END {
+        return None;
+    }
     let mut state = State::ZERO.fold_all(prompt);
     (1..=max_new).find(|_| {
         let sampled = state.sample();
@@ -150,6 +156,7 @@ fn engine(config: &Config, release: Release) -> Result<Engine, (String, &'static
 
 /// What the machine relies on.
 fn check(engine: &Engine) -> Result<(), (String, &'static str)> {
+    const GRID_MAX: u64 = 1 << 31;
     const SIZE_MAX: u32 = 1 << 25;
     let sizes = [
         ("track_interval", engine.track_interval),
@@ -166,6 +173,11 @@ fn check(engine: &Engine) -> Result<(), (String, &'static str)> {
         if size == 0 || size > SIZE_MAX {
             return Err((format!("`{name}` is {size}"), "sizes are from 1 to 2^25"));
         }
+    }
+    let grid = lcm(lcm(engine.mamba_chunk.into(), engine.page_size.into()), engine.track_interval.into());
+    if grid >= GRID_MAX {
+        let message = "the least common multiple of chunk, page and interval is 2^31 or more".to_string();
+        return Err((message, "sizes with common factors"));
     }
     let page = engine.page_size;
     let whole = [("track_interval", engine.track_interval), ("kv_tokens", engine.kv_tokens)];
@@ -189,4 +201,12 @@ fn check(engine: &Engine) -> Result<(), (String, &'static str)> {
         _ => None,
     };
     wrong.map_or(Ok(()), |wrong| Err((format!("{wrong} is not modelled"), "docs/conformance.md says what is")))
+}
+
+fn lcm(a: u64, b: u64) -> u64 {
+    let (mut x, mut y) = (a, b);
+    while y != 0 {
+        (x, y) = (y, x % y);
+    }
+    a / x * b
 }

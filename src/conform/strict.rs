@@ -15,12 +15,29 @@ pub struct Strict<'l, 'a> {
     ledger: &'l mut Ledger<'a>,
     /// The recording says how many requests it was made of.
     counts_requests: bool,
+    /// The requests that arrived.
+    names: &'l [String],
 }
 
 impl<'l, 'a> Strict<'l, 'a> {
     /// At the first event of a recording.
-    pub fn new(ledger: &'l mut Ledger<'a>, counts_requests: bool) -> Self {
-        Strict { ledger, counts_requests }
+    pub fn new(ledger: &'l mut Ledger<'a>, counts_requests: bool, names: &'l [String]) -> Self {
+        Strict { ledger, counts_requests, names }
+    }
+
+    /// Aborts of names that nobody has meet nothing, and the model does not hear of them.
+    fn pass_aborts_of_nobody(&mut self) {
+        while let Some(next) = self.ledger.peek() {
+            let rid = next.fields.get("rid").and_then(Value::as_str);
+            let nobody = next.kind == "abort" && rid.is_none_or(|rid| self.names.iter().all(|name| name != rid));
+            let gone = next.fields.get("where").and_then(Value::as_str) == Some("gone");
+            if !nobody || !gone {
+                return;
+            }
+            if let Some(abort) = self.ledger.pop() {
+                self.ledger.agree(abort);
+            }
+        }
     }
 
     /// The model is through: nothing may be left.
@@ -28,6 +45,7 @@ impl<'l, 'a> Strict<'l, 'a> {
         if self.ledger.is_over() {
             return;
         }
+        self.pass_aborts_of_nobody();
         if let Some(left) = self.ledger.pop() {
             let kind = left.kind.clone().into();
             self.ledger.differ(&left, "ev", kind, Value::Null, None);
@@ -52,6 +70,7 @@ impl<'l, 'a> Strict<'l, 'a> {
     }
 
     fn compare(&mut self, told: &Told) {
+        self.pass_aborts_of_nobody();
         let mut next = self.ledger.pop();
         if let Some(first) = next.take_if(|event| event.kind == "tree_mismatch" && told.kind == "tree_mismatch") {
             next = if self.ledger.compared.contains_key("tree_mismatch") { Some(first) } else { self.sort_tree(first) };
@@ -132,5 +151,9 @@ impl Listener for Strict<'_, '_> {
         if !self.ledger.is_over() {
             self.compare(&event);
         }
+    }
+
+    fn is_over(&self) -> bool {
+        self.ledger.is_over()
     }
 }

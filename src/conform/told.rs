@@ -39,6 +39,11 @@ impl Told {
 pub trait Listener {
     /// One event.
     fn told(&mut self, event: Told);
+
+    /// Whether nothing more need be told.
+    fn is_over(&self) -> bool {
+        false
+    }
 }
 
 impl Listener for Vec<Told> {

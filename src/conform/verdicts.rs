@@ -12,8 +12,8 @@ use super::ledger::RecordedDonation;
 fn recorded_word(donation: &RecordedDonation) -> &'static str {
     match (donation.ok, donation.tainted) {
         (true, _) => "ok",
-        (false, true) => "inherited",
-        (false, false) => "wrong",
+        (false, Some(true)) => "inherited",
+        (false, Some(false) | None) => "wrong",
     }
 }
 
@@ -40,7 +40,8 @@ pub(super) fn differ(judgement: &Judgement, names: &[String], donations: &[Recor
         let found = by_place.get(&(donation.turn, donation.rid.as_str(), donation.slot, donation.label)).copied();
         let (recorded, judged) = (recorded_word(donation), judged_word(found));
         // Older recordings do not say who had started from a wrong state.
-        if recorded != judged {
+        let told_apart = donation.tainted.is_some() || judged != "inherited" || recorded != "wrong";
+        if recorded != judged && told_apart {
             return Some(Divergence {
                 line: donation.line,
                 turn: donation.turn,

@@ -227,6 +227,11 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
         &self.world
     }
 
+    /// Where the facts go.
+    pub fn sink(&self) -> &S {
+        self.sink
+    }
+
     /// The last state.
     pub fn into_world(self) -> World {
         self.world

@@ -32,6 +32,11 @@ pub enum Release {
     V0_5_23,
 }
 
+impl Release {
+    /// All of them, oldest first.
+    pub const ALL: [Release; 4] = [Release::V0_5_16, Release::V0_5_17, Release::V0_5_18, Release::V0_5_23];
+}
+
 /// The length multiple at which decode states are checkpointed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Grid {

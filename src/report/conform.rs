@@ -146,7 +146,7 @@ pub fn conform_text(summary: &ConformSummary) -> String {
 fn difference(out: &mut String, differing: &Differing) {
     let it = &differing.divergence;
     let phase = it.phase.map_or(String::new(), |phase| format!(", phase {}", name::phase(phase)));
-    let request = it.request.as_ref().map_or(String::new(), |request| format!(", request {request}"));
+    let request = it.request.as_ref().map_or(String::new(), |request| format!(", request {}", request.escape_debug()));
     let _ = writeln!(out, "{} differs at line {}", differing.recording, it.line);
     let _ = writeln!(out, "  turn {}{phase}, event {}{request}", it.turn, it.event);
     let _ = writeln!(out, "  field {}: recorded {}, modelled {}", it.field, shown(&it.recorded), shown(&it.modelled));

@@ -76,8 +76,7 @@ pub(super) fn set(engine: &Engine) -> Vec<(&'static str, Value)> {
 
 /// Names of the fields in which releases differ.
 pub(super) fn release_differences() -> Vec<&'static str> {
-    let all = [Release::V0_5_16, Release::V0_5_17, Release::V0_5_18, Release::V0_5_23];
-    let presets = all.map(|release| fields(&Engine::preset(release)));
+    let presets = Release::ALL.map(|release| fields(&Engine::preset(release)));
     let differs = |at: &usize| presets.iter().any(|preset| preset[*at].1 != presets[0][*at].1);
     (0..presets[0].len()).filter(differs).map(|at| presets[0][at].0).collect()
 }

@@ -1,4 +1,4 @@
-//! A scenario as JSON, for other programs: everything resolved, every field there.
+//! A scenario as JSON, for other programs: everything resolved; costs, which are of virtual time alone, are left out.
 
 use serde_json::{Map, Value as Json, json};
 

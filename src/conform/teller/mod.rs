@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::model::{Ended, Setup, World};
+use crate::model::{Ended, Setup, Stop, World};
 use crate::record::{
     AssertKind, BatchId, Fact, FinishKind, Mode, Owner, Phase, Place, ReqId, Sink, SlotId, State, Token,
 };
@@ -40,8 +40,10 @@ pub struct Teller<'a, L> {
 
 impl<'a, L: Listener> Teller<'a, L> {
     /// Before the first turn of a run of `setup`. The recorded loop gives up, and says so, at turn `turns_max`.
-    pub fn new(setup: &'a Setup, turns_max: u32, listener: &'a mut L) -> Self {
-        Teller { scribe: Scribe::new(setup, turns_max), listener }
+    ///
+    /// `stops` are the stop tokens of the requests, for those that are never sampled.
+    pub fn new(setup: &'a Setup, stops: &'a [Option<Token>], turns_max: u32, listener: &'a mut L) -> Self {
+        Teller { scribe: Scribe::new(setup, stops, turns_max), listener }
     }
 
     /// Tells what is left when the run is over.
@@ -50,6 +52,11 @@ impl<'a, L: Listener> Teller<'a, L> {
     pub fn end(mut self, ended: Ended, world: &World, never_arrived: u32) {
         self.scribe.end(ended, world, never_arrived);
         self.hand_on();
+    }
+
+    /// Whether the listener has heard enough.
+    pub fn is_over(&self) -> bool {
+        self.listener.is_over()
     }
 
     fn hand_on(&mut self) {
@@ -79,6 +86,7 @@ impl<L: Listener> Sink for Teller<'_, L> {
 #[derive(Debug)]
 struct Scribe<'a> {
     setup: &'a Setup,
+    stops: &'a [Option<Token>],
     content: Content,
     requests: Vec<Request>,
     batches: BTreeMap<BatchId, Batch>,
@@ -105,9 +113,10 @@ fn option<T: Into<Value>>(value: Option<T>) -> Value {
 }
 
 impl<'a> Scribe<'a> {
-    fn new(setup: &'a Setup, turns_max: u32) -> Self {
+    fn new(setup: &'a Setup, stops: &'a [Option<Token>], turns_max: u32) -> Self {
         Scribe {
             setup,
+            stops,
             content: Content::new(setup.requests.len()),
             requests: vec![Request::unseen(); setup.requests.len()],
             batches: BTreeMap::new(),
@@ -286,7 +295,10 @@ impl<'a> Scribe<'a> {
     fn arrive(&mut self, req: ReqId, max_new: u32) {
         self.request(req).seen = true;
         let prompt = self.content.tokens(req).to_vec();
-        let stop = self.setup.stop_token(req, &prompt);
+        // One that is never sampled stands in no setup.
+        let sampled = matches!(self.setup.requests[req.index()].stop, Stop::Token(nth) if nth <= max_new);
+        let given = self.stops.get(req.index()).copied().flatten();
+        let stop = if sampled { self.setup.stop_token(req, &prompt) } else { given };
         self.say(
             "arrive",
             vec![
