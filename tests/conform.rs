@@ -372,8 +372,16 @@ fn import_never_writes_over_what_it_reads_or_what_is_no_file() {
 fn every_recording_of_the_sample_becomes_a_scenario_that_replays_it() {
     let folder = scratch("import");
     let mut count = 0;
-    for path in [CASES, "tests/recordings/whole/releases.jsonl.gz"] {
-        for index in 0..recordings(path).len() {
+    let headed = |path: &str| (path.to_string(), recordings(path).len());
+    let metas = |path: &str| (path.to_string(), unpacked(path).matches("\"ev\":\"meta\"").count());
+    let all = [
+        headed(CASES),
+        headed("tests/recordings/whole/releases.jsonl.gz"),
+        metas("tests/recordings/whole/scenarios.jsonl.gz"),
+        metas("tests/recordings/partial.jsonl.gz"),
+    ];
+    for (path, held) in &all {
+        for index in 0..*held {
             let out_file = folder.join(format!("{count}.ron"));
             let source = format!("{}#{index}", root(path).display());
             let out = overlapsim(&["import", &source, "-o", out_file.to_str().unwrap()]);

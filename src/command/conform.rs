@@ -81,22 +81,18 @@ pub fn conform(args: &ConformArgs) -> Result<Exit, Failure> {
 /// Compares; what `conform` prints, and the sum.
 ///
 /// # Errors
-/// As [`conform`], but for files that cannot be read, which are in the sum.
+/// As [`conform()`], but for files that cannot be read, which are in the sum.
 pub fn conform_to_text(args: &ConformArgs) -> Result<(String, ConformSummary), Failure> {
     let sources = sources(&args.paths)?;
     let release = args.release.as_deref().map(release).transpose()?;
-    if let Some(rule) = args.rule.as_deref()
-        && runner::rule_or_release(rule, Release::V0_5_23).is_none()
-    {
-        let known = runner::rule_names().join(", ");
-        return Err(Failure(format!("error: there is no rule `{rule}`\nhelp: the rules are {known}; or release\n")));
-    }
+    known_rule(args.rule.as_deref())?;
     let options =
         Options { plan: args.plan, rule: args.rule.as_deref(), release, rules: &runner::rule_or_release, adjust: None };
     let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let jobs = args.jobs.unwrap_or(cores).max(1);
     let mut summary = compare(&sources, &options, jobs, &|source, index| replay_line(args, source, index));
     for ((at, index), differing) in summary.differing.iter_mut().take(EXPLAINED_MAX) {
+        differing.tried = true;
         differing.agrees_with = explained(&sources[*at], *index, &options);
     }
     let text = match args.format {
@@ -173,6 +169,7 @@ fn one_job(
                         replay: replay(source, index),
                         divergence,
                         agrees_with: Vec::new(),
+                        tried: false,
                     });
                     sum.add(key, compared, differing);
                 }
@@ -221,6 +218,17 @@ fn troubles_text(summary: &ConformSummary) -> String {
         text.push_str(&format!("error: {line}: {}\nhelp: {}\n", trouble.message, trouble.remedy));
     }
     text
+}
+
+/// Refuses a rule that does not exist.
+pub(super) fn known_rule(rule: Option<&str>) -> Result<(), Failure> {
+    match rule {
+        Some(rule) if runner::rule_or_release(rule, Release::V0_5_23).is_none() => {
+            let known = runner::rule_names().join(", ");
+            Err(Failure(format!("error: there is no rule `{rule}`\nhelp: the rules are {known}; or release\n")))
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// A release by the version that a user writes.

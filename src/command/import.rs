@@ -9,7 +9,7 @@ use crate::report::name;
 use crate::runner;
 use crate::scenario::{self, Expect, ExpectFinding, ExpectVerdict, Scenario};
 
-use super::conform::{release, source};
+use super::conform::{known_rule, release, source};
 use super::output::{Exit, Failure, print, shell_word, write_file};
 use super::run::load;
 
@@ -54,6 +54,7 @@ pub struct ImportArgs {
 /// A recording that cannot be read or replayed, or a file that cannot be written; nothing is written then.
 pub fn import(args: &ImportArgs) -> Result<Exit, Failure> {
     let release = args.release.as_deref().map(release).transpose()?;
+    known_rule(args.rule.as_deref())?;
     let options =
         Options { plan: Plan::Own, rule: args.rule.as_deref(), release, rules: &runner::rule_or_release, adjust: None };
     let shown = args.recording.display().to_string();
@@ -118,17 +119,26 @@ fn to_scenario(path: &Path, imported: &Imported) -> Scenario {
     Scenario {
         name: file.clone(),
         path: path.to_path_buf(),
-        title: format!(
-            "Recording {file} of version {}: {}.",
-            imported.version,
-            name::verdict(imported.judgement.verdict)
-        )
-        .replace(char::is_control, " "),
+        title: title(&file, imported),
         rule: Some(imported.rule.name().to_string()),
         seed: 0,
         setup,
-        expect: vec![expect],
+        // What is not the recording any more is no expectation.
+        expect: if imported.leaves.is_some() { Vec::new() } else { vec![expect] },
     }
+}
+
+/// The first line of the file: what it is of, and what it is not.
+fn title(file: &str, imported: &Imported) -> String {
+    let verdict = name::verdict(imported.judgement.verdict);
+    let mut title = format!("Recording {file} of version {}: {verdict}.", imported.version);
+    if let Some(leaves) = &imported.leaves {
+        let _ = write!(title, " The replay leaves it at line {}: this is not what was recorded.", leaves.line);
+    }
+    for note in &imported.notes {
+        let _ = write!(title, " Note: {note}.");
+    }
+    title.replace(char::is_control, " ")
 }
 
 fn verdict(verdict: Verdict) -> ExpectVerdict {

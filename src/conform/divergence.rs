@@ -52,6 +52,8 @@ pub struct Compared {
     pub compared: BTreeMap<String, u64>,
     /// Fields and events that could not be compared, by name.
     pub unchecked: BTreeMap<String, u64>,
+    /// The comparison ended before the recording did.
+    pub cut: bool,
     /// What the reader should know.
     pub notes: Vec<String>,
     /// The first difference, if there is one.

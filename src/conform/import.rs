@@ -44,7 +44,12 @@ pub fn import(segment: &Segment, options: &Options<'_>) -> Result<Imported, Trou
         let first = happened.retracts.iter().find(|(at, _)| *at == turn);
         events.extend(first.map(|&(turn, req)| Event::Retract { turn, req }));
     }
-    events.sort_by_key(|event| event.at());
+    if inputs.meta.partial {
+        // A server's recording does not say which retractions were forced: those that do not come by themselves were.
+        let forced = inputs.retracts.iter().filter(|retract| !happened.retracts.contains(retract));
+        events.extend(forced.map(|&(turn, req)| Event::Retract { turn, req }));
+    }
+    events.sort_by_key(|event| event.at().0);
     setup.events = events;
     for (spec, accepted) in setup.requests.iter_mut().zip(&inputs.accepted) {
         spec.accept = accepted.iter().copied().collect();

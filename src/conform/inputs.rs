@@ -9,86 +9,13 @@ use serde_json::Value;
 use crate::record::{ReqId, Token};
 
 use super::archive::Segment;
+use super::config::{Meta, unknown};
 use super::lines::{Line, Trouble};
 
 const DAMAGED: &str = "the recording is damaged or of another format: record it again";
 
 /// Most tokens of a prompt, and most outputs of a request.
 const TOKENS_MAX: usize = 1 << 24;
-
-/// `meta`.
-#[derive(Clone, Debug, Deserialize)]
-pub struct Meta {
-    /// The release.
-    pub version: String,
-    /// The rule, by the word of the recordings.
-    #[serde(default)]
-    pub policy: Option<String>,
-    /// The configuration.
-    pub config: Config,
-    /// Content fields and the steps between boundaries were left out.
-    #[serde(default)]
-    pub partial: bool,
-    /// Tokens are salted hashes.
-    #[serde(default)]
-    pub hashed: bool,
-    /// It goes on from a file before it.
-    #[serde(default)]
-    pub continues: bool,
-}
-
-/// The configuration of a recorded run.
-#[derive(Clone, Debug, Deserialize)]
-pub struct Config {
-    #[serde(default)]
-    pub policy: Option<String>,
-    pub strategy: String,
-    pub overlap: bool,
-    pub track_interval: u32,
-    pub mamba_chunk: u32,
-    pub page_size: u32,
-    pub mamba_pool: u32,
-    pub kv_tokens: u32,
-    pub max_running: u32,
-    #[serde(default)]
-    pub chunk_size: Option<u32>,
-    #[serde(default)]
-    pub max_prefill_tokens: Option<u32>,
-    #[serde(default)]
-    pub conservativeness: Option<f64>,
-    #[serde(default)]
-    pub mixed_chunk: Option<bool>,
-    #[serde(default)]
-    pub disable_consecutive_prefill_overlap: Option<bool>,
-    #[serde(default)]
-    pub test_retract: Option<u32>,
-    #[serde(default)]
-    pub max_iter: Option<u32>,
-    #[serde(default)]
-    pub lazy_alloc_fail: Option<bool>,
-    #[serde(default)]
-    pub spec: Option<SpecConfig>,
-    /// What was scripted to happen.
-    #[serde(default)]
-    pub script: Vec<Scripted>,
-}
-
-/// Something scripted in a recorded run.
-#[derive(Clone, Debug, Deserialize)]
-pub struct Scripted {
-    /// `retract` or `fail_alloc`.
-    #[serde(rename = "do")]
-    pub act: String,
-    pub rid: String,
-    /// The loop iteration.
-    pub at: u32,
-}
-
-/// Speculative decoding of a recorded run.
-#[derive(Clone, Debug, Deserialize)]
-pub struct SpecConfig {
-    pub draft_tokens: u32,
-}
 
 /// A request as it arrived.
 #[derive(Clone, Debug)]
@@ -199,31 +126,6 @@ struct Row {
     output_ids: Option<VecDeque<Token>>,
 }
 
-/// Words of `config` that say how a recording was made and change nothing here.
-const SILENT: [&str; 6] = ["seed", "feature", "max_prompt", "context", "note", "accept"];
-
-const CONFIG: [&str; 19] = [
-    "max_iter",
-    "policy",
-    "strategy",
-    "overlap",
-    "track_interval",
-    "mamba_chunk",
-    "page_size",
-    "mamba_pool",
-    "kv_tokens",
-    "max_running",
-    "chunk_size",
-    "max_prefill_tokens",
-    "conservativeness",
-    "mixed_chunk",
-    "disable_consecutive_prefill_overlap",
-    "test_retract",
-    "lazy_alloc_fail",
-    "spec",
-    "script",
-];
-
 impl Inputs {
     /// Reads a recording through.
     ///
@@ -268,9 +170,7 @@ impl Inputs {
 
     fn begin(line: &Line) -> Result<Inputs, Trouble> {
         let value: Value = serde_json::from_str(&line.text).map_err(|error| no_event(line, &error))?;
-        let given = value.get("config").and_then(Value::as_object);
-        let known = |name: &str| CONFIG.contains(&name) || SILENT.contains(&name);
-        let unknown = given.map_or(Vec::new(), |config| config.keys().filter(|name| !known(name)).cloned().collect());
+        let unknown = unknown(&value);
         let meta: Meta = serde_json::from_value(value).map_err(|error| {
             let message = format!("the `meta` event cannot be used: {error}");
             Trouble::at(line.number, message, "docs/conformance.md lists what it must have")
@@ -294,7 +194,7 @@ impl Inputs {
 
     fn take(&mut self, line: &Line, glance: Glance, ids: &mut BTreeMap<String, ReqId>) -> Result<(), Trouble> {
         let turn = glance.i - 1;
-        let missing = |name: &str| Trouble::at(line.number, format!("the event has no usable `{name}`"), DAMAGED);
+        let missing = |name: &str| unusable(line, name);
         let find = |rid: &Option<String>| {
             let rid = rid.as_ref().ok_or_else(|| missing("rid"))?;
             let unseen =
@@ -302,28 +202,7 @@ impl Inputs {
             ids.get(rid).copied().ok_or_else(unseen)
         };
         match glance.ev.as_str() {
-            "arrive" => {
-                let rid = glance.rid.ok_or_else(|| missing("rid"))?;
-                let prompt = glance.prompt.filter(|prompt| within(prompt.len())).ok_or_else(|| missing("prompt"))?;
-                let max_new = glance.max_new_tokens.filter(|&max| within(max as usize));
-                let max_new = max_new.ok_or_else(|| missing("max_new_tokens"))?;
-                let id = ReqId(self.arrivals.len() as u32);
-                if ids.insert(rid.clone(), id).is_some() {
-                    let message = format!("request {rid:?} arrives twice");
-                    return Err(Trouble::at(line.number, message, "names of requests must differ"));
-                }
-                self.accepted.push(VecDeque::new());
-                self.arrivals.push(Arrival {
-                    rid,
-                    turn,
-                    prompt,
-                    max_new,
-                    stop_token: glance.stop_token,
-                    ignore_eos: glance.ignore_eos,
-                    outputs: None,
-                    sampled: VecDeque::new(),
-                });
-            }
+            "arrive" => self.arrive(line, glance, ids)?,
             "abort" => {
                 // An abort of a name that nobody has meets nothing.
                 if let Ok(req) = find(&glance.rid) {
@@ -351,25 +230,7 @@ impl Inputs {
                 plan.steps = true;
                 plan.decodes = glance.rows_left_out.is_none_or(|left| left == 0).then_some(rows);
             }
-            "result" if self.meta.partial => {
-                let spec = self.meta.config.spec.is_some();
-                for row in glance.reqs.unwrap_or_default() {
-                    let Some(req) = ids.get(&row.rid) else { continue };
-                    let arrival = &mut self.arrivals[req.index()];
-                    if let Some(output_ids) = row.output_ids.filter(|_| row.finished) {
-                        // One result of several tokens may go on behind the stop.
-                        let fits = |len: usize| match spec {
-                            true => (1..=len).contains(&output_ids.len()),
-                            false => output_ids.len() == len,
-                        };
-                        if !row.output_len.is_none_or(fits) {
-                            return Err(missing("output_ids"));
-                        }
-                        arrival.outputs = (!row.aborted).then_some(output_ids.len() as u32);
-                        arrival.sampled = output_ids;
-                    }
-                }
-            }
+            "result" if self.meta.partial => self.finish(line, glance, ids)?,
             "mix" => self.turn(turn).mixes = true,
             "assert" => {
                 self.cut_short = true;
@@ -382,6 +243,55 @@ impl Inputs {
             }
             "slot_alloc" => self.allocs.push_back(glance.slots),
             _ => {}
+        }
+        Ok(())
+    }
+
+    /// A request arrives.
+    fn arrive(&mut self, line: &Line, glance: Glance, ids: &mut BTreeMap<String, ReqId>) -> Result<(), Trouble> {
+        let turn = glance.i - 1;
+        let missing = |name: &str| unusable(line, name);
+        let rid = glance.rid.ok_or_else(|| missing("rid"))?;
+        let prompt = glance.prompt.filter(|prompt| within(prompt.len())).ok_or_else(|| missing("prompt"))?;
+        let max_new = glance.max_new_tokens.filter(|&max| within(max as usize));
+        let max_new = max_new.ok_or_else(|| missing("max_new_tokens"))?;
+        let id = ReqId(self.arrivals.len() as u32);
+        if ids.insert(rid.clone(), id).is_some() {
+            let message = format!("request {rid:?} arrives twice");
+            return Err(Trouble::at(line.number, message, "names of requests must differ"));
+        }
+        self.accepted.push(VecDeque::new());
+        self.arrivals.push(Arrival {
+            rid,
+            turn,
+            prompt,
+            max_new,
+            stop_token: glance.stop_token,
+            ignore_eos: glance.ignore_eos,
+            outputs: None,
+            sampled: VecDeque::new(),
+        });
+        Ok(())
+    }
+
+    /// Requests of a partial recording finish: what they sampled.
+    fn finish(&mut self, line: &Line, glance: Glance, ids: &BTreeMap<String, ReqId>) -> Result<(), Trouble> {
+        let spec = self.meta.config.spec.is_some();
+        for row in glance.reqs.unwrap_or_default() {
+            let Some(req) = ids.get(&row.rid) else { continue };
+            let arrival = &mut self.arrivals[req.index()];
+            if let Some(output_ids) = row.output_ids.filter(|_| row.finished) {
+                // One result of several tokens may go on behind the stop.
+                let fits = |len: usize| match spec {
+                    true => (1..=len).contains(&output_ids.len()),
+                    false => output_ids.len() == len,
+                };
+                if !row.output_len.is_none_or(fits) {
+                    return Err(unusable(line, "output_ids"));
+                }
+                arrival.outputs = (!row.aborted).then_some(output_ids.len() as u32);
+                arrival.sampled = output_ids;
+            }
         }
         Ok(())
     }
@@ -401,6 +311,10 @@ impl Inputs {
     fn turn(&mut self, turn: u32) -> &mut TurnPlan {
         self.plan.entry(turn).or_default()
     }
+}
+
+fn unusable(line: &Line, name: &str) -> Trouble {
+    Trouble::at(line.number, format!("the event has no usable `{name}`"), DAMAGED)
 }
 
 /// Whether a count of tokens is from 1 to the most that is held.

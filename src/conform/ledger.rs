@@ -64,6 +64,8 @@ pub struct Ledger<'a> {
     pub donations: Vec<RecordedDonation>,
     /// What the reader should know.
     pub notes: Vec<String>,
+    /// The comparison ended before the recording did.
+    pub cut: bool,
 }
 
 impl<'a> Ledger<'a> {
@@ -79,6 +81,7 @@ impl<'a> Ledger<'a> {
             trouble: None,
             donations: Vec::new(),
             notes: Vec::new(),
+            cut: false,
         };
         // The first event says what the recording is of: the setup was made from it.
         if let Some(meta) = ledger.pop() {

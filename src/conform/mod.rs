@@ -8,6 +8,7 @@
 
 mod archive;
 mod assertions;
+mod config;
 mod differences;
 mod divergence;
 mod import;
@@ -160,6 +161,7 @@ pub fn check(segment: &Segment, name: &str, options: &Options<'_>) -> Result<Com
         rule: rule.name().to_string(),
         compared: ledger.compared,
         unchecked: ledger.unchecked,
+        cut: ledger.cut,
         notes,
         divergence,
     })

@@ -46,6 +46,7 @@ impl<'l, 'a> Partial<'l, 'a> {
             ledger.notes.push(note);
         }
         let until = if inputs.ended { u32::MAX } else { inputs.turns };
+        ledger.cut = !inputs.ended;
         Partial { ledger, strangers, steps: 0, last_step: 0, until, hashed: inputs.meta.hashed, cut: false }
     }
 
@@ -89,6 +90,7 @@ impl<'l, 'a> Partial<'l, 'a> {
                         if next.kind == "dropped" { "events were dropped" } else { "the capture disabled itself" };
                     self.ledger.notes.push(format!("{what} at line {line}: what comes after was not compared"));
                     self.cut = true;
+                    self.ledger.cut = true;
                     return;
                 }
                 "end" | "verify" | "meta" => {

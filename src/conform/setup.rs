@@ -3,7 +3,8 @@
 use crate::model::{Accept, Arrive, Costs, Engine, Event, Prompt, Release, RequestSpec, Setup, Spec, Stop, Strategy};
 use crate::record::{ReqId, State, Token};
 
-use super::inputs::{Arrival, Config, Inputs, Scripted};
+use super::config::{Config, Scripted};
+use super::inputs::{Arrival, Inputs};
 use super::lines::Trouble;
 
 /// `max_prefill_tokens` where the configuration does not say.

@@ -27,6 +27,8 @@ pub struct Differing {
     pub divergence: Divergence,
     /// Settings of other releases with which it would agree, one at a time; looked for in the first few recordings only.
     pub agrees_with: Vec<String>,
+    /// These settings were looked for.
+    pub tried: bool,
 }
 
 /// The sum over all recordings; the same however the work was shared out.
@@ -36,6 +38,8 @@ pub struct ConformSummary {
     pub recordings: u64,
     /// Those that agree.
     pub agree: u64,
+    /// Of these, those that were compared only up to where lines were lost.
+    pub agree_in_part: u64,
     /// Events that agree, by kind.
     pub compared: BTreeMap<String, u64>,
     /// What could not be compared, by event and field.
@@ -62,7 +66,10 @@ impl ConformSummary {
             *self.notes.entry(note).or_default() += 1;
         }
         match differing {
-            None => self.agree += 1,
+            None => {
+                self.agree += 1;
+                self.agree_in_part += u64::from(compared.cut);
+            }
             Some(differing) => self.differing.push((key, differing)),
         }
     }
@@ -74,7 +81,9 @@ impl ConformSummary {
 
     /// Adds the sum of others.
     pub fn merge(&mut self, other: ConformSummary) {
-        let ConformSummary { recordings, agree, compared, unchecked, notes, differing, troubles } = other;
+        let ConformSummary { recordings, agree, agree_in_part, compared, unchecked, notes, differing, troubles } =
+            other;
+        self.agree_in_part += agree_in_part;
         self.recordings += recordings;
         self.agree += agree;
         for (sum, part) in [(&mut self.compared, compared), (&mut self.unchecked, unchecked), (&mut self.notes, notes)]
@@ -111,9 +120,13 @@ pub fn conform_text(summary: &ConformSummary) -> String {
         counts.iter().map(|(name, count)| format!("{name} {count}")).collect::<Vec<_>>().join(", ")
     };
     let differ = summary.recordings - summary.agree;
+    let in_part = match summary.agree_in_part {
+        0 => String::new(),
+        count => format!(" ({count} only up to where lines were lost)"),
+    };
     let _ = writeln!(
         out,
-        "{} recordings: {} agree, {differ} differ; {} events compared",
+        "{} recordings: {} agree{in_part}, {differ} differ; {} events compared",
         summary.recordings,
         summary.agree,
         summary.events()
@@ -156,6 +169,9 @@ fn difference(out: &mut String, differing: &Differing) {
     if let Some(told) = &it.told {
         let _ = writeln!(out, "  model says {told}");
     }
+    if differing.tried && differing.agrees_with.is_empty() {
+        let _ = writeln!(out, "  no single setting of another release makes it agree");
+    }
     for setting in &differing.agrees_with {
         let _ = writeln!(out, "  it would agree with {setting}");
     }
@@ -170,6 +186,7 @@ fn shown(value: &Value) -> String {
 struct SummaryJson<'a> {
     recordings: u64,
     agree: u64,
+    agree_in_part: u64,
     events: u64,
     compared: &'a BTreeMap<String, u64>,
     divergences: Vec<DivergenceJson<'a>>,
@@ -232,6 +249,7 @@ pub fn conform_json(summary: &ConformSummary) -> String {
     let json = SummaryJson {
         recordings: summary.recordings,
         agree: summary.agree,
+        agree_in_part: summary.agree_in_part,
         events: summary.events(),
         compared: &summary.compared,
         divergences: divergences.collect(),

@@ -87,6 +87,7 @@ def _options(given: dict[str, Any]) -> dict[str, Any]:
         rids=given.get("rids", _flag("RIDS", "1") != "0"),
         full_rows=given.get("full_rows", int(_flag("FULL_ROWS", "64"))),
         waiting_max=given.get("waiting_max", int(_flag("QUEUE", "512"))),
+        known=given.get("known"),
         receiver=given.get("receiver"),
         modules=given.get("modules"),
     )
@@ -235,6 +236,7 @@ class Capture:
         rids: bool,
         full_rows: int,
         waiting_max: int,
+        known: dict[str, Any] | None = None,
         receiver: Any = None,
         modules: Any = None,
     ):
@@ -263,6 +265,7 @@ class Capture:
         self.dropped = 0
         self.writer = Writer(files, tokens, waiting_max, self.totals, self.on_new_file)
         self.wrapped: list[tuple[Any, str, Any, Any]] = []
+        self.known = known or {}  # what the caller knows of the configuration
         self.receiver = receiver
         self.modules = modules or find_modules()
 
@@ -432,7 +435,7 @@ class Capture:
         if rank:
             self.off = True
             return
-        self.config = config_of(scheduler)
+        self.config = dict(config_of(scheduler), **self.known)
         self.grid = self.modules.grid(self.config)
         self.spec = bool(self.config.get("spec"))
         self.writer.begin(self.modules.version, self.config)

@@ -135,6 +135,10 @@ def run_worker(request: dict[str, Any], options: argparse.Namespace, module: str
     if options.no_venv:
         python = sys.executable
     else:
+        if source is None and options.version not in jobs.VERSIONS:
+            raise Unusable(
+                f"version {options.version} is not modelled: give one of {', '.join(jobs.VERSIONS)}, or --source DIR"
+            )
         venv = options.venv or environment.default_dir("source" if source else options.version)
         python = str(environment.make(options.version, venv, source is not None))
     environ = environment.run_environ(source, HERE)

@@ -225,6 +225,7 @@ class CaptureTest(unittest.TestCase):
         self.assertEqual((meta["ev"], meta["policy"], meta["partial"], meta["hashed"]), ("meta", "native", True, True))
         self.assertEqual((meta["version"], meta["part"], meta["continues"]), ("0.5.23", 1, False))
         self.assertEqual(meta["config"]["strategy"], "extra_buffer")
+        self.assertEqual(self.run_some(known=dict(script=[]))[0]["config"]["script"], [])
         self.assertEqual((meta["config"]["track_interval"], meta["config"]["mamba_pool"]), (GRID, 64))
 
     def test_tokens_are_hashed_alike_and_the_salt_is_not_written(self) -> None:

@@ -9,6 +9,7 @@ mod donations;
 mod forwards;
 mod requests;
 mod rows;
+mod slots;
 mod totals;
 
 use std::collections::BTreeMap;
@@ -16,9 +17,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::model::{Ended, Setup, Stop, World};
-use crate::record::{
-    AssertKind, BatchId, Fact, FinishKind, Mode, Owner, Phase, Place, ReqId, Sink, SlotId, State, Token,
-};
+use crate::record::{AssertKind, BatchId, Fact, FinishKind, Mode, Phase, Place, ReqId, Sink, SlotId, State, Token};
 
 use super::assertions;
 use super::told::{Listener, Told};
@@ -371,43 +370,6 @@ impl<'a> Scribe<'a> {
                 ("stats", stats),
             ],
         );
-    }
-
-    fn slot_alloc(&mut self, slot: SlotId, owner: Owner, last: bool) {
-        self.group.push(slot);
-        self.free -= 1;
-        if let Owner::Track(req, _) = owner {
-            self.request(req).track_slots += 1;
-        }
-        if last {
-            let slots: Vec<u32> = self.group.drain(..).map(|slot| slot.0).collect();
-            let n = slots.len();
-            self.say("slot_alloc", vec![("slots", slots.into()), ("n", n.into()), ("free", self.free.into())]);
-        }
-    }
-
-    fn slot_move(&mut self, from: Owner, to: Owner) {
-        if let Owner::Track(req, _) = from {
-            self.request(req).track_slots -= 1;
-        }
-        if let Owner::Track(req, _) = to {
-            self.request(req).track_slots += 1;
-        }
-    }
-
-    fn slot_free(&mut self, slot: SlotId, owner: Owner, last: bool) {
-        self.group.push(slot);
-        self.free += 1;
-        if let Owner::Track(req, _) = owner {
-            self.request(req).track_slots -= 1;
-        }
-        if last {
-            let slots: Vec<u32> = self.group.drain(..).map(|slot| slot.0).collect();
-            self.say("slot_free", vec![("slots", slots.into()), ("free", self.free.into())]);
-        }
-        if let Owner::Active(req) = owner {
-            self.free_of_nothing(req);
-        }
     }
 }
 

@@ -20,6 +20,9 @@ from .arrivals import Receiver
 from .jobs import Refused
 from .run import run_scenario
 
+# What a scheduler does not tell of its configuration.
+SWITCHES = ("script", "test_retract", "lazy_alloc_fail", "disable_consecutive_prefill_overlap")
+
 
 def main(path: str) -> int:
     work = json.loads(Path(path).read_text())
@@ -42,7 +45,8 @@ def _one(job: dict[str, Any], archive: Any, capture: Any, capture_dir: str | Non
     out = io.StringIO()
     run = refused = None
     if capture is not None:
-        capture.install(out_dir=capture_dir, prefix=job["name"], receiver=Receiver, limit_bytes=1 << 40)
+        known = {k: v for k, v in job["scenario"]["config"].items() if k in SWITCHES}
+        capture.install(out_dir=capture_dir, prefix=job["name"], receiver=Receiver, limit_bytes=1 << 40, known=known)
     try:
         run = run_scenario(job["scenario"], out)
     except Refused as reason:

@@ -1,0 +1,44 @@
+//! Calls of the slot allocator, and who holds how many track slots.
+
+use crate::record::{Owner, SlotId};
+
+use super::Scribe;
+
+impl Scribe<'_> {
+    pub(super) fn slot_alloc(&mut self, slot: SlotId, owner: Owner, last: bool) {
+        self.group.push(slot);
+        self.free -= 1;
+        if let Owner::Track(req, _) = owner {
+            self.request(req).track_slots += 1;
+        }
+        if last {
+            let slots: Vec<u32> = self.group.drain(..).map(|slot| slot.0).collect();
+            let n = slots.len();
+            self.say("slot_alloc", vec![("slots", slots.into()), ("n", n.into()), ("free", self.free.into())]);
+        }
+    }
+
+    pub(super) fn slot_move(&mut self, from: Owner, to: Owner) {
+        if let Owner::Track(req, _) = from {
+            self.request(req).track_slots -= 1;
+        }
+        if let Owner::Track(req, _) = to {
+            self.request(req).track_slots += 1;
+        }
+    }
+
+    pub(super) fn slot_free(&mut self, slot: SlotId, owner: Owner, last: bool) {
+        self.group.push(slot);
+        self.free += 1;
+        if let Owner::Track(req, _) = owner {
+            self.request(req).track_slots -= 1;
+        }
+        if last {
+            let slots: Vec<u32> = self.group.drain(..).map(|slot| slot.0).collect();
+            self.say("slot_free", vec![("slots", slots.into()), ("free", self.free.into())]);
+        }
+        if let Owner::Active(req) = owner {
+            self.free_of_nothing(req);
+        }
+    }
+}
