@@ -17,8 +17,19 @@ const ALWAYS: [&str; 9] =
 const EXTRA: [&str; 5] = ["output_ids", "rows_left_out", "ignore_eos", "left", "joined"];
 
 /// Fields of a row at the moment of a batch; a partial recording may give some rows only.
-const ROWS: [&str; 9] =
-    ["rids", "seq_lens", "decode_batch_idx", "kv_committed", "mask", "next_mask", "track_slots", "next_idx", "active"];
+const ROWS: [&str; 11] = [
+    "rids",
+    "seq_lens",
+    "decode_batch_idx",
+    "kv_committed",
+    "kv_allocated",
+    "mask",
+    "next_mask",
+    "track_slots",
+    "next_idx",
+    "plan",
+    "active",
+];
 
 /// Compares as the model tells.
 #[derive(Debug)]
