@@ -6,8 +6,6 @@ use serde_json::Value;
 
 use crate::record::Phase;
 
-use super::lines::Trouble;
-
 /// Two values that differ within a field.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Place {
@@ -58,13 +56,4 @@ pub struct Compared {
     pub notes: Vec<String>,
     /// The first difference, if there is one.
     pub divergence: Option<Divergence>,
-}
-
-/// What came of one recording, or why nothing did.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
-    /// The file, and its place there if it is one of several.
-    pub recording: String,
-    /// The comparison, or what is wrong with the recording.
-    pub result: Result<Compared, Trouble>,
 }

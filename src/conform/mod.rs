@@ -33,19 +33,18 @@ use crate::record::{Tee, Token};
 
 pub use archive::{Archive, Segment};
 pub use differences::{Difference, differences, explain};
-pub use divergence::{Compared, Divergence, Outcome};
+pub use divergence::{Compared, Divergence};
 pub use import::{Imported, import};
 pub use inputs::Inputs;
 pub use lines::Trouble;
 pub use setup::release_of;
-
-use setup::rule_of;
 pub use teller::Teller;
 pub use told::{Listener, Told};
 
 use ledger::Ledger;
 use partial::Partial;
 use plan::{Own, Recorded};
+use setup::rule_of;
 use strict::Strict;
 
 /// Turns after which the recorded loop gives up, where the configuration does not say.

@@ -1,6 +1,8 @@
 //! From what a recording was made of to a setup, and to the rule it ran.
 
-use crate::model::{Accept, Arrive, Costs, Engine, Event, Prompt, Release, RequestSpec, Setup, Spec, Stop, Strategy};
+use crate::model::{
+    Accept, Arrive, Costs, Engine, Event, Prompt, Release, RequestSpec, Setup, Spec, Stop, Strategy, lcm,
+};
 use crate::record::{ReqId, State, Token};
 
 use super::config::{Config, Scripted};
@@ -202,12 +204,4 @@ fn check(engine: &Engine) -> Result<(), (String, &'static str)> {
         _ => None,
     };
     wrong.map_or(Ok(()), |wrong| Err((format!("{wrong} is not modelled"), "docs/conformance.md says what is")))
-}
-
-fn lcm(a: u64, b: u64) -> u64 {
-    let (mut x, mut y) = (a, b);
-    while y != 0 {
-        (x, y) = (y, x % y);
-    }
-    a / x * b
 }

@@ -303,13 +303,13 @@ impl Engine {
     pub fn grid_len(&self) -> u32 {
         match self.grid {
             Grid::Interval => self.track_interval,
-            Grid::Lcm => lcm(self.prefill_grid_len(), self.track_interval),
+            Grid::Lcm => grid_len(self.prefill_grid_len(), self.track_interval),
         }
     }
 
     /// c: the grid of prefill checkpoints in tokens, relative to the cached prefix.
     pub fn prefill_grid_len(&self) -> u32 {
-        lcm(self.mamba_chunk, self.page_size)
+        grid_len(self.mamba_chunk, self.page_size)
     }
 
     /// Track slots of a request, counting the one taken on demand.
@@ -342,12 +342,18 @@ impl Engine {
     }
 }
 
-fn lcm(a: u32, b: u32) -> u32 {
+/// The grid of the places that lie on two grids. Who makes a setup sees to it that it is below 2^31.
+fn grid_len(a: u32, b: u32) -> u32 {
+    u32::try_from(lcm(a.into(), b.into())).expect("grids of a setup are below 2^31")
+}
+
+/// The least common multiple of two lengths that are not 0, or the greatest number if it is beyond that.
+pub(crate) fn lcm(a: u64, b: u64) -> u64 {
     let (mut x, mut y) = (a, b);
     while y != 0 {
         (x, y) = (y, x % y);
     }
-    a / x * b
+    (a / x).saturating_mul(b)
 }
 
 /// How long something takes, in nanoseconds.

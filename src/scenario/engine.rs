@@ -5,7 +5,7 @@ use super::limits::{DRAFT_MAX, POOL_TOKENS_MAX, SLOTS_MAX, TOKEN_END};
 use super::locate::Step;
 use super::raw;
 use super::source::Source;
-use crate::model::{Accept, Engine, Grid, Release, Spec, Strategy};
+use crate::model::{Accept, Engine, Grid, Release, Spec, Strategy, lcm};
 use crate::numeric::{DIM_MAX, Ssm, VOCAB_MAX};
 
 /// Fills in the preset and checks every field, alone and against the others.
@@ -246,12 +246,4 @@ fn near_multiples(name: &str, size: u32, page: u32) -> String {
     let below = size / page * page;
     let above = u64::from(below) + u64::from(page);
     if below == 0 { format!("set `{name}: {above}`") } else { format!("set `{name}: {below}` or `{name}: {above}`") }
-}
-
-fn lcm(a: u64, b: u64) -> u64 {
-    let (mut x, mut y) = (a, b);
-    while y != 0 {
-        (x, y) = (y, x % y);
-    }
-    (a / x).saturating_mul(b)
 }

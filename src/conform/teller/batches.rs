@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::model::Strategy;
 use crate::record::{BatchId, Fields, Mode, ReqId, RowArrays, SlotId};
 
+use super::rows::Row;
 use super::{Scribe, option};
 
 /// A batch from its prepare to its result.
@@ -15,8 +16,6 @@ pub(super) struct Batch {
     pub seq_lens: Vec<u32>,
     /// How many of the rows are prefills; decode rows that ride along follow them.
     pub prefills: usize,
-    /// Whether the prefill rows have their track fields.
-    pub tracks: bool,
     /// What a verify accepted.
     pub accepted: Vec<(ReqId, u32)>,
 }
@@ -63,12 +62,22 @@ impl Scribe<'_> {
         });
     }
 
+    /// The row that is being prepared.
+    pub(super) fn preparing_row(&mut self) -> Option<&mut PreparedRow> {
+        self.preparing.as_mut().and_then(|open| open.rows.last_mut())
+    }
+
+    /// The row of a request in the result that is being processed.
+    pub(super) fn result_row(&mut self, req: ReqId) -> Option<&mut Row> {
+        self.result.as_mut().and_then(|result| result.row(req))
+    }
+
     /// The fields of a request, of a row that is being prepared or processed.
     pub(super) fn fields(&mut self, req: ReqId, fields: Fields) {
         self.request(req).fields = fields;
-        if let Some(row) = self.preparing.as_mut().and_then(|open| open.rows.last_mut()) {
+        if let Some(row) = self.preparing_row() {
             row.fields = fields;
-        } else if let Some(row) = self.result.as_mut().and_then(|result| result.row(req)) {
+        } else if let Some(row) = self.result_row(req) {
             match row.before {
                 None => row.before = Some(fields),
                 Some(_) => row.after = Some(fields),
@@ -91,7 +100,6 @@ impl Scribe<'_> {
             reqs: open.rows.iter().map(|row| row.req).collect(),
             seq_lens: open.rows.iter().map(|row| row.len).collect(),
             prefills: if decodes { 0 } else { open.rows.len() },
-            tracks: self.setup.engine.strategy != Strategy::NoBuffer,
             accepted: Vec::new(),
         };
         self.batches.insert(open.batch, batch);
@@ -170,7 +178,6 @@ impl Scribe<'_> {
             batch.mode = Mode::Mixed;
             batch.reqs.extend(joined.reqs);
             batch.seq_lens.extend(joined.seq_lens);
-            batch.tracks = kept;
         }
     }
 

@@ -186,19 +186,19 @@ impl<'a> Scribe<'a> {
             Fact::PrepareExtend { batch, req, prefix_len, seq_len, kv_committed_len, active, track, .. } => {
                 self.request(req).retracted = false;
                 self.prepare(batch, req, seq_len, kv_committed_len, active);
-                if let Some(row) = self.preparing.as_mut().and_then(|open| open.rows.last_mut()) {
+                if let Some(row) = self.preparing_row() {
                     (row.prefix_len, row.tracked) = (prefix_len, track.map(|(_, len)| len));
                 }
             }
             Fact::PrepareDecode { batch, req, k, decode_batch_idx, kv_committed_len, active, .. } => {
                 self.prepare(batch, req, k, kv_committed_len, active);
-                if let Some(row) = self.preparing.as_mut().and_then(|open| open.rows.last_mut()) {
+                if let Some(row) = self.preparing_row() {
                     row.decode_batch_idx = Some(decode_batch_idx);
                 }
             }
             Fact::Fields { req, fields } => self.fields(req, fields),
             Fact::Arrays { arrays, .. } => {
-                if let Some(row) = self.preparing.as_mut().and_then(|open| open.rows.last_mut()) {
+                if let Some(row) = self.preparing_row() {
                     row.arrays = arrays;
                 }
             }
@@ -226,12 +226,12 @@ impl<'a> Scribe<'a> {
             }
             Fact::Finish { req, kind, .. } => self.finish(req, kind),
             Fact::Row { req, lookahead, kv_committed_len, .. } => {
-                if let Some(row) = self.result.as_mut().and_then(|result| result.row(req)) {
+                if let Some(row) = self.result_row(req) {
                     (row.lookahead, row.kv_committed_len) = (lookahead, kv_committed_len);
                 }
             }
             Fact::Decision { req, .. } => {
-                if let Some(row) = self.result.as_mut().and_then(|result| result.row(req)) {
+                if let Some(row) = self.result_row(req) {
                     row.decided = true;
                 }
             }
@@ -292,7 +292,6 @@ impl<'a> Scribe<'a> {
     }
 
     fn arrive(&mut self, req: ReqId, max_new: u32) {
-        self.request(req).seen = true;
         let prompt = self.content.tokens(req).to_vec();
         // One that is never sampled stands in no setup.
         let sampled = matches!(self.setup.requests[req.index()].stop, Stop::Token(nth) if nth <= max_new);
@@ -311,13 +310,10 @@ impl<'a> Scribe<'a> {
 
     fn finish(&mut self, req: ReqId, kind: FinishKind) {
         self.last_end = self.turn;
-        let drops = self.phase != Phase::Result;
-        let request = self.request(req);
-        request.ending = if kind == FinishKind::Abort { Ending::Abort } else { Ending::Own };
-        request.dropped = drops;
-        if drops {
+        self.request(req).ending = if kind == FinishKind::Abort { Ending::Abort } else { Ending::Own };
+        if self.phase != Phase::Result {
             self.say("abort_output", vec![("rid", self.name(req))]);
-        } else if let Some(row) = self.result.as_mut().and_then(|result| result.row(req)) {
+        } else if let Some(row) = self.result_row(req) {
             row.finished = true;
         }
     }

@@ -16,11 +16,8 @@ pub(super) enum Ending {
 /// One request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
-    pub seen: bool,
     pub outputs: u32,
     pub ending: Ending,
-    /// It was dropped without finishing.
-    pub dropped: bool,
     /// It was retracted and has not been prepared since.
     pub retracted: bool,
     /// It started from a state that was not that of its tokens, or decoded on one.
@@ -37,10 +34,8 @@ pub(super) struct Request {
 impl Request {
     pub(super) fn unseen() -> Request {
         Request {
-            seen: false,
             outputs: 0,
             ending: Ending::None,
-            dropped: false,
             retracted: false,
             tainted: false,
             track_slots: 0,
