@@ -2,9 +2,13 @@
 
 use crate::record::PageId;
 
-/// KV pages 0..count, each `page_size` tokens. The order in which pages are given out matters to nobody.
+/// KV pages 0..count, each `page_size` tokens. The order in which pages are given out matters to nobody: those that came
+/// back go first, so that a snapshot of a large pool is as small as what was used of it.
 #[derive(Clone, Debug)]
 pub struct PagePool {
+    /// The first one never given out, and how many there are.
+    fresh: (u32, u32),
+    /// Those that came back; the last one is given out first.
     free: Vec<PageId>,
     page_size: u32,
 }
@@ -12,18 +16,28 @@ pub struct PagePool {
 impl PagePool {
     /// A full pool of `kv_tokens` tokens, a multiple of `page_size`.
     pub fn new(kv_tokens: u32, page_size: u32) -> Self {
-        PagePool { free: (0..kv_tokens / page_size).rev().map(PageId).collect(), page_size }
+        PagePool { fresh: (0, kv_tokens / page_size), free: Vec::new(), page_size }
     }
 
     /// Free tokens.
     pub fn available(&self) -> u32 {
-        self.free.len() as u32 * self.page_size
+        self.available_pages() * self.page_size
+    }
+
+    fn available_pages(&self) -> u32 {
+        self.fresh.1 - self.fresh.0 + self.free.len() as u32
     }
 
     /// Takes `count` pages into `out`, or none at all.
     pub fn alloc(&mut self, count: u32, out: &mut Vec<PageId>) -> bool {
-        let Some(rest) = self.free.len().checked_sub(count as usize) else { return false };
-        out.extend(self.free.drain(rest..).rev());
+        if count > self.available_pages() {
+            return false;
+        }
+        let back = (count as usize).min(self.free.len());
+        out.extend(self.free.drain(self.free.len() - back..).rev());
+        let first = self.fresh.0;
+        self.fresh.0 += count - back as u32;
+        out.extend((first..self.fresh.0).map(PageId));
         true
     }
 

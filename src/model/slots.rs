@@ -5,9 +5,13 @@ use std::collections::VecDeque;
 use crate::record::SlotId;
 
 /// State slots 1..=size; slot 0 is never given out. Allocation takes from the front, freeing appends at the back
-/// (`MambaSlotAllocator`, all four releases).
+/// (`MambaSlotAllocator`, all four releases). So those never given out stand before those that came back, and are kept as
+/// a range: a snapshot of a large pool is as small as what was used of it.
 #[derive(Clone, Debug)]
 pub struct SlotPool {
+    /// The first one never given out, and the last one.
+    fresh: (u32, u32),
+    /// Those that came back, in order; all others stand before them.
     free: VecDeque<SlotId>,
     /// Slots taken in advance for the waiting queue, in order.
     spare: VecDeque<SlotId>,
@@ -16,40 +20,58 @@ pub struct SlotPool {
 impl SlotPool {
     /// A full pool.
     pub fn new(size: u32) -> Self {
-        SlotPool { free: (1..=size).map(SlotId).collect(), spare: VecDeque::new() }
+        SlotPool { fresh: (1, size), free: VecDeque::new(), spare: VecDeque::new() }
+    }
+
+    /// How many were never given out, and those that came back, in the order in which they will be given out.
+    pub fn waiting(&self) -> (u32, impl Iterator<Item = SlotId> + '_) {
+        (self.fresh_count(), self.free.iter().copied())
+    }
+
+    fn fresh_count(&self) -> u32 {
+        self.fresh.1 + 1 - self.fresh.0
     }
 
     /// Free slots, without the spare ones.
     pub fn available(&self) -> u32 {
-        self.free.len() as u32
+        self.fresh_count() + self.free.len() as u32
     }
 
     /// Free slots, the spare ones too.
     pub fn available_with_spare(&self) -> u32 {
-        (self.free.len() + self.spare.len()) as u32
+        self.available() + self.spare.len() as u32
     }
 
     /// Takes `count` slots into `out`, or none at all.
     pub fn alloc(&mut self, count: u32, out: &mut Vec<SlotId>) -> bool {
-        if (count as usize) > self.free.len() {
+        if count > self.available() {
             return false;
         }
-        out.extend(self.free.drain(..count as usize));
+        out.extend((0..count).filter_map(|_| self.alloc_one()));
         true
     }
 
     /// Takes one slot.
     pub fn alloc_one(&mut self) -> Option<SlotId> {
-        self.free.pop_front()
+        if self.fresh.0 > self.fresh.1 {
+            return self.free.pop_front();
+        }
+        self.fresh.0 += 1;
+        Some(SlotId(self.fresh.0 - 1))
     }
 
     /// The slot that would be given out next.
     pub fn front(&self) -> Option<SlotId> {
-        self.free.front().copied()
+        if self.fresh.0 > self.fresh.1 { self.free.front().copied() } else { Some(SlotId(self.fresh.0)) }
     }
 
     /// Takes this very slot, if it is free.
     pub fn take(&mut self, slot: SlotId) -> bool {
+        // Out of order: the range is no range any more.
+        for fresh in (self.fresh.0..=self.fresh.1).rev() {
+            self.free.push_front(SlotId(fresh));
+        }
+        self.fresh = (1, 0);
         let Some(at) = self.free.iter().position(|&free| free == slot) else { return false };
         self.free.remove(at);
         true
