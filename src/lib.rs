@@ -46,6 +46,7 @@ pub mod report;
 
 pub mod graph;
 pub mod runner;
+pub mod search;
 
 pub mod cli;
 pub mod command;

@@ -4,11 +4,13 @@
 //! values without allocation, so a run that nobody records costs nothing to describe. A [`Record`] is a list of facts
 //! that can be written by hand and replayed into any sink.
 
+mod canon;
 mod fact;
 mod ids;
 mod sink;
 mod state;
 
+pub use canon::{Canon, Names, fingerprint};
 pub use fact::{
     AssertKind, Check, Donated, Fact, Field, Fields, FinishKind, Kept, Mode, Nothing, Owner, Phase, Place, RowArrays,
     Stream,

@@ -1,11 +1,15 @@
 //! Assembles a run: setup, rule, machine, judge, meter, recorder. The only place that names a concrete rule.
 
+mod check;
+
 use crate::engine::{Chooser, Seeded};
 use crate::judge::{Judge, Judgement, Options as JudgeOptions};
 use crate::model::{Ended, Every, Features, Machine, Release, Rule, Setup};
 use crate::record::{Fact, Record, ReqId, Sink, Tee, Token};
 use crate::report::{Meter, Skew, Timing};
 use crate::rule::{CommittedLen, CompletedMask, MaskLookahead, TokenLen};
+
+pub use check::{Check, Checked, Found, bound_words, check, counts, replay_choices};
 
 /// Every rule, in the order of their history.
 const RULES: [&dyn Rule; 4] = [&CommittedLen, &TokenLen, &MaskLookahead, &CompletedMask];

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::conform::{self, Archive, Imported, Options, Plan, Segment, Trouble};
 use crate::judge::{Finding, Kind, Verdict};
+use crate::model::Vary;
 use crate::report::name;
 use crate::runner;
 use crate::scenario::{self, Expect, ExpectFinding, ExpectVerdict, Scenario};
@@ -123,6 +124,7 @@ fn to_scenario(path: &Path, imported: &Imported) -> Scenario {
         rule: Some(imported.rule.name().to_string()),
         seed: 0,
         setup,
+        vary: Vary::default(),
         // What is not the recording any more is no expectation.
         expect: if imported.leaves.is_some() { Vec::new() } else { vec![expect] },
     }

@@ -46,6 +46,19 @@ impl Chooser for Scripted {
     }
 }
 
+/// The sites whose questions may get another answer than the script's.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Open(pub Vec<&'static str>);
+
+impl Open {
+    /// Whether a site is one of them.
+    #[inline]
+    pub fn has(&self, site: &'static str) -> bool {
+        // Nearly always it is the very same text: a site is named in one place.
+        self.0.iter().any(|open| std::ptr::eq(*open, site) || *open == site)
+    }
+}
+
 /// Gives the scripted answer to every question and draws durations from ChaCha8 by seed.
 #[derive(Clone, Debug)]
 pub struct Seeded {

@@ -4,6 +4,6 @@ mod choose;
 mod queue;
 mod time;
 
-pub use choose::{Choice, Chooser, Scripted, Seeded};
+pub use choose::{Choice, Chooser, Open, Scripted, Seeded};
 pub use queue::EventQueue;
 pub use time::Time;

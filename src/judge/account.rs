@@ -14,7 +14,7 @@ const PAGES_MAX: usize = 1 << 25;
 const REQS_MAX: usize = 1 << 22;
 
 /// The owners of everything.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Account {
     slots: Vec<Option<Owner>>,
     pages: Vec<Option<Owner>>,
@@ -29,6 +29,17 @@ impl Account {
     #[inline]
     pub fn holder(&self, slot: SlotId) -> Option<Owner> {
         self.slots.get(slot.index()).copied().flatten()
+    }
+
+    /// Who holds a page.
+    #[inline]
+    pub fn page_holder(&self, page: PageId) -> Option<Owner> {
+        self.pages.get(page.index()).copied().flatten()
+    }
+
+    /// Whether a request holds a lock.
+    pub fn is_locked(&self, req: ReqId) -> bool {
+        self.locks.get(req.index()).is_some_and(Option::is_some)
     }
 
     /// A slot was given out.

@@ -11,7 +11,7 @@ use crate::record::BatchId;
 const LAUNCHES: usize = 8;
 
 /// Launches count from 1; what precedes them, number 0, is always known.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Clock {
     launched: u64,
     completed: u64,
@@ -34,6 +34,11 @@ impl Clock {
     pub fn wait(&mut self, batch: BatchId) {
         let known = self.batches.iter().filter(|known| known.0 == batch).map(|known| known.1).max();
         self.completed = self.completed.max(known.unwrap_or(0));
+    }
+
+    /// Launches that the CPU has not waited for.
+    pub fn in_flight(&self) -> u64 {
+        self.launched - self.completed
     }
 
     /// The number of the last launch.

@@ -24,7 +24,7 @@ pub struct Options {
 /// Judges a run while it happens, or a record afterwards: a [`crate::record::Sink`] that ends in a [`Judgement`].
 ///
 /// Memory grows with the requests alive, the slots and the pages, not with the length of the run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Judge {
     options: Options,
     pub(super) requests: Requests,
@@ -34,6 +34,7 @@ pub struct Judge {
     pub(super) counts: Checkpoints,
     pub(super) findings: Findings,
     pub(super) turns: u32,
+    pub(super) goals: super::Goals,
     pub(super) bound: Option<bool>,
     /// An assertion ended the modelled process: what it held is nobody's fault.
     dead: bool,
@@ -54,6 +55,7 @@ impl Judge {
             counts: Checkpoints::default(),
             findings: Findings::new(),
             turns: 0,
+            goals: super::Goals::default(),
             bound: None,
             dead: false,
             pins_missed: Vec::new(),
@@ -158,7 +160,7 @@ impl Judge {
     }
 
     /// Whatever is due and not recorded now never will be.
-    fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
         self.rows.close(&mut self.requests, &mut self.counts);
         for (req, live) in self.requests.iter() {
             live.dues.release(req, false, &mut self.counts, &mut self.findings);
@@ -181,7 +183,7 @@ fn verdict(findings: &[Finding], cut: bool) -> Verdict {
 }
 
 /// What a finding by itself makes of a run. An inherited one adds nothing to its root.
-fn weight(finding: &Finding) -> Verdict {
+pub fn weight(finding: &Finding) -> Verdict {
     match finding.kind {
         Kind::Lost => Verdict::Lossy,
         Kind::Mislabelled | Kind::Unwritten | Kind::Foreign | Kind::Aliased | Kind::Torn => Verdict::Corrupt,

@@ -3,13 +3,13 @@
 //! Owns the lengths that a request has recorded, and the classification. Refuses to look at masks, labels left from
 //! before, or `kv_committed_len`: the reference is the forward's write.
 
-use crate::record::{Kept, SlotId};
+use crate::record::{Canon, Kept, SlotId};
 
 use super::Class;
 use super::window::Seen;
 
 /// The written lengths that the rule has named while the request holds its track slots, sorted.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Marks {
     lens: Vec<u32>,
 }
@@ -24,6 +24,12 @@ impl Marks {
     #[inline]
     pub fn named(&self, len: u32) -> bool {
         has(&self.lens, len)
+    }
+
+    /// Writes the lengths.
+    pub fn canon(&self, out: &mut Canon) {
+        self.lens.iter().for_each(|&len| out.word(len));
+        out.word(u32::MAX);
     }
 
     /// The class of a row, and the length that its decision names for a state that was really written, if any. `late`

@@ -41,7 +41,7 @@ pub(super) enum Trouble {
 }
 
 /// All findings of a run so far.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Findings {
     /// The loop turn.
     pub turn: u32,
@@ -89,6 +89,12 @@ impl Findings {
         self.list[index].slot = slot;
         self.groups.insert((trouble, req), (index, count));
         Some(index)
+    }
+
+    /// Takes what was found so far.
+    pub fn take(&mut self) -> Vec<Finding> {
+        self.groups.clear();
+        std::mem::take(&mut self.list)
     }
 
     /// The list, with the counts of grouped findings in their reasons, and the requests there by name.

@@ -27,7 +27,7 @@ pub(super) struct Hit {
 }
 
 /// A request that has not been released.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Live {
     /// Its tokens.
     pub truth: Truth,
@@ -46,7 +46,7 @@ pub(super) struct Live {
 }
 
 /// All requests.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Requests {
     live: Vec<Option<Box<Live>>>,
     /// The token memory of released requests, emptied, for the next ones.
@@ -76,6 +76,12 @@ impl Requests {
     #[inline]
     pub fn get(&mut self, req: ReqId) -> Option<&mut Live> {
         self.live.get_mut(req.index())?.as_deref_mut()
+    }
+
+    /// A request, to look at.
+    #[inline]
+    pub fn peek(&self, req: ReqId) -> Option<&Live> {
+        self.live.get(req.index())?.as_deref()
     }
 
     /// A request, made up if it was never seen.

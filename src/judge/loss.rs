@@ -3,7 +3,7 @@
 //! Owns the due lengths of one request that nobody has recorded, and the counts of the run. Refuses to find a state
 //! wrong: a loss only means that tokens will be computed again.
 
-use crate::record::{Phase, ReqId, SlotId};
+use crate::record::{Canon, Phase, ReqId, SlotId};
 
 use super::findings::Findings;
 use super::{Checkpoints, Kind};
@@ -24,7 +24,7 @@ pub(super) struct Due {
 }
 
 /// The due lengths of one request.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Dues {
     /// Processed, and recorded by nobody.
     open: Vec<Due>,
@@ -54,6 +54,22 @@ impl Dues {
     pub fn refuse(&mut self, k: u32) {
         self.refused.push(k);
         self.overwritten = self.best;
+    }
+
+    /// Writes what a later loss depends on; not what it costs.
+    pub fn canon(&self, out: &mut Canon) {
+        for due in &self.open {
+            out.word(due.k);
+            out.slot(Some(due.slot));
+            out.flag(due.withheld);
+        }
+        out.word(u32::MAX);
+        self.refused.iter().for_each(|&len| out.word(len));
+        out.word(u32::MAX);
+        for len in [Some(self.best), Some(self.overwritten), self.offered, self.reach] {
+            out.maybe(len);
+        }
+        out.flag(self.declined);
     }
 
     /// A state was offered to the tree under a key of this length; at the end of the request under `offered`, too.

@@ -15,11 +15,13 @@
 
 mod account;
 mod audit;
+mod canon;
 mod clock;
 mod court;
 mod decide;
 mod effects;
 mod findings;
+mod goals;
 mod live;
 mod loss;
 mod race;
@@ -30,5 +32,6 @@ mod truth;
 mod verdict;
 mod window;
 
-pub use court::{Judge, Options};
+pub use goals::Goals;
+pub use court::{Judge, Options, weight};
 pub use verdict::{Boundary, Checkpoints, Class, Decisions, Finding, Judgement, Kind, MaskReuse, Outcome, Verdict};

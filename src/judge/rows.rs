@@ -30,7 +30,7 @@ struct Open {
 }
 
 /// Counts over all rows, and the row that is open.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Rows {
     open: Open,
     keep_boundaries: bool,
@@ -157,6 +157,13 @@ impl Rows {
             let (k, due) = (seen.k.unwrap_or(0), seen.due);
             self.boundaries.push(Boundary { turn, batch, req, k, lookahead, check, fired, label, slot, due, class });
         }
+    }
+
+    /// Forgets what is only counted.
+    pub fn forget_counts(&mut self) {
+        (self.decode_results, self.near) = (0, [0; 2]);
+        self.far.clear();
+        (self.decisions, self.mask_reuse) = (Decisions::default(), MaskReuse::default());
     }
 
     /// Processed rows by lookahead.

@@ -4,7 +4,7 @@
 //! who may write a slot (that is `account`), which content would be right (that is `audit`), and what an access without
 //! order means (that is `race`).
 
-use crate::record::{BatchId, ReqId, SlotId, State};
+use crate::record::{BatchId, Canon, Names, ReqId, SlotId, State};
 
 use super::clock::Clock;
 use super::truth::UNKNOWN;
@@ -76,7 +76,7 @@ pub(super) struct Pending {
 }
 
 /// All slots, and how far the CPU knows the forwards to be.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Store {
     slots: Vec<Slot>,
     clock: Clock,
@@ -185,6 +185,52 @@ impl Store {
             ((launch, Some(req)), false)
         };
         (!self.clock.knows(launch)).then_some(Pending { req, writes, inherited: launch <= slot.since })
+    }
+
+    /// Forwards that the CPU has not waited for.
+    pub fn in_flight_count(&self) -> u32 {
+        self.clock.in_flight() as u32
+    }
+
+    /// Whether no forward in flight reads or writes the slot.
+    pub fn is_settled(&self, slot: SlotId) -> bool {
+        let slot = self.get(slot);
+        self.clock.knows(slot.launch) && self.clock.knows(slot.read.0)
+    }
+
+    /// Writes what a slot holds, and what forwards in flight do to it.
+    pub fn canon(&self, slot: SlotId, names: &impl Names, out: &mut Canon) {
+        let slot = self.get(slot);
+        let ago = |launch: u64| (self.clock.launched() - launch) as u32;
+        out.state(slot.content, names);
+        out.req_if_live(slot.writer);
+        out.flag(slot.writer.is_some());
+        let unknown = slot.before.iter().filter(|before| !self.clock.knows(before.launch));
+        for before in unknown {
+            out.word(ago(before.launch));
+            out.state(before.state, names);
+        }
+        if !self.clock.knows(slot.launch) {
+            out.word(ago(slot.launch));
+            out.flag(slot.launch > slot.since);
+            out.req_if_live(slot.earlier);
+            out.flag(slot.earlier.is_some());
+        }
+        out.word(u32::MAX);
+        let (read, reader) = slot.read;
+        if !self.clock.knows(read) {
+            out.word(ago(read));
+            out.flag(read > slot.since);
+            out.req_if_live(Some(reader));
+        }
+        if let Some(Donation { req, state, root }) = slot.donation {
+            out.word(1);
+            out.req_if_live(Some(req));
+            out.flag(slot.writer == Some(req));
+            out.flag(state == slot.content);
+            out.flag(root.is_some());
+        }
+        out.flag(slot.flaw.is_some_and(|flaw| flaw.0 == slot.content));
     }
 
     /// What a read that is not ordered after the write in flight may see: neither the old state nor the new one, as

@@ -8,7 +8,7 @@ use crate::record::{State, Token};
 pub(super) const UNKNOWN: u64 = 0;
 
 /// The tokens of a request as far as the record tells them, with the hash of every prefix.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Truth {
     prefixes: Vec<Prefix>,
 }

@@ -2,7 +2,7 @@
 //!
 //! Owns which step a batch ran, where its forward kept the state, and what was prepared since. Refuses to judge.
 
-use crate::record::{BatchId, SlotId};
+use crate::record::{BatchId, Canon, SlotId};
 
 /// Decode steps of one request that are remembered. At most three of its batches are between prepare and result.
 const STEPS: usize = 4;
@@ -23,7 +23,7 @@ struct Step {
 const NO_STEP: Step = Step { batch: BatchId(0), k: 0, nth: None, track: None, launched: false, processed: true };
 
 /// The last decode steps of a request.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Window {
     steps: [Step; STEPS],
     next: usize,
@@ -124,6 +124,19 @@ impl Window {
         for step in &mut self.steps {
             step.processed = true;
         }
+    }
+
+    /// Writes the steps whose results are to come, oldest first.
+    pub fn canon(&self, out: &mut Canon) {
+        let ring = (0..STEPS).map(|nth| &self.steps[(self.next + nth) % STEPS]);
+        for step in ring.filter(|step| !step.processed) {
+            out.batch(step.batch);
+            out.word(step.k);
+            out.maybe(step.nth.map(|nth| self.prepared.wrapping_sub(nth)));
+            out.slot(step.track);
+            out.flag(step.launched);
+        }
+        out.word(u32::MAX);
     }
 
     /// The index of the step prepared `count` steps ago.

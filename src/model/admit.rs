@@ -145,9 +145,11 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
 
     fn budget(&self) -> Budget {
         let engine = &self.setup.engine;
+        // Where any request may end by a stop token, none is sure to reach its length.
+        let lengths_are_sure = engine.fixed_length_reserves_all && !self.chooser.is_open("stop");
         let running = self.world.running.reqs.iter().map(|req| {
             let spec = &self.setup.requests[req.index()];
-            let fixed = engine.fixed_length_reserves_all && spec.stop == Stop::Length;
+            let fixed = lengths_are_sure && spec.stop == Stop::Length;
             let ratio = if fixed { 1.0 } else { self.world.ratio.current };
             (spec.max_new.saturating_sub(self.world.reqs[req.index()].outputs), ratio)
         });

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::engine::{EventQueue, Time};
-use crate::record::ReqId;
+use crate::record::{Canon, ReqId};
 
+use super::frame::Frame;
 use super::setup::{Arrive, Setup};
 
 /// A request that may be seen now.
@@ -95,6 +96,19 @@ impl Arrivals {
     /// The next turn and the next time at which a request comes by itself.
     pub fn next(&self) -> (Option<u32>, Option<Time>) {
         (self.by_turn.keys().next().copied(), self.timed.next_at())
+    }
+
+    /// Writes the due requests in the order in which they will be asked about. Who else has not been seen follows from what
+    /// was.
+    pub fn canon(&self, frame: Frame, out: &mut Canon) {
+        let mut due = self.due.clone();
+        due.sort_unstable();
+        for due in due {
+            out.req(due.req);
+            if frame.clock_matters {
+                out.long(due.at.ns());
+            }
+        }
     }
 
     /// Whether some request waits to be pinned to one for which `over` holds.

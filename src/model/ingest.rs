@@ -3,6 +3,7 @@
 use crate::engine::{Choice, Chooser};
 use crate::record::{Fact, Phase, ReqId, Sink, State};
 
+use super::arrivals::Due;
 use super::features::Features;
 use super::machine::Machine;
 use super::prompt::materialise;
@@ -37,7 +38,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             let choice = Choice { site: "arrival", subject: due.req.0, options: 2, default: 1 };
             chooser.choose(choice) == 1
         });
-        for due in seen {
+        for due in self.in_order(seen) {
             self.see(due.req, due.at);
         }
         if F::EVENTS {
@@ -45,6 +46,20 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         }
         self.spend(self.setup.costs.ingest);
         self.end();
+    }
+
+    /// The order in which requests that are seen in one turn join the waiting queue: by time and place in the setup,
+    /// unless the chooser has another.
+    fn in_order(&mut self, mut seen: Vec<Due>) -> Vec<Due> {
+        if seen.len() < 2 || !self.chooser.is_open("order") {
+            return seen;
+        }
+        for place in 0..seen.len() - 1 {
+            let options = (seen.len() - place) as u32;
+            let next = self.chooser.choose(Choice { site: "order", subject: seen[place].req.0, options, default: 0 });
+            seen[place..=place + next as usize].rotate_right(1);
+        }
+        seen
     }
 
     fn see(&mut self, req: ReqId, at: crate::engine::Time) {

@@ -135,6 +135,11 @@ impl World {
         self.rows_held
     }
 
+    /// Whether the last turn did nothing.
+    pub(super) fn idle(&self) -> bool {
+        self.idle
+    }
+
     /// The radix tree, for audits.
     pub fn tree(&self) -> &Radix {
         &self.tree
@@ -198,6 +203,14 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
     /// # Panics
     /// If `setup` asks for a feature that `F` lacks.
     pub fn with_features(setup: &'a Setup, rule: &'a dyn Rule, chooser: &'a mut C, sink: &'a mut S) -> Self {
+        Self::resume(setup, rule, chooser, sink, World::new(setup))
+    }
+
+    /// A machine in a state that it, or another one for the same setup and rule, was in between two turns.
+    ///
+    /// # Panics
+    /// If `setup` asks for a feature that `F` lacks.
+    pub fn resume(setup: &'a Setup, rule: &'a dyn Rule, chooser: &'a mut C, sink: &'a mut S, world: World) -> Self {
         assert!(F::suffice(setup), "the setup asks for a feature that this machine is built without");
         Machine {
             setup,
@@ -206,7 +219,7 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
             sink,
             skew: false,
             witness: false,
-            world: World::new(setup),
+            world,
             features: PhantomData,
         }
     }

@@ -8,11 +8,13 @@ mod admit;
 mod arrivals;
 mod batch;
 mod budget;
+mod canon;
 mod cache;
 mod clock;
 mod doors;
 mod features;
 mod forward;
+mod frame;
 mod ingest;
 mod machine;
 mod masks;
@@ -29,9 +31,11 @@ mod setup;
 mod skew;
 mod slots;
 mod store;
+mod vary;
 mod verify;
 mod witness;
 
+pub use frame::Frame;
 pub use features::{Every, Features, Plain};
 pub use machine::{Ended, Machine, World};
 pub use radix::TombstoneLock;
@@ -41,3 +45,4 @@ pub use setup::{
     Accept, Arrive, CopyOnWrite, Cost, Costs, Engine, Event, Exhaustion, FinishOrder, Grid, KvEviction, MixedTracking,
     Prompt, Release, RequestSpec, ResultQueue, Setup, SlotFree, SlotHeadroom, Snapshot, Spec, Stop, Strategy,
 };
+pub use vary::Vary;

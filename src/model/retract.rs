@@ -37,7 +37,8 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             return None;
         }
         let subject = self.world.forwards;
-        let options = rows.len() as u32 + 1;
+        // The only row has nobody to make way for.
+        let options = if rows.len() > 1 { rows.len() as u32 + 1 } else { 1 };
         let chosen = self.chooser.choose(Choice { site: "retract", subject, options, default: scripted });
         chosen.checked_sub(1).map(|place| order[order.len() - 1 - place as usize])
     }

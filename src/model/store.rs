@@ -116,7 +116,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
 }
 
 /// The request that an owner stands for.
-fn holder(owner: Owner) -> Option<ReqId> {
+pub(super) fn holder(owner: Owner) -> Option<ReqId> {
     match owner {
         Owner::Active(req) | Owner::Track(req, _) | Owner::Request(req) => Some(req),
         Owner::Spare | Owner::Tree => None,

@@ -20,6 +20,8 @@ pub fn json(scenario: &Scenario, default_rule: &str) -> String {
     let beyond_preset: Vec<&str> = set.filter(|name| differences.contains(name)).collect();
     let requests: Vec<Json> = (0..setup.requests.len()).map(|i| request(setup, i)).collect();
     let events: Vec<Json> = setup.events.iter().map(|event| spell_event(setup, *event)).collect();
+    let open = scenario.vary.fields().into_iter().filter(|(.., open)| *open);
+    let vary: Vec<&str> = open.map(|(name, ..)| name).collect();
     let object = json!({
         "name": scenario.name,
         "rule": scenario.rule.as_deref().unwrap_or(default_rule),
@@ -29,6 +31,7 @@ pub fn json(scenario: &Scenario, default_rule: &str) -> String {
         "preset": beyond_preset,
         "requests": requests,
         "events": events,
+        "vary": vary,
     });
     format!("{object}\n")
 }

@@ -29,7 +29,7 @@ mod write;
 
 use std::path::{Path, PathBuf};
 
-use crate::model::{Event, RequestSpec, Setup};
+use crate::model::{Event, RequestSpec, Setup, Vary};
 
 pub use diagnostic::Diagnostic;
 pub use expect::{Expect, ExpectFinding, ExpectVerdict, FINDING_KINDS};
@@ -56,6 +56,8 @@ pub struct Scenario {
     pub seed: u64,
     /// What to run.
     pub setup: Setup,
+    /// What is left open to a search; nothing to a plain run.
+    pub vary: Vary,
     /// What must come out, for the rules listed.
     pub expect: Vec<Expect>,
 }
@@ -119,6 +121,7 @@ pub fn parse(name: &str, text: &str, base: &Path, rules: &[&str]) -> Result<Scen
         rule: file.rule,
         seed: file.seed.unwrap_or(0),
         setup: Setup { engine, costs, requests: specs, names, events, turns_max },
+        vary: file.vary.unwrap_or_default().into(),
         expect,
     })
 }

@@ -15,6 +15,7 @@ pub(super) struct File {
     pub requests: Option<Vec<Request>>,
     pub trace: Option<Trace>,
     pub events: Option<Vec<Event>>,
+    pub vary: Option<Vary>,
     pub expect: Option<Vec<Expect>>,
     pub rule: Option<String>,
     pub seed: Option<u64>,
@@ -186,6 +187,25 @@ pub(super) struct Trace {
 pub(super) enum TraceFormat {
     AzureCsv,
     MooncakeJsonl,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Vary {
+    pub arrivals: bool,
+    pub stops: bool,
+    pub aborts: bool,
+    pub retract: bool,
+    pub alloc_failure: bool,
+    pub accept: bool,
+    pub order: bool,
+}
+
+impl From<Vary> for model::Vary {
+    fn from(raw: Vary) -> Self {
+        let Vary { arrivals, stops, aborts, retract, alloc_failure, accept, order } = raw;
+        model::Vary { arrivals, stops, aborts, retract, alloc_failure, accept, order }
+    }
 }
 
 #[derive(Debug, Deserialize)]

@@ -233,6 +233,8 @@ fn example(field: &str) -> String {
         "format" => "AzureCsv or MooncakeJsonl",
         "path" => "\"trace.csv\"",
         "events" => "[(turn: 7, do: FailAlloc(\"a\"))]",
+        "vary" => "(arrivals: true, stops: true)",
+        "arrivals" | "stops" | "aborts" | "retract" | "alloc_failure" | "order" => "true",
         "expect" => "[(rule: \"mask-lookahead\", verdict: Clean)]",
         "verdict" => "Clean, Lossy, Corrupt, Broken or Inconclusive",
         "findings" => "[(kind: \"unwritten\", request: \"a\", label: 4)]",

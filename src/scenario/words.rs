@@ -5,9 +5,6 @@ const QUOTED_CHARS: usize = 40;
 /// The most known words that a remedy lists.
 const LISTED: usize = 24;
 
-/// Field names that belong to what this version does not have, and what that is.
-const LATER: &[(&str, &str)] = &[("vary", "exhaustive search"), ("choices", "recorded choices")];
-
 /// What to do about a word that is none of `known`.
 pub(super) fn instead_of(word: &str, known: &[&str], what: &str) -> String {
     let mut names = known.iter().take(LISTED).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
@@ -22,15 +19,13 @@ pub(super) fn instead_of(word: &str, known: &[&str], what: &str) -> String {
 
 /// The remedy for a field that is not known here.
 pub(super) fn unknown_field(word: &str, known: &[&str]) -> String {
-    match LATER.iter().find(|(name, _)| *name == word) {
-        Some((name, what)) => format!("`{name}` belongs to {what}, which this version does not have: leave it out"),
-        None if ["abort", "aborts", "retract", "retracts"].contains(&word) => {
+    match word {
+        "choices" => "a list of choices is given on the command line: `overlapsim run FILE --choices 0.1.2`".into(),
+        "abort" | "aborts" | "retract" | "retracts" if !known.contains(&"stops") => {
             "write it as an event: `events: [(turn: 7, do: Abort(\"a\"))]`, or `Retract(\"a\")`".into()
         }
-        None if word == "reason" => {
-            "a finding is told apart by kind, request, label, holds, turn and slot: leave `reason` out".into()
-        }
-        None => instead_of(word, known, "the fields here are"),
+        "reason" => "a finding is told apart by kind, request, label, holds, turn and slot: leave `reason` out".into(),
+        _ => instead_of(word, known, "the fields here are"),
     }
 }
 

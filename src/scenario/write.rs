@@ -47,6 +47,11 @@ pub fn write(scenario: &Scenario) -> String {
         }
         out.push_str("    ],\n");
     }
+    if !scenario.vary.is_nothing() {
+        let open = scenario.vary.fields().into_iter().filter(|(.., open)| *open);
+        let fields: Vec<String> = open.map(|(name, ..)| format!("{name}: true")).collect();
+        block(&mut out, "vary", &fields);
+    }
     if !scenario.expect.is_empty() {
         out.push_str("    expect: [\n");
         for expect in &scenario.expect {

@@ -31,6 +31,11 @@ impl Lock {
         self.node
     }
 
+    /// Whether the release leaves the state lock alone.
+    pub fn skips_state(&self) -> bool {
+        self.skip_state
+    }
+
     /// Forgets that the node had no state when it was locked, as prefill admission does up to
     /// 0.5.18 (`_req_inc_lock_ref` clears the request's skip set): the release will steal.
     pub fn forget_skip(&mut self) {

@@ -1,0 +1,129 @@
+//! The state of the judge between two turns, written out in canonical words: all that can bear on a later finding.
+//!
+//! Left out are counts, where and when things were, what was found already, and what is known only of requests that are
+//! over. Findings are taken as they come ([`Judge::take_findings`]), so that two ways to a state need not have found the
+//! same.
+
+use crate::record::{Canon, Names, Owner, PageId, ReqId, SlotId, State};
+
+use super::court::Judge;
+use super::live::Live;
+use super::{Finding, Goals};
+
+/// Where one list ends and the next begins.
+const END: u32 = u32::MAX - 2;
+
+impl Judge {
+    /// What was found since this was last asked, with the goals that were reached, and forgets what only a report needs.
+    /// `over` says that the run has ended. The words of accounting findings do not say how often.
+    pub fn take_findings(&mut self, over: bool) -> (Vec<Finding>, Goals) {
+        self.rows.close(&mut self.requests, &mut self.counts);
+        if over {
+            self.settle();
+        }
+        self.forget_counts();
+        (self.findings.take(), std::mem::take(&mut self.goals))
+    }
+
+    /// Whether a bound ended the run, or it named more than the judge follows.
+    pub fn is_cut(&self) -> bool {
+        self.bound.is_some() || self.store.overflow || self.account.overflow || self.requests.overflow
+    }
+
+    /// The state letter by letter, but for where and when it is.
+    pub fn literal(&self) -> String {
+        let mut judge = self.clone();
+        judge.findings.turn = 0;
+        format!("{judge:?}")
+    }
+
+    fn forget_counts(&mut self) {
+        self.counts = super::Checkpoints::default();
+        self.rows.forget_counts();
+        self.turns = 0;
+        self.pins_missed.clear();
+        self.pins_ended.clear();
+    }
+
+    /// Writes what is known of every live request and of every slot that has a label, in the order of the labels; slots
+    /// that only the judge still looks at get theirs here.
+    pub fn canon(&self, out: &mut Canon) {
+        for at in 0..out.reqs().len() {
+            let req = out.reqs()[at];
+            out.flag(self.account.is_locked(req));
+            match self.requests.peek(req) {
+                Some(live) => self.canon_live(live, out),
+                None => out.word(END),
+            }
+        }
+        out.word(self.store.in_flight_count());
+        let mut at = 0;
+        while at < out.slots().len() {
+            self.canon_slot(out.slots()[at], out);
+            at += 1;
+        }
+    }
+
+    fn canon_live(&self, live: &Live, out: &mut Canon) {
+        out.flag(live.taint.is_some());
+        match live.hit {
+            Some(hit) => {
+                out.slot(Some(hit.source));
+                out.word(hit.len);
+                out.flag(hit.root.is_some());
+            }
+            None => out.word(END),
+        }
+        live.window.canon(out);
+        live.marks.canon(out);
+        live.dues.canon(out);
+    }
+
+    fn canon_slot(&self, slot: SlotId, out: &mut Canon) {
+        let holder = self.account.holder(slot);
+        match holder {
+            None => out.word(0),
+            Some(Owner::Spare) => out.word(1),
+            Some(Owner::Tree) => out.word(2),
+            Some(Owner::Active(req)) => {
+                out.word(3);
+                out.req_if_live(Some(req));
+            }
+            Some(Owner::Request(req)) => {
+                out.word(4);
+                out.req_if_live(Some(req));
+            }
+            Some(Owner::Track(req, index)) => {
+                out.word(5 + u32::from(index));
+                out.req_if_live(Some(req));
+            }
+        }
+        self.store.canon(slot, self, out);
+    }
+}
+
+impl Names for Judge {
+    #[inline]
+    fn owner(&self, state: State, canon: &Canon) -> Option<ReqId> {
+        let has = |req: &&ReqId| {
+            let live = self.requests.peek(**req);
+            state.n > 0 && live.is_some_and(|live| live.truth.surely_holds(state, state.n))
+        };
+        canon.reqs().iter().find(has).copied()
+    }
+
+    fn is_blank(&self, slot: SlotId, canon: &Canon) -> bool {
+        let state = self.store.content(slot);
+        let of_use = state != State::ZERO && (canon.shares() || self.owner(state, canon).is_some());
+        !of_use && self.store.is_settled(slot) && self.account.holder(slot).is_none()
+    }
+
+    fn page(&self, page: PageId, req: ReqId) -> u32 {
+        match self.account.page_holder(page) {
+            None => 0,
+            Some(Owner::Request(holder)) if holder == req => 1,
+            Some(Owner::Tree) => 2,
+            Some(_) => 3,
+        }
+    }
+}

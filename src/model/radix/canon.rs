@@ -1,0 +1,59 @@
+//! The tree written out in canonical words.
+//!
+//! Where nothing is ever evicted, only what a live request, or one to come, can match is written: the order of use and the
+//! locks decide nothing then.
+
+use crate::record::{Canon, Names, State};
+
+use super::{NodeId, Radix};
+
+impl Radix {
+    /// Writes the tree. Returns the rank of every node, by its place in the arena; the root has the highest number.
+    pub fn canon(&self, ample: bool, names: &impl Names, out: &mut Canon) -> Vec<u32> {
+        let mut nodes = Vec::with_capacity(self.nodes.len());
+        let mut open = vec![(NodeId::ROOT, State::ZERO)];
+        while let Some((at, state)) = open.pop() {
+            for &(_, child) in &self.node(at).children {
+                let end = state.fold_all(self.node(child).key.items());
+                let owner = names.owner(end, out);
+                // Longer keys under one that nobody has are nobody's either.
+                if !ample || out.shares() || owner.is_some() {
+                    nodes.push((child, end, owner));
+                    open.push((child, end));
+                }
+            }
+        }
+        if ample {
+            nodes.sort_unstable_by_key(|&(id, end, owner)| {
+                let owner = owner.map(|owner| out.rank(owner));
+                (owner, end.n, if owner.is_some() { 0 } else { end.h }, id)
+            });
+        } else {
+            nodes.sort_unstable_by_key(|&(id, ..)| self.node(id).accessed);
+        }
+        let mut ranks = vec![u32::MAX; self.nodes.len()];
+        for (rank, (id, ..)) in nodes.iter().enumerate() {
+            ranks[id.0 as usize] = rank as u32;
+        }
+        out.word(nodes.len() as u32);
+        for &(id, end, _) in &nodes {
+            let node = self.node(id);
+            out.state(end, names);
+            out.word(ranks[node.parent.0 as usize]);
+            out.word(node.token_count());
+            out.slot(node.state);
+            if !ample {
+                out.word(node.kv_lock);
+                out.word(node.state_lock);
+            }
+        }
+        if !ample {
+            let mut at = self.node(NodeId::ROOT).newer;
+            while at != NodeId::ROOT {
+                out.word(ranks[at.0 as usize]);
+                at = self.node(at).newer;
+            }
+        }
+        ranks
+    }
+}

@@ -1,0 +1,59 @@
+//! What a scenario leaves open: which questions of the machine have more answers than the script's.
+
+use crate::engine::Open;
+
+/// The open questions of a scenario. What is not open is as scripted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Vary {
+    /// Each request may be seen in any turn from its earliest on.
+    pub arrivals: bool,
+    /// Each request may end by a stop token at any output up to its length.
+    pub stops: bool,
+    /// Each request that waits or runs may be aborted at the ingest of any turn.
+    pub aborts: bool,
+    /// Any row, but the only one, may be retracted before a decode step.
+    pub retract: bool,
+    /// The lazy second slot may be refused at any boundary step.
+    pub alloc_failure: bool,
+    /// Speculative decoding: a verify accepts any number of tokens.
+    pub accept: bool,
+    /// Requests that are seen in one turn join the waiting queue in any order.
+    pub order: bool,
+}
+
+impl Vary {
+    /// Everything is open.
+    pub const ALL: Vary = Vary {
+        arrivals: true,
+        stops: true,
+        aborts: true,
+        retract: true,
+        alloc_failure: true,
+        accept: true,
+        order: true,
+    };
+
+    /// The name of each field, its site in the machine, and whether it is open.
+    pub fn fields(self) -> [(&'static str, &'static str, bool); 7] {
+        let Vary { arrivals, stops, aborts, retract, alloc_failure, accept, order } = self;
+        [
+            ("arrivals", "arrival", arrivals),
+            ("stops", "stop", stops),
+            ("aborts", "abort", aborts),
+            ("retract", "retract", retract),
+            ("alloc_failure", "alloc_failure", alloc_failure),
+            ("accept", "accept", accept),
+            ("order", "order", order),
+        ]
+    }
+
+    /// The sites at which a chooser may answer as it likes.
+    pub fn open(self) -> Open {
+        Open(self.fields().iter().filter(|(.., open)| *open).map(|(_, site, _)| *site).collect())
+    }
+
+    /// Whether nothing is open.
+    pub fn is_nothing(self) -> bool {
+        self == Vary::default()
+    }
+}

@@ -1,0 +1,265 @@
+//! A state of a run written out in canonical words, and its fingerprint: two states with the same words have the same
+//! future, but for the names of slots, batches and interchangeable requests.
+//!
+//! Owns the renaming: by order of first use. Who writes a state out decides what can matter later; this only makes sure
+//! that numbers given by chance do not.
+
+use super::{BatchId, PageId, ReqId, SlotId, State};
+
+/// The label of a request that is not alive.
+const GONE: u32 = u32::MAX;
+/// The label of nothing.
+const NONE: u32 = u32::MAX - 1;
+
+/// What the contents of slots and nodes are called: by whoever knows the tokens of the requests.
+pub trait Names {
+    /// The live request whose first `state.n` tokens a state is the fold of, if there is one.
+    fn owner(&self, state: State, canon: &Canon) -> Option<ReqId>;
+
+    /// Whether a free slot is like one that was never used: no forward in flight uses it, and what it holds is the prefix
+    /// of no request.
+    fn is_blank(&self, slot: SlotId, canon: &Canon) -> bool;
+
+    /// Whose a page is: 0 nobody's, 1 this request's, 2 the tree's, 3 another's.
+    fn page(&self, page: PageId, req: ReqId) -> u32;
+}
+
+/// Words under way, with the labels given so far. One value serves many states: [`Canon::begin`] clears it.
+#[derive(Clone, Debug)]
+pub struct Canon {
+    /// Little-endian words of 32 bits.
+    words: Vec<u8>,
+    /// By request: the first member of its class of interchangeable requests, itself if it has none.
+    classes: Vec<u32>,
+    /// Whether a state that no live request has a prefix of can still be of use: prompts are made of others' tokens.
+    shares: bool,
+    /// By class: how many members have a label.
+    used: Vec<u32>,
+    /// By class: members without a label, unseen and over.
+    counts: Vec<[u32; 2]>,
+    /// By request: its label.
+    reqs: Vec<u32>,
+    /// Requests in the order of their labels.
+    req_order: Vec<ReqId>,
+    /// By slot: the round in which it got its label, and the label.
+    slots: Vec<(u32, u32)>,
+    slot_order: Vec<SlotId>,
+    round: u32,
+    batches: Vec<BatchId>,
+}
+
+impl Canon {
+    /// For runs of requests with these classes of interchangeable ones.
+    pub fn new(classes: Vec<u32>, shares: bool) -> Canon {
+        let count = classes.len();
+        Canon {
+            words: Vec::with_capacity(1024),
+            classes,
+            shares,
+            used: vec![0; count],
+            counts: vec![[0; 2]; count],
+            reqs: vec![GONE; count],
+            req_order: Vec::with_capacity(count),
+            slots: Vec::new(),
+            slot_order: Vec::new(),
+            round: 0,
+            batches: Vec::new(),
+        }
+    }
+
+    /// Forgets words and labels.
+    pub fn begin(&mut self) {
+        self.words.clear();
+        self.used.fill(0);
+        self.reqs.fill(GONE);
+        self.req_order.clear();
+        self.slot_order.clear();
+        self.batches.clear();
+        self.round += 1;
+    }
+
+    /// A number.
+    #[inline]
+    pub fn word(&mut self, word: u32) {
+        self.words.extend_from_slice(&word.to_le_bytes());
+    }
+
+    /// A yes or no.
+    #[inline]
+    pub fn flag(&mut self, flag: bool) {
+        self.word(u32::from(flag));
+    }
+
+    /// A long number.
+    #[inline]
+    pub fn long(&mut self, long: u64) {
+        self.words.extend_from_slice(&long.to_le_bytes());
+    }
+
+    /// A number or nothing.
+    #[inline]
+    pub fn maybe(&mut self, word: Option<u32>) {
+        self.word(word.unwrap_or(NONE));
+    }
+
+    /// Whether contents that no live request has a prefix of can still be of use.
+    pub fn shares(&self) -> bool {
+        self.shares
+    }
+
+    /// Gives a live request its label, if it has none, and writes that.
+    #[inline]
+    pub fn req(&mut self, req: ReqId) {
+        let index = req.index();
+        if self.reqs[index] == GONE {
+            let class = self.classes[index];
+            let nth = self.used[class as usize];
+            self.used[class as usize] += 1;
+            self.reqs[index] = class | nth << 16;
+            self.req_order.push(req);
+        }
+        self.word(self.reqs[index]);
+    }
+
+    /// The label of a request that may not be alive.
+    #[inline]
+    pub fn req_if_live(&mut self, req: Option<ReqId>) {
+        self.word(req.map_or(NONE, |req| self.reqs[req.index()]));
+    }
+
+    /// The label of a live request.
+    pub fn rank(&self, req: ReqId) -> u32 {
+        self.reqs[req.index()]
+    }
+
+    /// Whether a request has a label.
+    #[inline]
+    pub fn is_live(&self, req: ReqId) -> bool {
+        self.reqs.get(req.index()).is_some_and(|&label| label != GONE)
+    }
+
+    /// The class of a request.
+    pub fn class(&self, req: ReqId) -> u32 {
+        self.classes[req.index()]
+    }
+
+    /// Counts a member of a class that has no label: 0 for one that was not seen, 1 for one that is over.
+    pub fn count(&mut self, class: u32, kind: usize) {
+        self.counts[class as usize][kind] += 1;
+    }
+
+    /// Writes the counts of every class.
+    pub fn counts(&mut self) {
+        for class in 0..self.counts.len() {
+            let [unseen, over] = std::mem::take(&mut self.counts[class]);
+            if unseen + over > 0 {
+                self.word(class as u32);
+                self.word(unseen << 16 | over);
+            }
+        }
+    }
+
+    /// The requests that have labels, in their order.
+    pub fn reqs(&self) -> &[ReqId] {
+        &self.req_order
+    }
+
+    /// Gives a slot its label, if it has none, and writes that.
+    #[inline]
+    pub fn slot(&mut self, slot: Option<SlotId>) {
+        let Some(slot) = slot else { return self.word(NONE) };
+        if slot.index() >= self.slots.len() {
+            self.slots.resize(slot.index() + 1, (0, 0));
+        }
+        let (round, label) = &mut self.slots[slot.index()];
+        if *round != self.round {
+            (*round, *label) = (self.round, self.slot_order.len() as u32);
+            self.slot_order.push(slot);
+        }
+        let label = *label;
+        self.word(label);
+    }
+
+    /// The slots that have labels, in their order.
+    pub fn slots(&self) -> &[SlotId] {
+        &self.slot_order
+    }
+
+    /// Writes the label of a batch.
+    #[inline]
+    pub fn batch(&mut self, batch: BatchId) {
+        let label = self.batches.iter().position(|&known| known == batch).unwrap_or_else(|| {
+            self.batches.push(batch);
+            self.batches.len() - 1
+        });
+        self.word(label as u32);
+    }
+
+    /// Writes a content by the name that `names` has for it: a prefix of a live request; otherwise, if it can be of use,
+    /// what it is, and if it cannot, that it is nothing.
+    #[inline]
+    pub fn state(&mut self, state: State, names: &impl Names) {
+        if state == State::ZERO {
+            // Nothing folded: what is folded on may become right yet.
+            self.word(GONE - 2);
+        } else if let Some(owner) = names.owner(state, self) {
+            self.word(self.reqs[owner.index()]);
+            self.word(state.n);
+        } else if self.shares {
+            self.word(NONE);
+            self.word(state.n);
+            self.long(state.h);
+        } else {
+            self.word(GONE);
+        }
+    }
+
+    /// The words so far, little-endian.
+    pub fn words(&self) -> &[u8] {
+        &self.words
+    }
+
+    /// The fingerprint of the words: 128 bits, of which equal ones are taken for equal words.
+    pub fn fingerprint(&self) -> u128 {
+        fingerprint(&self.words)
+    }
+}
+
+/// A 128-bit fingerprint of some bytes.
+pub fn fingerprint(bytes: &[u8]) -> u128 {
+    xxhash_rust::xxh3::xxh3_128(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(write: impl Fn(&mut Canon)) -> Vec<u8> {
+        let mut canon = Canon::new(vec![0, 0, 2], false);
+        canon.begin();
+        write(&mut canon);
+        canon.words().to_vec()
+    }
+
+    #[test]
+    fn slots_batches_and_interchangeable_requests_are_named_by_first_use() {
+        let some = words(|canon| {
+            canon.slot(Some(SlotId(7)));
+            canon.slot(Some(SlotId(3)));
+            canon.slot(Some(SlotId(7)));
+            canon.batch(BatchId(9));
+            canon.req(ReqId(1));
+            canon.req(ReqId(0));
+        });
+        let same = words(|canon| {
+            canon.slot(Some(SlotId(1)));
+            canon.slot(Some(SlotId(2)));
+            canon.slot(Some(SlotId(1)));
+            canon.batch(BatchId(4));
+            canon.req(ReqId(0));
+            canon.req(ReqId(1));
+        });
+        assert_eq!(some, same);
+        assert_ne!(words(|canon| canon.req(ReqId(2))), words(|canon| canon.req(ReqId(0))));
+    }
+}

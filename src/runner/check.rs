@@ -1,0 +1,168 @@
+//! The exhaustive search of a setup under a rule: machine and judge as a system whose states can be told apart.
+
+use crate::engine::{Chooser, Open};
+use crate::judge::{Finding, Judge, Judgement, Kind, Options, Verdict, weight};
+use crate::model::{Ended, Every, Frame, Machine, Rule, Setup, World};
+use crate::record::{Canon, fingerprint};
+use crate::search::{self, Bound, Explored, Limits, Order, Path, Replay, Stepped, System};
+
+use super::{Keep, Outcome, run_with};
+
+/// What `check` is asked to do.
+pub struct Check<'a> {
+    /// What to run.
+    pub setup: &'a Setup,
+    /// Under which rule.
+    pub rule: &'a dyn Rule,
+    /// The questions that are open.
+    pub open: &'a Open,
+    /// Which state is next.
+    pub order: Order,
+    /// Tell states apart by all that they are, not by what can matter later.
+    pub literal: bool,
+    /// Threads; nothing that is reported depends on them.
+    pub jobs: usize,
+}
+
+/// A kind of finding, and the first way to it.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The finding, as a replay of `path` shows it.
+    pub finding: Finding,
+    /// How to get there.
+    pub path: Path,
+    /// How many steps of the search found one of this kind.
+    pub times: u64,
+    /// The judgement of the replay.
+    pub judgement: Judgement,
+}
+
+/// What came of a search.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// The rule.
+    pub rule: &'static str,
+    /// The worst verdict of any run; inconclusive if the search was cut short and found nothing worse.
+    pub verdict: Verdict,
+    /// Counts.
+    pub explored: Explored<Kind>,
+    /// In how many ways interchangeable requests can change places.
+    pub symmetries: u64,
+    /// By kind.
+    pub findings: Vec<Found>,
+}
+
+impl Checked {
+    /// Whether everything was seen.
+    pub fn is_complete(&self) -> bool {
+        self.explored.bound.is_none()
+    }
+}
+
+/// Searches all timings.
+pub fn check(check: &Check<'_>, limits: Limits<'_>) -> Checked {
+    let Check { setup, rule, open, order, literal, jobs } = *check;
+    let timings = Timings { setup, rule, frame: Frame::new(setup), literal };
+    let explored = search::explore(&timings, open, order, jobs, limits);
+    let findings: Vec<Found> = explored
+        .found
+        .iter()
+        .map(|(&kind, (path, times))| {
+            let Outcome { judgement, .. } = replay_choices(setup, rule, open, &path.answers, 0).0;
+            let finding = judgement.findings.iter().find(|finding| counts(finding) && finding.kind == kind);
+            let finding = finding.expect("a replay of its choices shows what the search found").clone();
+            Found { finding, path: path.clone(), times: *times, judgement }
+        })
+        .collect();
+    let worst = findings.iter().map(|found| weight(&found.finding)).max().unwrap_or(Verdict::Clean);
+    let verdict = if explored.bound.is_some() { worst.max(Verdict::Inconclusive) } else { worst };
+    Checked { rule: rule.name(), verdict, explored, symmetries: Frame::symmetries(setup), findings }
+}
+
+/// Runs `setup` with the answers of a list, and by the script where it ends. The shortest durations are drawn as `seed`
+/// says. Also says where the list did not fit.
+pub fn replay_choices(
+    setup: &Setup,
+    rule: &dyn Rule,
+    open: &Open,
+    choices: &[u32],
+    seed: u64,
+) -> (Outcome, Option<search::Misfit>) {
+    let mut chooser = Replay::new(open, choices, seed);
+    let outcome = run_with(setup, rule, &mut chooser, Keep::default(), None);
+    (outcome, chooser.misfit())
+}
+
+/// Whether a finding is a fault of its own.
+pub fn counts(finding: &Finding) -> bool {
+    finding.kind != Kind::Inherited || finding.root.is_none()
+}
+
+/// A machine and its judge between two turns.
+#[derive(Clone, Debug)]
+pub struct Moment {
+    /// Away only while a machine has it.
+    world: Option<World>,
+    judge: Judge,
+}
+
+/// All timings of a setup.
+struct Timings<'a> {
+    setup: &'a Setup,
+    rule: &'a dyn Rule,
+    frame: Frame,
+    literal: bool,
+}
+
+impl System for Timings<'_> {
+    type State = Moment;
+    type Kind = Kind;
+    type Scratch = Canon;
+
+    fn start(&self) -> Moment {
+        let options = Options { page_size: self.setup.engine.page_size, keep_boundaries: false };
+        Moment { world: Some(World::new(self.setup)), judge: Judge::new(options) }
+    }
+
+    fn step(&self, state: &mut Moment, chooser: &mut impl Chooser) -> Stepped<Kind> {
+        let world = state.world.take().expect("a state between two steps is whole");
+        let mut machine = Machine::<_, _, Every>::resume(self.setup, self.rule, chooser, &mut state.judge, world);
+        let ended = machine.turn();
+        let world = state.world.insert(machine.into_world());
+        let out_of_turns = world.turn() >= self.setup.turns_max;
+        let over = ended.is_some() || out_of_turns;
+        if over && ended != Some(Ended::Asserted) {
+            world.tree().check().expect("the radix tree keeps its invariants");
+        }
+        let (findings, goals) = state.judge.take_findings(ended.is_some());
+        let found = findings.iter().filter(|finding| counts(finding)).map(|finding| finding.kind).collect();
+        let cut = state.judge.is_cut() || ended.is_none() && out_of_turns;
+        Stepped { over, cut, found, goals: goals.bits() }
+    }
+
+    fn scratch(&self) -> Canon {
+        Frame::canon(self.setup)
+    }
+
+    fn fingerprint(&self, state: &Moment, canon: &mut Canon) -> u128 {
+        let Moment { world, judge } = state;
+        let world = world.as_ref().expect("a state between two steps is whole");
+        if self.literal {
+            return fingerprint(format!("{}{}", world.literal(self.setup, self.frame), judge.literal()).as_bytes());
+        }
+        canon.begin();
+        world.canon_queues(self.setup, self.frame, canon);
+        world.canon_rest(self.setup, self.frame, judge, canon);
+        judge.canon(canon);
+        canon.fingerprint()
+    }
+}
+
+/// The bound that ended a search, in words.
+pub fn bound_words(bound: Bound) -> &'static str {
+    match bound {
+        Bound::States => "the most states (--max-states)",
+        Bound::Stopped => "the time (--max-time)",
+        Bound::Cut => "a bound within a run: it stalls, or is out of turns",
+    }
+}

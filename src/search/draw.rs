@@ -1,0 +1,123 @@
+//! The chooser of random search: draws answers by seed, in one of several styles, and keeps them as a list.
+
+use rand::{RngExt as _, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::engine::{Choice, Chooser, Open, Seeded};
+
+/// Keeps the draws of choices apart from those of durations, which are as in a plain run with the same seed.
+const CHOICES: u64 = 0x6368_6F69_6365_7321;
+
+/// How answers are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// Every answer is as likely as any other.
+    Uniform,
+    /// By the site: each yes to a question of yes and no has a likelihood in thousandths; other questions are uniform.
+    Weighted(&'static [(&'static str, u32)]),
+    /// The script's answer, but at a few questions spread over the run, after the schedules of probabilistic concurrency
+    /// testing: with `changes` of them over `span` questions.
+    Pct {
+        /// Questions answered otherwise.
+        changes: u32,
+        /// Questions over which they are spread.
+        span: u32,
+    },
+}
+
+/// Draws answers to open questions.
+#[derive(Clone, Debug)]
+pub struct Draw<'a> {
+    open: &'a Open,
+    style: Style,
+    rng: ChaCha8Rng,
+    durations: Seeded,
+    /// The questions at which the answer is not the script's, in order.
+    changes: Vec<u32>,
+    answers: Vec<u32>,
+}
+
+impl<'a> Draw<'a> {
+    /// A chooser whose draws are a function of `seed` alone.
+    pub fn new(open: &'a Open, style: Style, seed: u64) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed ^ CHOICES);
+        let changes = match style {
+            Style::Uniform | Style::Weighted(_) => Vec::new(),
+            Style::Pct { changes, span } => {
+                let mut drawn: Vec<u32> = (0..changes).map(|_| rng.random_range(0..span.max(1))).collect();
+                drawn.sort_unstable();
+                drawn
+            }
+        };
+        Draw { open, style, rng, durations: Seeded::new(seed), changes, answers: Vec::new() }
+    }
+
+    /// The answers so far, as a list that [`super::Replay`] takes.
+    pub fn answers(&self) -> &[u32] {
+        &self.answers
+    }
+
+    fn answer(&mut self, choice: Choice) -> u32 {
+        let Choice { site, options, default, .. } = choice;
+        match self.style {
+            Style::Uniform => self.rng.random_range(0..options),
+            Style::Weighted(sites) => {
+                let yes = sites.iter().find(|known| known.0 == site).filter(|_| options == 2);
+                match yes {
+                    Some(&(_, thousandths)) => u32::from(self.rng.random_range(0..1000) < thousandths),
+                    None => self.rng.random_range(0..options),
+                }
+            }
+            Style::Pct { .. } if self.changes.contains(&(self.answers.len() as u32)) => {
+                (default + 1 + self.rng.random_range(0..options - 1)) % options
+            }
+            Style::Pct { .. } => default,
+        }
+    }
+}
+
+impl Chooser for Draw<'_> {
+    fn choose(&mut self, choice: Choice) -> u32 {
+        if choice.options < 2 || !self.open.has(choice.site) {
+            return choice.default;
+        }
+        let answer = self.answer(choice);
+        self.answers.push(answer);
+        answer
+    }
+
+    fn is_open(&self, site: &'static str) -> bool {
+        self.open.has(site)
+    }
+
+    fn duration_ns(&mut self, lo_ns: u64, hi_ns: u64) -> u64 {
+        self.durations.duration_ns(lo_ns, hi_ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(style: Style, seed: u64) -> Vec<u32> {
+        let open = Open(vec!["x"]);
+        let mut draw = Draw::new(&open, style, seed);
+        for _ in 0..64 {
+            draw.choose(Choice { site: "x", subject: 0, options: 2, default: 0 });
+            assert_eq!(draw.choose(Choice { site: "y", subject: 0, options: 2, default: 1 }), 1);
+        }
+        draw.answers().to_vec()
+    }
+
+    #[test]
+    fn draws_are_a_function_of_the_seed_and_the_style() {
+        let pct = Style::Pct { changes: 3, span: 64 };
+        for style in [Style::Uniform, Style::Weighted(&[("x", 150)]), pct] {
+            assert_eq!(drawn(style, 5), drawn(style, 5));
+            assert_ne!(drawn(style, 5), drawn(style, 6));
+        }
+        assert!((1..=3).contains(&drawn(pct, 1).iter().sum::<u32>()));
+        let rare: u32 = (0..50).map(|seed| drawn(Style::Weighted(&[("x", 100)]), seed).iter().sum::<u32>()).sum();
+        assert!((200..450).contains(&rare), "{rare} of 3200");
+    }
+}

@@ -1,0 +1,335 @@
+//! The exhaustive search: a frontier of states, each expanded by every list of answers that its next step can be given.
+//!
+//! States are values, kept in the frontier whole; those seen before are told by fingerprint. The frontier is worked off in
+//! blocks of a fixed size: a block is expanded by as many threads as there are, and its successors are taken in one
+//! order, that of a single thread. So nothing that is reported depends on the number of threads.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::engine::{Chooser, Open};
+
+use super::enumerate::Enumerate;
+use super::visited::Visited;
+
+/// States expanded before their successors are taken in.
+const BLOCK: usize = 1024;
+
+/// What one step came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stepped<K> {
+    /// Nothing comes after it.
+    pub over: bool,
+    /// It was cut short: what comes after is not known.
+    pub cut: bool,
+    /// The kinds of findings.
+    pub found: Vec<K>,
+    /// Goals reached, a bit each.
+    pub goals: u64,
+}
+
+/// What can be searched: a state that is a value, a step that asks a chooser, and a fingerprint that tells states apart
+/// that have different futures.
+pub trait System: Sync {
+    /// A state between two steps.
+    type State: Clone + Send + Sync;
+    /// What findings are told apart by.
+    type Kind: Clone + Ord + Send;
+    /// Memory for fingerprints, one a thread.
+    type Scratch;
+
+    /// The first state.
+    fn start(&self) -> Self::State;
+
+    /// One step.
+    fn step(&self, state: &mut Self::State, chooser: &mut impl Chooser) -> Stepped<Self::Kind>;
+
+    /// Memory for fingerprints.
+    fn scratch(&self) -> Self::Scratch;
+
+    /// The fingerprint of a state that is not over.
+    fn fingerprint(&self, state: &Self::State, scratch: &mut Self::Scratch) -> u128;
+}
+
+/// Which state of the frontier is next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// The oldest: the first way found to anything has the fewest steps.
+    Bfs,
+    /// The newest, block by block: a small frontier.
+    Dfs,
+}
+
+/// How far a search may go.
+pub struct Limits<'a> {
+    /// Most unique states.
+    pub states_max: u64,
+    /// Asked after every block with the number of unique states: whether to stop.
+    pub stop: &'a mut dyn FnMut(u64) -> bool,
+}
+
+/// What ended a search before all was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// The most unique states.
+    States,
+    /// It was told to stop.
+    Stopped,
+    /// A run was cut short by a bound of its own.
+    Cut,
+}
+
+/// The answers that lead somewhere.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Path {
+    /// Steps taken.
+    pub steps: u32,
+    /// The answers to all open questions, without those of the script at the end.
+    pub answers: Vec<u32>,
+}
+
+/// What a search saw.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explored<K> {
+    /// States reached, again and again, the first one counted.
+    pub states: u64,
+    /// States that differ.
+    pub unique: u64,
+    /// Steps taken.
+    pub transitions: u64,
+    /// Most steps to a state.
+    pub depth: u32,
+    /// What ended it, if not all was seen.
+    pub bound: Option<Bound>,
+    /// By kind of finding: the first way to it, and how many steps found one.
+    pub found: BTreeMap<K, (Path, u64)>,
+    /// Goals reached, a bit each.
+    pub goals: u64,
+}
+
+/// Where a unique state came from.
+#[derive(Clone, Copy, Debug)]
+struct Trail {
+    parent: u32,
+    /// Where its answers begin in the list of all answers; they end where those of the next one begin.
+    answers: u32,
+    depth: u32,
+}
+
+/// A state of the frontier.
+struct Node<S> {
+    id: u32,
+    state: S,
+}
+
+/// A step from a node of a block.
+struct Successor<S, K> {
+    /// The node's place in the block.
+    from: u32,
+    /// Its answers in the list of the thread that took the step.
+    answers: (u32, u32),
+    /// The fingerprint, and the state unless it was seen before this block; neither for a step that ends.
+    next: Option<(u128, Option<S>)>,
+    stepped: Option<Box<Stepped<K>>>,
+}
+
+/// What a thread made of its part of a block.
+struct Expanded<S, K> {
+    successors: Vec<Successor<S, K>>,
+    /// Answers, the lowest bit telling whether it is another than the script's.
+    answers: Vec<u32>,
+    goals: u64,
+}
+
+/// Searches everything that can come of `system` when the `open` questions are answered in every way.
+pub fn explore<S: System>(
+    system: &S,
+    open: &Open,
+    order: Order,
+    jobs: usize,
+    limits: Limits<'_>,
+) -> Explored<S::Kind> {
+    let mut search = Search::new(system);
+    let mut frontier = VecDeque::from([Node { id: 0, state: system.start() }]);
+    let bound = loop {
+        if frontier.is_empty() {
+            break None;
+        }
+        if search.visited.len() as u64 >= limits.states_max {
+            break Some(Bound::States);
+        }
+        if (limits.stop)(search.visited.len() as u64) {
+            break Some(Bound::Stopped);
+        }
+        let count = frontier.len().min(BLOCK);
+        let block: Vec<Node<S::State>> = match order {
+            Order::Bfs => frontier.drain(..count).collect(),
+            Order::Dfs => frontier.drain(frontier.len() - count..).rev().collect(),
+        };
+        let ids: Vec<u32> = block.iter().map(|node| node.id).collect();
+        let parts = search.expand(system, open, block, jobs);
+        search.take(&ids, parts, &mut frontier);
+    };
+    search.finish(bound)
+}
+
+/// A search under way.
+struct Search<K> {
+    visited: Visited,
+    trails: Vec<Trail>,
+    answers: Vec<u32>,
+    transitions: u64,
+    depth: u32,
+    cut: bool,
+    found: BTreeMap<K, (Path, u64)>,
+    goals: u64,
+}
+
+impl<K: Clone + Ord + Send> Search<K> {
+    fn new<S: System<Kind = K>>(system: &S) -> Self {
+        let mut visited = Visited::default();
+        visited.insert(system.fingerprint(&system.start(), &mut system.scratch()));
+        Search {
+            visited,
+            trails: vec![Trail { parent: 0, answers: 0, depth: 0 }],
+            answers: Vec::new(),
+            transitions: 0,
+            depth: 0,
+            cut: false,
+            found: BTreeMap::new(),
+            goals: 0,
+        }
+    }
+
+    /// Takes every step from every node of a block, in as many threads as there are jobs.
+    fn expand<S: System<Kind = K>>(
+        &self,
+        system: &S,
+        open: &Open,
+        mut block: Vec<Node<S::State>>,
+        jobs: usize,
+    ) -> Vec<Expanded<S::State, K>> {
+        let share = block.len().div_ceil(jobs.max(1)).max(1);
+        let visited = &self.visited;
+        if block.len() <= share || block.len() < 2 * jobs {
+            return vec![expand_part(system, open, block, 0, visited)];
+        }
+        let mut parts = Vec::new();
+        while !block.is_empty() {
+            let rest = block.split_off(share.min(block.len()));
+            parts.push(std::mem::replace(&mut block, rest));
+        }
+        std::thread::scope(|scope| {
+            let spawned: Vec<_> = parts
+                .into_iter()
+                .enumerate()
+                .map(|(nth, part)| scope.spawn(move || expand_part(system, open, part, nth * share, visited)))
+                .collect();
+            spawned.into_iter().map(|thread| thread.join().expect("a part of the search panicked")).collect()
+        })
+    }
+
+    /// Takes in the successors of a block, in order.
+    fn take<T>(&mut self, ids: &[u32], parts: Vec<Expanded<T, K>>, frontier: &mut VecDeque<Node<T>>) {
+        for part in parts {
+            self.goals |= part.goals;
+            for successor in part.successors {
+                let parent = ids[successor.from as usize];
+                let answers = &part.answers[successor.answers.0 as usize..successor.answers.1 as usize];
+                let depth = self.trails[parent as usize].depth + 1;
+                self.transitions += 1;
+                self.depth = self.depth.max(depth);
+                if let Some(stepped) = successor.stepped {
+                    self.cut |= stepped.cut;
+                    self.find(&stepped, parent, answers, depth);
+                }
+                let Some((print, Some(state))) = successor.next else { continue };
+                if self.visited.insert(print) {
+                    let start = self.answers.len() as u32;
+                    self.answers.extend_from_slice(answers);
+                    let id = u32::try_from(self.trails.len()).expect("fewer than 2^32 states");
+                    self.trails.push(Trail { parent, answers: start, depth });
+                    frontier.push_back(Node { id, state });
+                }
+            }
+        }
+    }
+
+    fn find(&mut self, stepped: &Stepped<K>, parent: u32, answers: &[u32], depth: u32) {
+        for kind in &stepped.found {
+            let better = |known: &(Path, u64)| depth < known.0.steps;
+            match self.found.get_mut(kind) {
+                Some(known) if !better(known) => known.1 += 1,
+                Some(_) | None => {
+                    let times = self.found.get(kind).map_or(0, |known| known.1);
+                    let path = self.path(parent, answers, depth);
+                    self.found.insert(kind.clone(), (path, times + 1));
+                }
+            }
+        }
+    }
+
+    fn path(&self, node: u32, last: &[u32], steps: u32) -> Path {
+        let mut parts = vec![last];
+        let mut at = node;
+        while at != 0 {
+            let Trail { parent, answers, .. } = self.trails[at as usize];
+            let end = self.trails.get(at as usize + 1).map_or(self.answers.len(), |next| next.answers as usize);
+            parts.push(&self.answers[answers as usize..end]);
+            at = parent;
+        }
+        let mut all: Vec<u32> = parts.into_iter().rev().flatten().copied().collect();
+        while all.last().is_some_and(|answer| answer & 1 == 0) {
+            all.pop();
+        }
+        Path { steps, answers: all.into_iter().map(|answer| answer >> 1).collect() }
+    }
+
+    fn finish(self, bound: Option<Bound>) -> Explored<K> {
+        Explored {
+            states: self.transitions + 1,
+            unique: self.visited.len() as u64,
+            transitions: self.transitions,
+            depth: self.depth,
+            bound: bound.or(self.cut.then_some(Bound::Cut)),
+            found: self.found,
+            goals: self.goals,
+        }
+    }
+}
+
+/// Takes every step from every node of a part of a block that begins at place `first`.
+fn expand_part<S: System>(
+    system: &S,
+    open: &Open,
+    part: Vec<Node<S::State>>,
+    first: usize,
+    visited: &Visited,
+) -> Expanded<S::State, S::Kind> {
+    let mut expanded = Expanded { successors: Vec::with_capacity(2 * part.len()), answers: Vec::new(), goals: 0 };
+    let mut scratch = system.scratch();
+    let mut chooser = Enumerate::new(open);
+    for (place, node) in part.into_iter().enumerate() {
+        chooser.begin();
+        let from = (first + place) as u32;
+        loop {
+            // How many lists there are shows only in the step, so all but the step itself works on a copy.
+            let mut state = node.state.clone();
+            let stepped = system.step(&mut state, &mut chooser);
+            let start = expanded.answers.len() as u32;
+            expanded.answers.extend(chooser.answers().map(|(answer, script)| answer << 1 | u32::from(!script)));
+            let answers = (start, expanded.answers.len() as u32);
+            let next = (!stepped.over).then(|| {
+                let print = system.fingerprint(&state, &mut scratch);
+                (print, (!visited.contains(print)).then_some(state))
+            });
+            expanded.goals |= stepped.goals;
+            let told = !stepped.found.is_empty() || stepped.cut;
+            let stepped = told.then(|| Box::new(stepped));
+            expanded.successors.push(Successor { from, answers, next, stepped });
+            if !chooser.advance() {
+                break;
+            }
+        }
+    }
+    expanded
+}
