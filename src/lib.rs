@@ -29,6 +29,7 @@
 //! assert_eq!(corrupt.findings[0].reason, "label 4, but nobody has written the slot");
 //! ```
 
+#[macro_use]
 pub mod engine;
 pub mod record;
 

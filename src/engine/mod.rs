@@ -2,6 +2,8 @@
 
 mod choose;
 mod queue;
+#[macro_use]
+mod reuse;
 mod time;
 
 pub use choose::{Choice, Chooser, Open, Scripted, Seeded};

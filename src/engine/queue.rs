@@ -6,10 +6,21 @@ use std::collections::BinaryHeap;
 use super::Time;
 
 /// Events keyed by `(Time, sequence number)`, so that equal times pop in the order they were pushed.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct EventQueue<T: Ord> {
     heap: BinaryHeap<Reverse<(Time, u64, T)>>,
     pushed: u64,
+}
+
+impl<T: Ord + Clone> Clone for EventQueue<T> {
+    fn clone(&self) -> Self {
+        EventQueue { heap: self.heap.clone(), pushed: self.pushed }
+    }
+
+    fn clone_from(&mut self, from: &Self) {
+        self.heap.clone_from(&from.heap);
+        self.pushed = from.pushed;
+    }
 }
 
 impl<T: Ord> Default for EventQueue<T> {

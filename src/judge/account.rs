@@ -14,7 +14,7 @@ const PAGES_MAX: usize = 1 << 25;
 const REQS_MAX: usize = 1 << 22;
 
 /// The owners of everything.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Account {
     slots: Vec<Option<Owner>>,
     pages: Vec<Option<Owner>>,
@@ -23,6 +23,8 @@ pub(super) struct Account {
     /// Whether a slot, page or request was named that is not followed.
     pub overflow: bool,
 }
+
+clone_in_place!(Account { slots, pages, locks, overflow });
 
 impl Account {
     /// Who holds a slot.

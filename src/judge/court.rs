@@ -24,7 +24,7 @@ pub struct Options {
 /// Judges a run while it happens, or a record afterwards: a [`crate::record::Sink`] that ends in a [`Judgement`].
 ///
 /// Memory grows with the requests alive, the slots and the pages, not with the length of the run.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Judge {
     options: Options,
     pub(super) requests: Requests,
@@ -42,6 +42,11 @@ pub struct Judge {
     pub(super) pins_ended: Vec<ReqId>,
     pub(super) events_unused: Vec<(u32, ReqId)>,
 }
+
+clone_in_place!(Judge {
+    options, requests, store, account, rows, counts, findings, turns, goals, bound, dead, pins_missed, pins_ended,
+    events_unused,
+});
 
 impl Judge {
     /// A judge who has seen nothing.

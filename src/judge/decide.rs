@@ -9,10 +9,12 @@ use super::Class;
 use super::window::Seen;
 
 /// The written lengths that the rule has named while the request holds its track slots, sorted.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Marks {
     lens: Vec<u32>,
 }
+
+clone_in_place!(Marks { lens });
 
 impl Marks {
     /// The track slots are gone, and what was kept in them.

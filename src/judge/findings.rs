@@ -41,7 +41,7 @@ pub(super) enum Trouble {
 }
 
 /// All findings of a run so far.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Findings {
     /// The loop turn.
     pub turn: u32,
@@ -50,6 +50,8 @@ pub(super) struct Findings {
     list: Vec<Finding>,
     groups: BTreeMap<(Trouble, Option<ReqId>), (usize, u64)>,
 }
+
+clone_in_place!(Findings { turn, phase, list, groups });
 
 impl Findings {
     /// None yet, before the first turn.

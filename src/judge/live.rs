@@ -27,7 +27,7 @@ pub(super) struct Hit {
 }
 
 /// A request that has not been released.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Live {
     /// Its tokens.
     pub truth: Truth,
@@ -45,8 +45,10 @@ pub(super) struct Live {
     admitted: bool,
 }
 
+clone_in_place!(Live { truth, window, marks, dues, taint, hit, matched, admitted });
+
 /// All requests.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Requests {
     live: Vec<Option<Box<Live>>>,
     /// The token memory of released requests, emptied, for the next ones.
@@ -55,6 +57,8 @@ pub(super) struct Requests {
     /// Whether a request was named that is not followed.
     pub overflow: bool,
 }
+
+clone_in_place!(Requests { live, spare, outcomes, overflow });
 
 impl Live {
     fn new(truth: Truth) -> Live {

@@ -24,7 +24,7 @@ pub(super) struct Due {
 }
 
 /// The due lengths of one request.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Dues {
     /// Processed, and recorded by nobody.
     open: Vec<Due>,
@@ -48,6 +48,10 @@ pub(super) struct Dues {
     /// The longest prefix that it took from the cache.
     prefix: u32,
 }
+
+clone_in_place!(Dues {
+    open, refused, best, best_at, overwritten, donated, offered, declined, prompt_len, reach, prefix,
+});
 
 impl Dues {
     /// The slot that the boundary step of length `k` asked for was refused.

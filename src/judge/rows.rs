@@ -30,7 +30,7 @@ struct Open {
 }
 
 /// Counts over all rows, and the row that is open.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Rows {
     open: Open,
     keep_boundaries: bool,
@@ -46,6 +46,8 @@ pub(super) struct Rows {
     /// Rows worth a line.
     pub boundaries: Vec<Boundary>,
 }
+
+clone_in_place!(Rows { open, keep_boundaries, decode_results, near, far, decisions, mask_reuse, boundaries });
 
 impl Rows {
     /// Nothing processed yet.

@@ -76,13 +76,15 @@ pub(super) struct Pending {
 }
 
 /// All slots, and how far the CPU knows the forwards to be.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Store {
     slots: Vec<Slot>,
     clock: Clock,
     /// Whether a slot was named that is not followed.
     pub overflow: bool,
 }
+
+clone_in_place!(Store { slots, clock, overflow });
 
 impl Store {
     /// No slot known, nothing launched.

@@ -8,10 +8,12 @@ use crate::record::{State, Token};
 pub(super) const UNKNOWN: u64 = 0;
 
 /// The tokens of a request as far as the record tells them, with the hash of every prefix.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Truth {
     prefixes: Vec<Prefix>,
 }
+
+clone_in_place!(Truth { prefixes });
 
 /// A token, and the hash of the prefix that ends with it.
 #[derive(Clone, Copy, Debug)]

@@ -18,7 +18,7 @@ pub struct Due {
 }
 
 /// The requests not seen yet.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Arrivals {
     timed: EventQueue<ReqId>,
     by_turn: BTreeMap<u32, Vec<ReqId>>,
@@ -26,6 +26,8 @@ pub struct Arrivals {
     before: Vec<(ReqId, ReqId, u32)>,
     due: Vec<Due>,
 }
+
+clone_in_place!(Arrivals { timed, by_turn, after, before, due });
 
 impl Arrivals {
     /// Everything that `setup` will show.

@@ -6,7 +6,7 @@ use super::masks::HostMasks;
 use super::skew::Glimpse;
 
 /// A `ScheduleBatch`. Requests are shared by index; everything else here is the batch's own.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Batch {
     /// Its number, new at every prepare.
     pub id: BatchId,
@@ -40,6 +40,11 @@ pub struct Batch {
     /// Admission found no room last time and need not try again.
     pub is_full: bool,
 }
+
+clone_in_place!(Batch {
+    id, object, mode, reqs, seq_lens, decode_batch_idx, prefix_lens, chunked, extend_track, step_slots, plan,
+    track_rows, glimpses, masks, is_full,
+});
 
 impl Batch {
     /// The batch that runs nothing.

@@ -21,7 +21,7 @@ use super::setup::{Cost, ResultQueue, Setup};
 use super::slots::SlotPool;
 
 /// What the scheduler remembers of the batch it launched last.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) enum Last {
     /// Nothing was launched.
     None,
@@ -31,8 +31,25 @@ pub(super) enum Last {
     Running,
 }
 
+impl Clone for Last {
+    fn clone(&self) -> Self {
+        match self {
+            Last::None => Last::None,
+            Last::Extend(batch) => Last::Extend(batch.clone()),
+            Last::Running => Last::Running,
+        }
+    }
+
+    fn clone_from(&mut self, from: &Self) {
+        match (&mut *self, from) {
+            (Last::Extend(batch), Last::Extend(from)) => batch.clone_from(from),
+            (to, from) => *to = from.clone(),
+        }
+    }
+}
+
 /// A result that has not been processed: the batch as it was queued, and when its forward has been copied back.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Pending {
     pub batch: Batch,
     pub copied: Time,
@@ -40,8 +57,10 @@ pub(super) struct Pending {
     pub accepted: Vec<u32>,
 }
 
+clone_in_place!(Pending { batch, copied, accepted });
+
 /// The state of the machine: a value.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct World {
     pub(super) clock: Clock,
     pub(super) turn: u32,
@@ -53,7 +72,7 @@ pub struct World {
     pub(super) pinned: Vec<ReqId>,
     pub(super) running: Batch,
     pub(super) last: Last,
-    pub(super) queue: VecDeque<Pending>,
+    pub(super) queue: Vec<Pending>,
     pub(super) slots: SlotPool,
     pub(super) pages: PagePool,
     pub(super) tree: Radix,
@@ -80,6 +99,12 @@ pub struct World {
     idle: bool,
 }
 
+clone_in_place!(World {
+    clock, turn, reqs, waiting, arrivals, dependents, pinned, running, last, queue, slots, pages, tree, ratio,
+    rows_held, batches, objects, decoded, chunked, chunk_abort, forwards, deferred_frees, unfinished, events_used,
+    refreshes, idle,
+});
+
 impl World {
     /// The state before turn 0.
     pub fn new(setup: &Setup) -> Self {
@@ -94,7 +119,7 @@ impl World {
             pinned: Vec::new(),
             running: Batch::empty(0),
             last: Last::None,
-            queue: VecDeque::new(),
+            queue: Vec::new(),
             slots: SlotPool::new(engine.mamba_slots),
             pages: PagePool::new(engine.kv_tokens, engine.page_size),
             tree: Radix::new(RadixConfig {
@@ -316,16 +341,18 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
             Mode::Extend | Mode::Mixed => Last::Extend(Box::new(batch.clone())),
             Mode::Decode | Mode::Verify => Last::Running,
         };
-        self.world.queue.push_back(Pending { batch, copied, accepted });
+        self.world.queue.push(Pending { batch, copied, accepted });
         true
     }
 
     /// Takes the oldest result off the queue and processes it.
     fn process_last(&mut self) -> Step {
-        match self.world.queue.pop_front() {
-            Some(pending) => self.process(&pending),
-            None => Ok(()),
+        // At most two wait: there is nothing to gain from a ring.
+        if self.world.queue.is_empty() {
+            return Ok(());
         }
+        let pending = self.world.queue.remove(0);
+        self.process(&pending)
     }
 
     /// The host masks that the result of `pending` sees for its row `i`: its own, or those of the live batch.

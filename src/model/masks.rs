@@ -3,7 +3,7 @@
 use super::rule::{RowMasks, WantsMasks};
 
 /// Host arrays of one decode batch, a value a row.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct HostMasks {
     /// 1 where this batch's step is on the grid.
     mask: Vec<u8>,
@@ -14,6 +14,8 @@ pub struct HostMasks {
     /// `next_track_idx` at prepare; empty if the rule does not want it.
     track_idx: Vec<u8>,
 }
+
+clone_in_place!(HostMasks { mask, mask_next, decode_batch_idx, track_idx });
 
 impl HostMasks {
     /// Builds the arrays for `seq_lens` (lengths after this step) on a grid of `grid` tokens: one remainder a row

@@ -4,7 +4,7 @@ use crate::record::PageId;
 
 /// KV pages 0..count, each `page_size` tokens. The order in which pages are given out matters to nobody: those that came
 /// back go first, so that a snapshot of a large pool is as small as what was used of it.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct PagePool {
     /// The first one never given out, and how many there are.
     fresh: (u32, u32),
@@ -12,6 +12,8 @@ pub struct PagePool {
     free: Vec<PageId>,
     page_size: u32,
 }
+
+clone_in_place!(PagePool { fresh, free, page_size });
 
 impl PagePool {
     /// A full pool of `kv_tokens` tokens, a multiple of `page_size`.

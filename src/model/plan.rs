@@ -116,7 +116,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// The running requests that the result in flight will end by length (`_reqs_finishing_inflight`).
     pub(super) fn finishing_in_flight(&self) -> Vec<ReqId> {
         let engine = &self.setup.engine;
-        let Some(pending) = self.world.queue.front().filter(|_| engine.skip_finishing_decode && engine.overlap) else {
+        let Some(pending) = self.world.queue.first().filter(|_| engine.skip_finishing_decode && engine.overlap) else {
             return Vec::new();
         };
         let ends = |req: &ReqId| {

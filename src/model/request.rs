@@ -18,7 +18,7 @@ pub enum Stage {
 }
 
 /// The live fields of a request (`Req` of the modelled system).
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Req {
     /// How far it has come.
     pub stage: Stage,
@@ -91,6 +91,13 @@ pub struct Req {
     /// Whether it holds a row of the request pool.
     pub holds_row: bool,
 }
+
+clone_in_place!(Req {
+    stage, tokens, tip, prompt_len, outputs, finish, dropped, to_abort, retracted, kv_committed_len, device_len,
+    kv_allocated_len, verifies, finished_len, decode_batch_idx, active, needs_clear, cow_source, track, has_track,
+    next_track_idx, last_track_idx, last_track_seqlen, prev_track_seqlen, decline, prefix_len, extend_end,
+    middle_chunks, untracked_idx, cache_protected_len, branching, last_node, lock, pages, holds_row,
+});
 
 impl Req {
     /// A request that has not been seen.

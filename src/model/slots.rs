@@ -7,7 +7,7 @@ use crate::record::SlotId;
 /// State slots 1..=size; slot 0 is never given out. Allocation takes from the front, freeing appends at the back
 /// (`MambaSlotAllocator`, all four releases). So those never given out stand before those that came back, and are kept as
 /// a range: a snapshot of a large pool is as small as what was used of it.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct SlotPool {
     /// The first one never given out, and the last one.
     fresh: (u32, u32),
@@ -16,6 +16,8 @@ pub struct SlotPool {
     /// Slots taken in advance for the waiting queue, in order.
     spare: VecDeque<SlotId>,
 }
+
+clone_in_place!(SlotPool { fresh, free, spare });
 
 impl SlotPool {
     /// A full pool.

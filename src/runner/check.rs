@@ -99,12 +99,14 @@ pub fn counts(finding: &Finding) -> bool {
 }
 
 /// A machine and its judge between two turns.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Moment {
     /// Away only while a machine has it.
     world: Option<World>,
     judge: Judge,
 }
+
+clone_in_place!(Moment { world, judge });
 
 /// All timings of a setup.
 struct Timings<'a> {
@@ -115,16 +117,16 @@ struct Timings<'a> {
 }
 
 impl System for Timings<'_> {
-    type State = Moment;
+    type State = Box<Moment>;
     type Kind = Kind;
     type Scratch = Canon;
 
-    fn start(&self) -> Moment {
+    fn start(&self) -> Box<Moment> {
         let options = Options { page_size: self.setup.engine.page_size, keep_boundaries: false };
-        Moment { world: Some(World::new(self.setup)), judge: Judge::new(options) }
+        Box::new(Moment { world: Some(World::new(self.setup)), judge: Judge::new(options) })
     }
 
-    fn step(&self, state: &mut Moment, chooser: &mut impl Chooser) -> Stepped<Kind> {
+    fn step(&self, state: &mut Box<Moment>, chooser: &mut impl Chooser) -> Stepped<Kind> {
         let world = state.world.take().expect("a state between two steps is whole");
         let mut machine = Machine::<_, _, Every>::resume(self.setup, self.rule, chooser, &mut state.judge, world);
         let ended = machine.turn();
@@ -144,8 +146,8 @@ impl System for Timings<'_> {
         Frame::canon(self.setup)
     }
 
-    fn fingerprint(&self, state: &Moment, canon: &mut Canon) -> u128 {
-        let Moment { world, judge } = state;
+    fn fingerprint(&self, state: &Box<Moment>, canon: &mut Canon) -> u128 {
+        let Moment { world, judge } = &**state;
         let world = world.as_ref().expect("a state between two steps is whole");
         if self.literal {
             return fingerprint(format!("{}{}", world.literal(self.setup, self.frame), judge.literal()).as_bytes());

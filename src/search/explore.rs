@@ -14,6 +14,11 @@ use super::visited::Visited;
 /// States expanded before their successors are taken in.
 const BLOCK: usize = 1024;
 
+/// Fewer states than this for each thread are not worth a thread.
+const SHARED_MIN: usize = 16;
+/// Most states that a thread keeps for their memory.
+const SPARE_MAX: usize = 4 * BLOCK;
+
 /// What one step came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stepped<K> {
@@ -27,6 +32,13 @@ pub struct Stepped<K> {
     pub goals: u64,
 }
 
+/// What a thread keeps from block to block: its memory for fingerprints, and states that were thrown away, whose memory the
+/// next ones use.
+struct Worker<S: System> {
+    scratch: S::Scratch,
+    spare: Vec<S::State>,
+}
+
 /// What can be searched: a state that is a value, a step that asks a chooser, and a fingerprint that tells states apart
 /// that have different futures.
 pub trait System: Sync {
@@ -35,7 +47,7 @@ pub trait System: Sync {
     /// What findings are told apart by.
     type Kind: Clone + Ord + Send;
     /// Memory for fingerprints, one a thread.
-    type Scratch;
+    type Scratch: Send;
 
     /// The first state.
     fn start(&self) -> Self::State;
@@ -127,8 +139,8 @@ struct Successor<S, K> {
     from: u32,
     /// Its answers in the list of the thread that took the step.
     answers: (u32, u32),
-    /// The fingerprint, and the state unless it was seen before this block; neither for a step that ends.
-    next: Option<(u128, Option<S>)>,
+    /// The state and its fingerprint, unless it was seen before this block or nothing comes after it.
+    next: Option<(u128, S)>,
     stepped: Option<Box<Stepped<K>>>,
 }
 
@@ -149,6 +161,8 @@ pub fn explore<S: System>(
     limits: Limits<'_>,
 ) -> Explored<S::Kind> {
     let mut search = Search::new(system);
+    let worker = |_| Worker::<S> { scratch: system.scratch(), spare: Vec::new() };
+    let mut workers: Vec<Worker<S>> = (0..jobs.max(1)).map(worker).collect();
     let mut frontier = VecDeque::from([Node { id: 0, state: system.start() }]);
     let bound = loop {
         if frontier.is_empty() {
@@ -166,7 +180,7 @@ pub fn explore<S: System>(
             Order::Dfs => frontier.drain(frontier.len() - count..).rev().collect(),
         };
         let ids: Vec<u32> = block.iter().map(|node| node.id).collect();
-        let parts = search.expand(system, open, block, jobs);
+        let parts = search.expand(system, open, block, &mut workers);
         search.take(&ids, parts, &mut frontier);
     };
     search.finish(bound)
@@ -206,12 +220,12 @@ impl<K: Clone + Ord + Send> Search<K> {
         system: &S,
         open: &Open,
         mut block: Vec<Node<S::State>>,
-        jobs: usize,
+        workers: &mut [Worker<S>],
     ) -> Vec<Expanded<S::State, K>> {
-        let share = block.len().div_ceil(jobs.max(1)).max(1);
+        let share = block.len().div_ceil(workers.len());
         let visited = &self.visited;
-        if block.len() <= share || block.len() < 2 * jobs {
-            return vec![expand_part(system, open, block, 0, visited)];
+        if block.len() < SHARED_MIN * workers.len() || workers.len() == 1 {
+            return vec![expand_part(system, open, block, 0, visited, &mut workers[0])];
         }
         let mut parts = Vec::new();
         while !block.is_empty() {
@@ -221,8 +235,11 @@ impl<K: Clone + Ord + Send> Search<K> {
         std::thread::scope(|scope| {
             let spawned: Vec<_> = parts
                 .into_iter()
+                .zip(workers)
                 .enumerate()
-                .map(|(nth, part)| scope.spawn(move || expand_part(system, open, part, nth * share, visited)))
+                .map(|(nth, (part, worker))| {
+                    scope.spawn(move || expand_part(system, open, part, nth * share, visited, worker))
+                })
                 .collect();
             spawned.into_iter().map(|thread| thread.join().expect("a part of the search panicked")).collect()
         })
@@ -242,7 +259,7 @@ impl<K: Clone + Ord + Send> Search<K> {
                     self.cut |= stepped.cut;
                     self.find(&stepped, parent, answers, depth);
                 }
-                let Some((print, Some(state))) = successor.next else { continue };
+                let Some((print, state)) = successor.next else { continue };
                 if self.visited.insert(print) {
                     let start = self.answers.len() as u32;
                     self.answers.extend_from_slice(answers);
@@ -304,24 +321,36 @@ fn expand_part<S: System>(
     part: Vec<Node<S::State>>,
     first: usize,
     visited: &Visited,
+    worker: &mut Worker<S>,
 ) -> Expanded<S::State, S::Kind> {
     let mut expanded = Expanded { successors: Vec::with_capacity(2 * part.len()), answers: Vec::new(), goals: 0 };
-    let mut scratch = system.scratch();
+    let Worker { scratch, spare } = worker;
     let mut chooser = Enumerate::new(open);
     for (place, node) in part.into_iter().enumerate() {
         chooser.begin();
         let from = (first + place) as u32;
         loop {
-            // How many lists there are shows only in the step, so all but the step itself works on a copy.
-            let mut state = node.state.clone();
+            // How many lists there are shows only in the step, so every step works on a copy.
+            let mut state = match spare.pop() {
+                Some(mut old) => {
+                    old.clone_from(&node.state);
+                    old
+                }
+                None => node.state.clone(),
+            };
             let stepped = system.step(&mut state, &mut chooser);
             let start = expanded.answers.len() as u32;
             expanded.answers.extend(chooser.answers().map(|(answer, script)| answer << 1 | u32::from(!script)));
             let answers = (start, expanded.answers.len() as u32);
-            let next = (!stepped.over).then(|| {
-                let print = system.fingerprint(&state, &mut scratch);
-                (print, (!visited.contains(print)).then_some(state))
-            });
+            let print = (!stepped.over).then(|| system.fingerprint(&state, scratch));
+            let next = print.filter(|&print| !visited.contains(print));
+            let next = match next {
+                Some(print) => Some((print, state)),
+                None => {
+                    spare.push(state);
+                    None
+                }
+            };
             expanded.goals |= stepped.goals;
             let told = !stepped.found.is_empty() || stepped.cut;
             let stepped = told.then(|| Box::new(stepped));
@@ -329,6 +358,9 @@ fn expand_part<S: System>(
             if !chooser.advance() {
                 break;
             }
+        }
+        if spare.len() < SPARE_MAX {
+            spare.push(node.state);
         }
     }
     expanded

@@ -65,7 +65,7 @@ pub struct Freed {
 }
 
 /// The prefix cache as a value: cloning copies the nodes and shares their tokens and pages.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Radix {
     config: RadixConfig,
     nodes: Vec<Option<Node>>,
@@ -79,6 +79,10 @@ pub struct Radix {
     state_evictable: u32,
     state_protected: u32,
 }
+
+clone_in_place!(Radix {
+    config, nodes, vacant, clock, leaves, kv_evictable, kv_protected, state_evictable, state_protected,
+});
 
 impl Radix {
     /// An empty tree.

@@ -49,7 +49,7 @@ impl<T: Copy> Span<T> {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Node {
     pub(super) parent: NodeId,
     pub(super) key: Span<Token>,
@@ -67,6 +67,8 @@ pub(super) struct Node {
     pub(super) newer: NodeId,
     pub(super) older: NodeId,
 }
+
+clone_in_place!(Node { parent, key, pages, children, state, kv_lock, state_lock, accessed, is_leaf, newer, older });
 
 impl Node {
     pub(super) fn new(parent: NodeId, key: Span<Token>, pages: Span<PageId>) -> Self {
