@@ -17,9 +17,11 @@ mod account;
 mod audit;
 mod clock;
 mod court;
+mod coverage;
 mod decide;
 mod effects;
 mod findings;
+mod goals;
 mod live;
 mod loss;
 mod race;
@@ -31,4 +33,5 @@ mod verdict;
 mod window;
 
 pub use court::{Judge, Options};
+pub use goals::{Goal, Goals};
 pub use verdict::{Boundary, Checkpoints, Class, Decisions, Finding, Judgement, Kind, MaskReuse, Outcome, Verdict};

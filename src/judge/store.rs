@@ -21,6 +21,8 @@ pub(super) struct Donation {
     pub state: State,
     /// The finding at the root, if that was wrong.
     pub root: Option<usize>,
+    /// Whether a decode left the state, else a prefill, if the record has the donation. Only for goals.
+    pub by_decode: Option<bool>,
 }
 
 /// A content that a launch overwrote. Launch 0 is none.
