@@ -5,7 +5,7 @@
 mod common;
 
 use common::tape::{AT, Facts};
-use overlapsim::judge::{Class, Finding, Judge, Judgement, Kind, Options, Verdict};
+use overlapsim::judge::{Class, Finding, Goals, Judge, Judgement, Kind, Options, Verdict};
 use overlapsim::record::*;
 
 const A: ReqId = ReqId(0);
@@ -645,6 +645,7 @@ fn outcomes_say_what_became_of_each_request() {
 #[test]
 fn nonsense_is_judged_and_never_a_panic() {
     let mut seed = 1u64;
+    let mut reached = Goals::NONE;
     for round in 0..300 {
         let mut judge = Judge::new(Options { page_size: round % 3, keep_boundaries: true });
         for _ in 0..400 {
@@ -662,8 +663,9 @@ fn nonsense_is_judged_and_never_a_panic() {
                 judge.prompt(ReqId(draw()), &[draw(), draw()]);
             }
         }
-        judge.finish(&[]);
+        reached = reached.union(judge.finish(&[]).goals);
     }
+    assert!(reached.iter().count() > 30, "nonsense gets nearly everywhere: {reached:?}");
 }
 
 fn nonsense(draw: &mut impl FnMut() -> u32) -> Fact {
@@ -681,11 +683,12 @@ fn nonsense(draw: &mut impl FnMut() -> u32) -> Fact {
     };
     let after = Kept { label: track.map(|slot| slot.0), slot: (b % 3 > 0).then_some(slot) };
     let how = Donated { finished: a % 4 == 0, existed: b % 2 == 0 };
-    let why = [Nothing::NoCheckpoint, Nothing::Declined, Nothing::Retracted][a as usize % 3];
+    let why = [Nothing::NoCheckpoint, Nothing::Declined, Nothing::Retracted, Nothing::NoSlot][a as usize % 4];
     let check = [Check::None, Check::Mask, Check::Recompute, Check::MaskLost][b as usize % 4];
     let stream = if a % 2 == 0 { Stream::Forward } else { Stream::Schedule };
+    let mode = [Mode::Decode, Mode::Verify, Mode::Extend, Mode::Mixed][b as usize % 4];
     let few = a.min(5000);
-    match draw().wrapping_mul(7).wrapping_add(draw()) % 34 {
+    match draw().wrapping_mul(7).wrapping_add(draw()) % 39 {
         0 => Fact::Turn { turn: a, at: AT },
         1 => Fact::Arrive { req, at: AT, max_new: a },
         2 => Fact::Match { req, state_len: a, kv_len: b, branching: None, source: None },
@@ -709,7 +712,7 @@ fn nonsense(draw: &mut impl FnMut() -> u32) -> Fact {
             track,
             next_track_idx: None,
         },
-        14 => Fact::Launch { batch, mode: Mode::Decode, rows: a, start: AT, end: AT, copied: AT },
+        14 => Fact::Launch { batch, mode, rows: a, start: AT, end: AT, copied: AT },
         15 => Fact::Clear { req, slot },
         16 => Fact::CopyState { req, from: slot, to: SlotId(a), stream },
         17 => Fact::Extend { batch, req, slot, from: a, to: b, track: track.map(|track| (track, a)) },
@@ -717,7 +720,10 @@ fn nonsense(draw: &mut impl FnMut() -> u32) -> Fact {
         20 => Fact::Sampled { req, len: a, token: b },
         21 => Fact::Wait { batch, at: AT },
         22 => Fact::Output { batch, req, outputs: a, at: AT },
-        23 => Fact::Finish { req, kind: FinishKind::Length, outputs: a },
+        23 => {
+            let kind = [FinishKind::Token, FinishKind::Length, FinishKind::Abort][b as usize % 3];
+            Fact::Finish { req, kind, outputs: a }
+        }
         24 | 25 => Fact::Row { batch, req, lookahead: i64::from(a) - 3, kv_committed_len: b, check },
         26 => Fact::Decision { batch, req, before: after, after },
         27 => Fact::Donate { req, label: a, key_len: b, slot, how },
@@ -725,6 +731,11 @@ fn nonsense(draw: &mut impl FnMut() -> u32) -> Fact {
         29 => Fact::TrackRefused { req, k: a },
         30 => Fact::Skip { batch, req },
         31 => Fact::Done { at: AT },
+        34 => Fact::Mix { batch, decode: BatchId(a), rows: b },
+        35 => Fact::Abort { req, place: if a % 3 == 0 { Place::Waiting } else { Place::Decode }, taken: b % 2 == 0 },
+        36 => Fact::Verify { batch, req, slot, from: a, to: b, track: track.map(|track| (track, b)), target: track },
+        37 => Fact::MiddleChunk { batch, req },
+        38 if a == 3 => Fact::Bound { stalled: b % 2 == 0 },
         32 if a == 3 => Fact::Assert { req: None, kind: AssertKind::OffGrid },
         _ => Fact::Retract { req, outputs: a },
     }

@@ -92,11 +92,7 @@ fn broken_text() {
 fn unknown_and_missing_names() {
     wrong(&fields("§request: [],"), "no field `request`", "did you mean `requests`?");
     wrong(&fields("engine: (§track_intervall: 4),"), "no field `track_intervall`", "did you mean `track_interval`?");
-    wrong(
-        &fields("vary: (§arrival: true),"),
-        "no field `arrival`",
-        "did you mean `arrivals`?",
-    );
+    wrong(&fields("vary: (§arrival: true),"), "no field `arrival`", "did you mean `arrivals`?");
     wrong(&fields("vary: (stops: §1),"), "`stops`", "write `stops: true`");
     wrong(&fields("§choices: [0, 1],"), "no field `choices`", "--choices 0.1.2");
     wrong(&fields("§aborts: [],"), "no field `aborts`", "write it as an event");

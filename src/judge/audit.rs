@@ -50,7 +50,8 @@ pub(super) fn donation(
         root = live.taint.or(Some(index));
     }
     if !how.existed {
-        store.donate(slot, Donation { req, state: content, root });
+        let by_decode = Some(how.finished && live.window.has_decoded());
+        store.donate(slot, Donation { req, state: content, root, by_decode });
     }
 }
 
@@ -96,7 +97,7 @@ pub(super) fn hit(req: ReqId, source: SlotId, len: u32, live: &mut Live, store: 
         detail(findings, index, len, source, content, root);
         live.taint = root.or(Some(index));
         // Whoever hits it next has this root.
-        let donated = donated.unwrap_or(Donation { req, state: content, root: None });
+        let donated = donated.unwrap_or(Donation { req, state: content, root: None, by_decode: None });
         store.donate(source, Donation { root: live.taint, ..donated });
     }
     live.hit = Some(Hit { source, len, root: live.taint });

@@ -21,8 +21,9 @@ impl Judge {
         if over {
             self.settle();
         }
+        let goals = self.goals();
         self.forget_counts();
-        (self.findings.take(), std::mem::take(&mut self.goals))
+        (self.findings.take(), goals)
     }
 
     /// Whether a bound ended the run, or it named more than the judge follows.
@@ -40,7 +41,7 @@ impl Judge {
     fn forget_counts(&mut self) {
         self.counts = super::Checkpoints::default();
         self.rows.forget_counts();
-        self.turns = 0;
+        self.goals = Goals::NONE;
         self.pins_missed.clear();
         self.pins_ended.clear();
     }

@@ -6,11 +6,12 @@ use crate::record::{AssertKind, Nothing, Owner, ReqId, SlotId};
 
 use super::account::{Account, req_of};
 use super::audit::{self, Offer};
+use super::coverage::Coverage;
 use super::findings::Findings;
 use super::live::Requests;
 use super::rows::Rows;
 use super::store::Store;
-use super::{Checkpoints, Finding, Judgement, Kind, Verdict};
+use super::{Checkpoints, Finding, Goal, Goals, Judgement, Kind, Verdict};
 
 /// What the judge is told beside the record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,15 +27,17 @@ pub struct Options {
 /// Memory grows with the requests alive, the slots and the pages, not with the length of the run.
 #[derive(Debug)]
 pub struct Judge {
-    options: Options,
+    pub(super) options: Options,
     pub(super) requests: Requests,
     pub(super) store: Store,
     pub(super) account: Account,
     pub(super) rows: Rows,
     pub(super) counts: Checkpoints,
     pub(super) findings: Findings,
+    /// Goals reached, but for those by rows.
+    pub(super) goals: Goals,
+    pub(super) coverage: Coverage,
     pub(super) turns: u32,
-    pub(super) goals: super::Goals,
     pub(super) bound: Option<bool>,
     /// An assertion ended the modelled process: what it held is nobody's fault.
     dead: bool,
@@ -44,7 +47,20 @@ pub struct Judge {
 }
 
 clone_in_place!(Judge {
-    options, requests, store, account, rows, counts, findings, turns, goals, bound, dead, pins_missed, pins_ended,
+    options,
+    requests,
+    store,
+    account,
+    rows,
+    counts,
+    findings,
+    goals,
+    coverage,
+    turns,
+    bound,
+    dead,
+    pins_missed,
+    pins_ended,
     events_unused,
 });
 
@@ -59,8 +75,9 @@ impl Judge {
             rows: Rows::new(options.keep_boundaries),
             counts: Checkpoints::default(),
             findings: Findings::new(),
+            goals: Goals::NONE,
+            coverage: Coverage::new(),
             turns: 0,
-            goals: super::Goals::default(),
             bound: None,
             dead: false,
             pins_missed: Vec::new(),
@@ -75,6 +92,7 @@ impl Judge {
     /// `names` are what requests are called in words, by index; an unnamed one is called by its number.
     pub fn finish(mut self, names: &[String]) -> Judgement {
         self.settle();
+        let goals = self.goals();
         let findings = self.findings.finish(names);
         let unseen = self.store.overflow || self.account.overflow || self.requests.overflow;
         Judgement {
@@ -92,6 +110,7 @@ impl Judge {
             pins_ended: self.pins_ended,
             events_unused: self.events_unused,
             bound: self.bound,
+            goals,
         }
     }
 
@@ -105,7 +124,10 @@ impl Judge {
 
     pub(super) fn hit(&mut self, req: ReqId, source: SlotId, len: u32) {
         if let Some(live) = self.requests.get_or_new(req) {
+            let by_decode = self.store.donation(source).and_then(|donation| donation.by_decode);
             audit::hit(req, source, len, live, &mut self.store, &mut self.findings);
+            let wrong = live.taint.is_some();
+            self.started(by_decode, wrong);
         }
     }
 
@@ -115,6 +137,7 @@ impl Judge {
         audit::donation(req, offer, self.options.page_size, live, &mut self.store, &mut self.findings);
         let offered = offer.how.finished.then_some(offer.label);
         live.dues.donate(offer.key_len, offered, &mut self.counts);
+        self.offered(offer);
         if offer.how.finished {
             self.release(req);
         }
@@ -123,14 +146,21 @@ impl Judge {
     pub(super) fn no_donate(&mut self, req: ReqId, why: Nothing) {
         self.rows.close(&mut self.requests, &mut self.counts);
         match why {
-            Nothing::Retracted => self.retract(req),
+            Nothing::Retracted => {
+                self.retracting(req);
+                self.retract(req);
+            }
             Nothing::Aborted => {
                 self.retract(req);
                 self.release(req);
             }
-            Nothing::NoSlot => self.counts.skipped += 1,
+            Nothing::NoSlot => {
+                self.counts.skipped += 1;
+                self.goals.insert(Goal::DonationNoSlot);
+            }
             Nothing::NoCheckpoint => self.release(req),
             Nothing::Declined => {
+                self.goals.insert(Goal::DonationDeclined);
                 if let Some(live) = self.requests.get_or_new(req) {
                     live.dues.decline(&mut self.counts);
                 }

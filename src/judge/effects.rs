@@ -58,6 +58,7 @@ impl Judge {
         if let Some(kept) = track {
             self.account.writes(kept, req, &mut self.findings);
             self.store.write(kept, state, req);
+            self.coverage.boundary(req);
         }
     }
 }

@@ -50,7 +50,17 @@ pub(super) struct Dues {
 }
 
 clone_in_place!(Dues {
-    open, refused, best, best_at, overwritten, donated, offered, declined, prompt_len, reach, prefix,
+    open,
+    refused,
+    best,
+    best_at,
+    overwritten,
+    donated,
+    offered,
+    declined,
+    prompt_len,
+    reach,
+    prefix,
 });
 
 impl Dues {

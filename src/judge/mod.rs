@@ -18,6 +18,7 @@ mod audit;
 mod canon;
 mod clock;
 mod court;
+mod coverage;
 mod decide;
 mod effects;
 mod findings;
@@ -32,6 +33,6 @@ mod truth;
 mod verdict;
 mod window;
 
-pub use goals::Goals;
 pub use court::{Judge, Options, weight};
+pub use goals::{Goal, Goals};
 pub use verdict::{Boundary, Checkpoints, Class, Decisions, Finding, Judgement, Kind, MaskReuse, Outcome, Verdict};

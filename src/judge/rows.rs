@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 
 use crate::record::{BatchId, Check, Kept, Phase, ReqId};
 
+use super::coverage::{classed, jitter};
 use super::live::Requests;
 use super::loss::Due;
-use super::window::Seen;
-use super::{Boundary, Checkpoints, Class, Decisions, MaskReuse};
+use super::window::{Before, Seen};
+use super::{Boundary, Checkpoints, Class, Decisions, Goal, Goals, MaskReuse};
 
 /// A row whose decision may still come, or a decision whose row may. Overwritten field by field, as one is opened for
 /// every output token.
@@ -45,9 +46,11 @@ pub(super) struct Rows {
     pub mask_reuse: MaskReuse,
     /// Rows worth a line.
     pub boundaries: Vec<Boundary>,
+    /// Goals reached by rows, but for those that follow from the counts.
+    goals: Goals,
 }
 
-clone_in_place!(Rows { open, keep_boundaries, decode_results, near, far, decisions, mask_reuse, boundaries });
+clone_in_place!(Rows { open, keep_boundaries, decode_results, near, far, decisions, mask_reuse, boundaries, goals });
 
 impl Rows {
     /// Nothing processed yet.
@@ -74,6 +77,7 @@ impl Rows {
             decisions: Decisions::default(),
             mask_reuse: MaskReuse::default(),
             boundaries: Vec::new(),
+            goals: Goals::NONE,
         }
     }
 
@@ -88,12 +92,17 @@ impl Rows {
         requests: &mut Requests,
         counts: &mut Checkpoints,
     ) {
-        let mut seen = Seen::default();
+        let (mut seen, mut lookahead) = (Seen::default(), said);
         if let Some(live) = requests.get(req) {
             seen = live.window.process(batch);
             seen.refused = live.dues.was_refused(seen.k);
+            lookahead = seen.lookahead.map_or(said, i64::from);
+            let now = Before::of(lookahead);
+            let before = live.window.follow(now);
+            if seen.due.is_some() {
+                self.reach(jitter(before, now));
+            }
         }
-        let lookahead = seen.lookahead.map_or(said, i64::from);
         self.count(lookahead, check);
         if !self.open.is(batch, req) || self.open.has_row {
             self.close(requests, counts);
@@ -154,6 +163,7 @@ impl Rows {
             counts.skipped += u64::from(seen.refused);
         }
         self.decisions.add(class);
+        self.reach(classed(class, seen.due.is_some()));
         if self.keep_boundaries {
             let (label, slot) = decision.map_or((None, None), |after| (after.label, after.slot));
             let (k, due) = (seen.k.unwrap_or(0), seen.due);
@@ -165,6 +175,7 @@ impl Rows {
     pub fn forget_counts(&mut self) {
         (self.decode_results, self.near) = (0, [0; 2]);
         self.far.clear();
+        self.goals = Goals::NONE;
         (self.decisions, self.mask_reuse) = (Decisions::default(), MaskReuse::default());
     }
 
@@ -172,6 +183,23 @@ impl Rows {
     pub fn lookahead(&self) -> BTreeMap<i64, u64> {
         let near = [0, 1].into_iter().zip(self.near).filter(|&(_, count)| count > 0);
         self.far.iter().map(|(&lookahead, &count)| (lookahead, count)).chain(near).collect()
+    }
+
+    /// The goals reached by rows.
+    pub fn goals(&self) -> Goals {
+        let counted = [
+            (self.near[0], Goal::LookaheadLevel),
+            (self.near[1], Goal::LookaheadAhead),
+            (self.mask_reuse.lost, Goal::MasksLost),
+        ];
+        let counted = counted.into_iter().filter(|&(count, _)| count > 0).map(|(_, goal)| goal);
+        self.goals.union(counted.collect())
+    }
+
+    fn reach(&mut self, goal: Option<Goal>) {
+        if let Some(goal) = goal {
+            self.goals.insert(goal);
+        }
     }
 
     #[inline]

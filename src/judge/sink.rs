@@ -2,8 +2,9 @@
 //!
 //! Owns the table of facts. Refuses to interpret them.
 
-use crate::record::{Fact, ReqId, Sink, Token};
+use crate::record::{Fact, Owner, ReqId, Sink, Token};
 
+use super::Goal;
 use super::audit::Offer;
 use super::court::Judge;
 
@@ -21,12 +22,12 @@ impl Sink for Judge {
             Fact::End { .. } | Fact::SlotRefused { .. } | Fact::PrepareExtend { .. } => {}
             Fact::MasksDropped { .. }
             | Fact::Flip { .. }
-            | Fact::Abort { .. }
             | Fact::Read { .. }
             | Fact::Fields { .. }
-            | Fact::Arrays { .. }
-            | Fact::Mix { .. }
-            | Fact::MiddleChunk { .. } => {}
+            | Fact::Arrays { .. } => {}
+            Fact::Abort { req, place, taken } => self.aborted(req, place, taken),
+            Fact::Mix { rows, .. } => self.mix(rows),
+            Fact::MiddleChunk { .. } => self.goals.insert(Goal::PrefillInChunks),
             Fact::Arrive { req, max_new, .. } => self.requests.arrive(req, max_new),
             Fact::Match { req, state_len, .. } => self.requests.matched(req, state_len),
             Fact::Hit { req, source, len } => self.hit(req, source, len),
@@ -36,7 +37,12 @@ impl Sink for Judge {
                 self.store.begin(slot);
             }
             Fact::SlotMove { slot, from, to } => self.slot_move(slot, from, to),
-            Fact::SlotFree { slot, owner, .. } => self.account.slot_pass(slot, owner, None, findings),
+            Fact::SlotFree { slot, owner, .. } => {
+                self.account.slot_pass(slot, owner, None, findings);
+                if owner == Owner::Tree {
+                    self.evicted();
+                }
+            }
             Fact::PageAlloc { first, count, owner } => self.account.page_alloc(first, count, owner, findings),
             Fact::PageMove { first, count, from, to } => {
                 self.account.page_pass(first, count, from, Some(to), findings);
@@ -52,7 +58,10 @@ impl Sink for Judge {
             Fact::HostMasks { bytes, .. } => {
                 self.rows.mask_reuse.bytes = self.rows.mask_reuse.bytes.saturating_add(bytes);
             }
-            Fact::Launch { batch, .. } => self.store.launch(batch),
+            Fact::Launch { batch, mode, rows, .. } => {
+                self.store.launch(batch);
+                self.queued(mode, rows);
+            }
             Fact::Clear { req, slot } => self.clear(req, slot),
             Fact::CopyState { req, from, to, stream } => self.copy_state(req, from, to, stream),
             Fact::Extend { req, slot, from, to, track, .. } => self.extend(req, slot, from, to, track),
@@ -62,13 +71,20 @@ impl Sink for Judge {
                 if let Some(live) = self.requests.get_or_new(req) {
                     live.window.launch_run(batch, to, track);
                 }
+                if track.is_some() {
+                    self.goals.insert(Goal::VerifyCrosses);
+                    self.coverage.boundary(req);
+                }
             }
             Fact::Sampled { req, len, token } => {
                 if let Some(live) = self.requests.get(req) {
                     live.truth.sampled(len, token);
                 }
             }
-            Fact::Wait { batch, .. } => self.store.wait(batch),
+            Fact::Wait { batch, .. } => {
+                self.store.wait(batch);
+                self.coverage.wait(batch);
+            }
             Fact::Skip { batch, req } => {
                 if let Some(live) = self.requests.get(req) {
                     live.window.process(batch);
@@ -76,6 +92,7 @@ impl Sink for Judge {
             }
             Fact::Output { req, outputs, .. } => self.requests.output(req, outputs),
             Fact::Finish { req, kind, outputs } => {
+                self.finished(req, kind);
                 self.requests.end(req, kind, outputs);
                 if let Some(live) = self.requests.get(req) {
                     live.dues.finish(outputs);
@@ -94,16 +111,20 @@ impl Sink for Judge {
             }
             Fact::NoDonate { req, why, .. } => self.no_donate(req, why),
             Fact::TrackRefused { req, k } => {
+                self.goals.insert(Goal::SecondSlotRefused);
                 if let Some(live) = self.requests.get_or_new(req) {
                     live.dues.refuse(k);
                 }
             }
-            Fact::Retract { req, .. } => self.retract(req),
+            Fact::Retract { req, .. } => {
+                self.retracting(req);
+                self.retract(req);
+            }
             Fact::Assert { req, kind } => self.assertion(req, kind),
             Fact::PinMissed { req } => self.pins_missed.push(req),
             Fact::PinEnded { req } => self.pins_ended.push(req),
             Fact::EventUnused { turn, req } => self.events_unused.push((turn, req)),
-            Fact::Bound { stalled } => self.bound = Some(stalled),
+            Fact::Bound { stalled } => self.bounded(stalled),
             Fact::Done { .. } => self.done(),
         }
     }

@@ -21,6 +21,8 @@ pub(super) struct Donation {
     pub state: State,
     /// The finding at the root, if that was wrong.
     pub root: Option<usize>,
+    /// Whether a decode left the state, else a prefill, if the record has the donation. Only for goals.
+    pub by_decode: Option<bool>,
 }
 
 /// A content that a launch overwrote. Launch 0 is none.
@@ -225,7 +227,7 @@ impl Store {
             out.flag(read > slot.since);
             out.req_if_live(Some(reader));
         }
-        if let Some(Donation { req, state, root }) = slot.donation {
+        if let Some(Donation { req, state, root, by_decode: _ }) = slot.donation {
             out.word(1);
             out.req_if_live(Some(req));
             out.flag(slot.writer == Some(req));

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::record::{BatchId, Check, FinishKind, Phase, ReqId, SlotId};
 
+use super::Goals;
+
 /// The verdict of a run, from best to worst; `Inconclusive` if a bound ended the run before anything worse was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
@@ -210,4 +212,6 @@ pub struct Judgement {
     pub events_unused: Vec<(u32, ReqId)>,
     /// Whether a bound ended the run, and if so whether it was a stall.
     pub bound: Option<bool>,
+    /// The coverage goals that the run reached.
+    pub goals: Goals,
 }

@@ -28,6 +28,21 @@ pub(super) struct Window {
     steps: [Step; STEPS],
     next: usize,
     prepared: u32,
+    /// The lookahead at the last processed result since the prefill. Only for goals: nothing is judged by it.
+    before: Before,
+}
+
+/// The lookahead at a processed result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Before {
+    /// There is no such result.
+    NoResult,
+    /// L = 0.
+    Level,
+    /// L = 1.
+    Ahead,
+    /// Neither.
+    Far,
 }
 
 /// What the judge itself knows of a row when its result is processed.
@@ -45,10 +60,30 @@ pub(super) struct Seen {
     pub refused: bool,
 }
 
+impl Step {
+    /// Whether it is in flight.
+    #[inline]
+    fn flies(&self) -> bool {
+        self.launched && !self.processed
+    }
+}
+
+impl Before {
+    /// The lookahead `count`.
+    #[inline]
+    pub fn of(count: i64) -> Before {
+        match count {
+            0 => Before::Level,
+            1 => Before::Ahead,
+            _ => Before::Far,
+        }
+    }
+}
+
 impl Window {
     /// No step yet.
     pub fn new() -> Window {
-        Window { steps: [NO_STEP; STEPS], next: 0, prepared: 0 }
+        Window { steps: [NO_STEP; STEPS], next: 0, prepared: 0, before: Before::NoResult }
     }
 
     /// A step was prepared.
@@ -119,8 +154,36 @@ impl Window {
         }
     }
 
+    /// Notes the lookahead of a processed result and returns the one at the result before.
+    #[inline]
+    pub fn follow(&mut self, now: Before) -> Before {
+        std::mem::replace(&mut self.before, now)
+    }
+
+    /// Whether a result was processed since the prefill.
+    pub fn has_decoded(&self) -> bool {
+        self.before != Before::NoResult
+    }
+
+    /// Whether a step is in flight beside the one of the batch whose result is processed.
+    pub fn in_flight_beside(&self, batch: BatchId) -> bool {
+        self.steps.iter().any(|step| step.flies() && step.batch != batch)
+    }
+
+    /// Whether a step in flight keeps a state.
+    pub fn boundary_in_flight(&self) -> bool {
+        self.steps.iter().any(|step| step.flies() && step.track.is_some())
+    }
+
+    /// Whether the next step is prepared and not launched while one in flight keeps a state.
+    pub fn stays_on_boundary(&self) -> bool {
+        let newest = &self.steps[self.back(1)];
+        !newest.launched && !newest.processed && self.boundary_in_flight()
+    }
+
     /// The request was retracted: what is in flight will be passed over.
     pub fn forget(&mut self) {
+        self.before = Before::NoResult;
         for step in &mut self.steps {
             step.processed = true;
         }
@@ -135,6 +198,10 @@ impl Window {
             out.maybe(step.nth.map(|nth| self.prepared.wrapping_sub(nth)));
             out.slot(step.track);
             out.flag(step.launched);
+            if step.track.is_some() {
+                // For a goal alone.
+                out.word(self.before as u32);
+            }
         }
         out.word(u32::MAX);
     }

@@ -42,8 +42,21 @@ pub struct Batch {
 }
 
 clone_in_place!(Batch {
-    id, object, mode, reqs, seq_lens, decode_batch_idx, prefix_lens, chunked, extend_track, step_slots, plan,
-    track_rows, glimpses, masks, is_full,
+    id,
+    object,
+    mode,
+    reqs,
+    seq_lens,
+    decode_batch_idx,
+    prefix_lens,
+    chunked,
+    extend_track,
+    step_slots,
+    plan,
+    track_rows,
+    glimpses,
+    masks,
+    is_full,
 });
 
 impl Batch {

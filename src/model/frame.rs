@@ -26,7 +26,9 @@ fn prompt_max(setup: &Setup, index: usize) -> u64 {
     match &setup.requests[index].prompt {
         Prompt::Tokens(tokens) => tokens.len() as u64,
         Prompt::Fresh { len, .. } | Prompt::Blocks { len, .. } => u64::from(*len),
-        Prompt::Of { req, keep: Some(keep), len, .. } => u64::from(*keep).min(reach(setup, req.index())) + u64::from(*len),
+        Prompt::Of { req, keep: Some(keep), len, .. } => {
+            u64::from(*keep).min(reach(setup, req.index())) + u64::from(*len)
+        }
         Prompt::Of { req, keep: None, len, .. } => reach(setup, req.index()) + u64::from(*len),
     }
 }

@@ -100,9 +100,32 @@ pub struct World {
 }
 
 clone_in_place!(World {
-    clock, turn, reqs, waiting, arrivals, dependents, pinned, running, last, queue, slots, pages, tree, ratio,
-    rows_held, batches, objects, decoded, chunked, chunk_abort, forwards, deferred_frees, unfinished, events_used,
-    refreshes, idle,
+    clock,
+    turn,
+    reqs,
+    waiting,
+    arrivals,
+    dependents,
+    pinned,
+    running,
+    last,
+    queue,
+    slots,
+    pages,
+    tree,
+    ratio,
+    rows_held,
+    batches,
+    objects,
+    decoded,
+    chunked,
+    chunk_abort,
+    forwards,
+    deferred_frees,
+    unfinished,
+    events_used,
+    refreshes,
+    idle,
 });
 
 impl World {
@@ -237,16 +260,7 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
     /// If `setup` asks for a feature that `F` lacks.
     pub fn resume(setup: &'a Setup, rule: &'a dyn Rule, chooser: &'a mut C, sink: &'a mut S, world: World) -> Self {
         assert!(F::suffice(setup), "the setup asks for a feature that this machine is built without");
-        Machine {
-            setup,
-            rule,
-            chooser,
-            sink,
-            skew: false,
-            witness: false,
-            world,
-            features: PhantomData,
-        }
+        Machine { setup, rule, chooser, sink, skew: false, witness: false, world, features: PhantomData }
     }
 
     /// Runs to the end and returns how it ended and the last state.

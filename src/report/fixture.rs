@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use crate::engine::Time;
-use crate::judge::{Boundary, Checkpoints, Class, Decisions, Finding, Judgement, Kind, MaskReuse, Outcome, Verdict};
+use crate::judge::{
+    Boundary, Checkpoints, Class, Decisions, Finding, Goals, Judgement, Kind, MaskReuse, Outcome, Verdict,
+};
 use crate::record::{
     BatchId, Check, Donated, Fact, FinishKind, Kept, Mode, Nothing, Owner, Phase, Record, ReqId, Sink, SlotId,
 };
@@ -63,6 +65,7 @@ pub(super) fn nothing() -> Judgement {
         pins_ended: Vec::new(),
         events_unused: Vec::new(),
         bound: None,
+        goals: Goals::NONE,
     }
 }
 

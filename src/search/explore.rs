@@ -153,13 +153,7 @@ struct Expanded<S, K> {
 }
 
 /// Searches everything that can come of `system` when the `open` questions are answered in every way.
-pub fn explore<S: System>(
-    system: &S,
-    open: &Open,
-    order: Order,
-    jobs: usize,
-    limits: Limits<'_>,
-) -> Explored<S::Kind> {
+pub fn explore<S: System>(system: &S, open: &Open, order: Order, jobs: usize, limits: Limits<'_>) -> Explored<S::Kind> {
     let mut search = Search::new(system);
     let worker = |_| Worker::<S> { scratch: system.scratch(), spare: Vec::new() };
     let mut workers: Vec<Worker<S>> = (0..jobs.max(1)).map(worker).collect();

@@ -81,7 +81,15 @@ pub struct Radix {
 }
 
 clone_in_place!(Radix {
-    config, nodes, vacant, clock, leaves, kv_evictable, kv_protected, state_evictable, state_protected,
+    config,
+    nodes,
+    vacant,
+    clock,
+    leaves,
+    kv_evictable,
+    kv_protected,
+    state_evictable,
+    state_protected,
 });
 
 impl Radix {

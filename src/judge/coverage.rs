@@ -1,0 +1,184 @@
+//! Which situations the facts show: what reaches the coverage goals that the judge's own classification does not.
+//!
+//! Owns what is remembered for goals alone. Nothing here bears on findings, counts or verdict. What lies on the path of
+//! every token only looks at what the judge has at hand; the rest is done where something rare happened.
+
+use crate::record::{BatchId, FinishKind, Mode, Place, ReqId};
+
+use super::audit::Offer;
+use super::court::Judge;
+use super::window::Before;
+use super::{Class, Goal, Goals};
+
+/// What is remembered for goals alone: two judges that differ only in this judge the rest of a run alike.
+#[derive(Clone, Debug)]
+pub(super) struct Coverage {
+    /// The batch whose result is processed: a request that ends there is not in flight by it.
+    result: BatchId,
+    /// Rows of the decode batch prepared last.
+    rows: u32,
+    /// Requests of the decode batch launched last whose step keeps a state.
+    boundaries: Vec<ReqId>,
+    /// In which turn the last state was evicted, by the judge's count of turns.
+    evicted: Option<u32>,
+}
+
+impl Coverage {
+    /// Nothing seen yet.
+    pub fn new() -> Coverage {
+        Coverage { result: BatchId(0), rows: 0, boundaries: Vec::new(), evicted: None }
+    }
+
+    /// The result of a batch is waited for.
+    #[inline]
+    pub fn wait(&mut self, batch: BatchId) {
+        self.result = batch;
+    }
+
+    /// A decode step that keeps a state was launched.
+    pub fn boundary(&mut self, req: ReqId) {
+        self.boundaries.push(req);
+    }
+}
+
+impl Judge {
+    /// The goals reached so far. A row counts once nothing that belongs to it can come any more.
+    pub fn goals(&self) -> Goals {
+        self.goals.union(self.rows.goals())
+    }
+
+    /// A forward was queued: what its prepare did to the running batch is told by its rows.
+    #[inline]
+    pub(super) fn queued(&mut self, mode: Mode, rows: u32) {
+        match mode {
+            Mode::Decode | Mode::Verify => self.rows_prepared(rows, false),
+            // The decode rows of a mixed batch were prepared in a batch of their own.
+            Mode::Extend | Mode::Mixed => {}
+        }
+    }
+
+    /// The rows of a decode batch are known; `mixed` if they ride along.
+    #[inline]
+    pub(super) fn rows_prepared(&mut self, rows: u32, mixed: bool) {
+        let before = std::mem::replace(&mut self.coverage.rows, rows);
+        if !self.coverage.boundaries.is_empty() {
+            self.rows_changed(before, rows, mixed);
+        }
+    }
+
+    #[inline(never)]
+    fn rows_changed(&mut self, before: u32, rows: u32, mixed: bool) {
+        let requests = &mut self.requests;
+        let mut stays = |&req: &ReqId| requests.get(req).is_some_and(|live| live.window.stays_on_boundary());
+        if (mixed || rows != before) && self.coverage.boundaries.iter().any(&mut stays) {
+            if mixed || rows > before {
+                self.goals.insert(Goal::MergeBoundaryInFlight);
+            }
+            if rows < before {
+                self.goals.insert(Goal::FilterBoundaryInFlight);
+            }
+        }
+        self.coverage.boundaries.clear();
+    }
+
+    /// Decode rows joined a prefill batch.
+    pub(super) fn mix(&mut self, rows: u32) {
+        if rows > 0 {
+            self.goals.insert(Goal::RowRidesAlong);
+            self.rows_prepared(rows, true);
+        }
+    }
+
+    /// A request finished.
+    pub(super) fn finished(&mut self, req: ReqId, kind: FinishKind) {
+        let result = self.coverage.result;
+        let flies = self.requests.get(req).is_some_and(|live| live.window.in_flight_beside(result));
+        self.goals.insert(match (kind, flies) {
+            (FinishKind::Token, false) => Goal::FinishToken,
+            (FinishKind::Token, true) => Goal::FinishTokenInFlight,
+            (FinishKind::Length, false) => Goal::FinishLength,
+            (FinishKind::Length, true) => Goal::FinishLengthInFlight,
+            (FinishKind::Abort, false) => Goal::FinishAbort,
+            (FinishKind::Abort, true) => Goal::FinishAbortInFlight,
+        });
+    }
+
+    /// A request is about to be retracted.
+    pub(super) fn retracting(&mut self, req: ReqId) {
+        if self.requests.get(req).is_some_and(|live| live.window.boundary_in_flight()) {
+            self.goals.insert(Goal::RetractBoundaryInFlight);
+        }
+    }
+
+    /// An abort was taken in.
+    pub(super) fn aborted(&mut self, req: ReqId, place: Place, taken: bool) {
+        let decodes = match place {
+            Place::Decode => taken,
+            Place::Waiting | Place::Chunk | Place::Prefill | Place::Finished | Place::Gone => false,
+        };
+        if decodes && self.requests.get(req).is_some_and(|live| live.window.boundary_in_flight()) {
+            self.goals.insert(Goal::AbortBoundaryInFlight);
+        }
+    }
+
+    /// A cached state was evicted.
+    pub(super) fn evicted(&mut self) {
+        let again = self.coverage.evicted.replace(self.turns) == Some(self.turns);
+        self.goals.insert(if again { Goal::EvictionSeveral } else { Goal::Eviction });
+    }
+
+    /// A bound ended the run.
+    pub(super) fn bounded(&mut self, stalled: bool) {
+        self.bound = Some(stalled);
+        self.goals.insert(if stalled { Goal::Stall } else { Goal::Bound });
+    }
+
+    /// A state was offered to the tree.
+    pub(super) fn offered(&mut self, offer: Offer) {
+        if offer.how.existed {
+            self.goals.insert(Goal::DonationExisted);
+        }
+        let rest = offer.label.checked_rem(self.options.page_size).unwrap_or(0);
+        if rest > 0 && offer.label - rest == offer.key_len {
+            self.goals.insert(Goal::KeyFloored);
+        }
+    }
+
+    /// A request starts from a cached state that a decode left, or a prefill, if that is known.
+    pub(super) fn started(&mut self, by_decode: Option<bool>, wrong: bool) {
+        match by_decode {
+            Some(true) => self.goals.insert(Goal::HitOfDecode),
+            Some(false) => self.goals.insert(Goal::HitOfPrefill),
+            None => {}
+        }
+        if wrong {
+            self.goals.insert(Goal::InheritedStart);
+        }
+    }
+}
+
+/// The goal that a class is, for a row with a boundary due or a decision.
+pub(super) fn classed(class: Class, due: bool) -> Option<Goal> {
+    match class {
+        Class::Agree => due.then_some(Goal::Agree),
+        Class::Early => Some(Goal::Early),
+        Class::Settled => Some(Goal::Settled),
+        Class::Repeat => Some(Goal::Repeat),
+        Class::Missed => Some(Goal::Missed),
+        Class::WrongLabel => Some(Goal::WrongLabel),
+        Class::WrongSlot => Some(Goal::WrongSlot),
+    }
+}
+
+/// The goal that a due boundary is, by the lookahead at the result before and at its own.
+#[inline(never)]
+pub(super) fn jitter(before: Before, now: Before) -> Option<Goal> {
+    match (before, now) {
+        (Before::NoResult, _) => Some(Goal::FirstDecodeIsBoundary),
+        (Before::Level, Before::Level) => Some(Goal::BoundaryLevelLevel),
+        (Before::Level, Before::Ahead) => Some(Goal::BoundaryLevelAhead),
+        (Before::Ahead, Before::Level) => Some(Goal::BoundaryAheadLevel),
+        (Before::Ahead, Before::Ahead) => Some(Goal::BoundaryAheadAhead),
+        (Before::Level | Before::Ahead, Before::NoResult | Before::Far) | (Before::Far, _) => None,
+    }
+}
