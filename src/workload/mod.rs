@@ -7,6 +7,7 @@ pub mod azure;
 mod draw;
 mod generate;
 pub mod mooncake;
+mod parts;
 mod preset;
 mod scale;
 mod script;
