@@ -12,7 +12,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("rule", &["model", "record"]),
     ("judge", &["record"]),
     ("scenario", &["engine::Time", "model", "numeric", "record", "workload"]),
-    ("workload", &["engine::Time", "model", "record"]),
+    ("workload", &["engine::Choice", "engine::Chooser", "engine::Time", "model", "numeric::Ssm", "record"]),
     ("conform", &["engine", "judge", "model", "record"]),
     ("report", &["conform", "engine::Time", "judge", "numeric", "record"]),
     ("graph", &["judge", "record", "report::name"]),

@@ -44,5 +44,6 @@ pub(crate) use setup::lcm;
 pub use setup::{
     Accept, Arrive, CopyOnWrite, Cost, Costs, Engine, Event, Exhaustion, FinishOrder, Grid, KvEviction, MixedTracking,
     Prompt, Release, RequestSpec, ResultQueue, Setup, SlotFree, SlotHeadroom, Snapshot, Spec, Stop, Strategy,
+    turns_max,
 };
 pub use vary::Vary;

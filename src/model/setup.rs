@@ -530,6 +530,19 @@ impl Event {
     }
 }
 
+/// A bound on turns that no run of these requests and events reaches which makes progress: every output may take a few
+/// turns of its own. A scenario file that names no bound has this one.
+pub fn turns_max(requests: &[RequestSpec], events: &[Event]) -> u32 {
+    let outputs: u64 = requests.iter().map(|request| u64::from(request.max_new) + 4).sum();
+    let arrivals = requests.iter().map(|request| match request.arrive {
+        Arrive::Turn(turn) => turn,
+        Arrive::At(_) | Arrive::After(_) | Arrive::Before(..) => 0,
+    });
+    let scripted = events.iter().map(|event| event.at().0);
+    let latest = arrivals.chain(scripted).max().unwrap_or(0);
+    u32::try_from(64 + 4 * outputs + u64::from(latest)).unwrap_or(u32::MAX)
+}
+
 /// Everything that a run is a function of, together with the choices made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setup {

@@ -1,6 +1,4 @@
-//! The largest numbers that a scenario may give, so that no sum of them overflows, and the bound on turns.
-
-use crate::model::{Arrive, Event, RequestSpec};
+//! The largest numbers that a scenario may give, so that no sum of them overflows.
 
 /// Most tokens in a prompt, and most outputs of a request.
 pub(super) const REQUEST_TOKENS_MAX: u32 = crate::workload::LEN_MAX;
@@ -20,15 +18,3 @@ pub(super) const SLOTS_MAX: u32 = 1 << 20;
 pub(super) const DRAFT_MAX: u32 = 64;
 /// The largest cost: ten seconds.
 pub(super) const COST_NS_MAX: u64 = 10_000_000_000;
-
-/// A bound on turns that no run reaches which makes progress: every output may take a few turns of its own.
-pub(super) fn turns_max(requests: &[RequestSpec], events: &[Event]) -> u32 {
-    let outputs: u64 = requests.iter().map(|request| u64::from(request.max_new) + 4).sum();
-    let arrivals = requests.iter().map(|request| match request.arrive {
-        Arrive::Turn(turn) => turn,
-        Arrive::At(_) | Arrive::After(_) | Arrive::Before(..) => 0,
-    });
-    let scripted = events.iter().map(|event| event.at().0);
-    let latest = arrivals.chain(scripted).max().unwrap_or(0);
-    u32::try_from(64 + 4 * outputs + u64::from(latest)).unwrap_or(u32::MAX)
-}

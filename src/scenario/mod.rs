@@ -29,8 +29,9 @@ mod write;
 
 use std::path::{Path, PathBuf};
 
-use crate::model::{Event, RequestSpec, Setup, Vary};
+use crate::model::{Setup, Vary};
 
+pub use crate::model::turns_max;
 pub use diagnostic::Diagnostic;
 pub use expect::{Expect, ExpectFinding, ExpectVerdict, FINDING_KINDS};
 pub use json::json;
@@ -112,7 +113,7 @@ pub fn parse(name: &str, text: &str, base: &Path, rules: &[&str]) -> Result<Scen
             return Err(source.at(&[Step::Field("turns_max")], "`turns_max` is 0", "give at least 1, or leave it out"));
         }
         Some(turns) => turns,
-        None => limits::turns_max(&specs, &events),
+        None => turns_max(&specs, &events),
     };
     Ok(Scenario {
         name: stem(name),
@@ -124,11 +125,6 @@ pub fn parse(name: &str, text: &str, base: &Path, rules: &[&str]) -> Result<Scen
         vary: file.vary.unwrap_or_default().into(),
         expect,
     })
-}
-
-/// The bound on turns that a file with these requests and events has if it names none.
-pub fn turns_max(requests: &[RequestSpec], events: &[Event]) -> u32 {
-    limits::turns_max(requests, events)
 }
 
 fn stem(name: &str) -> String {

@@ -2,11 +2,10 @@
 
 use std::fmt::Write as _;
 
-use crate::model::{Accept, Arrive, Cost, Costs, Event, Prompt, RequestSpec, Stop};
+use crate::model::{Accept, Arrive, Cost, Costs, Event, Prompt, RequestSpec, Stop, turns_max};
 use crate::record::ReqId;
 
 use super::fields::{self, Value};
-use super::limits;
 use super::{Expect, Scenario};
 
 /// The text of a scenario file. A title becomes the comment of its first line.
@@ -32,7 +31,7 @@ pub fn write(scenario: &Scenario) -> String {
     if scenario.seed != 0 {
         let _ = writeln!(out, "    seed: {},", scenario.seed);
     }
-    if setup.turns_max != limits::turns_max(&setup.requests, &setup.events) {
+    if setup.turns_max != turns_max(&setup.requests, &setup.events) {
         let _ = writeln!(out, "    turns_max: {},", setup.turns_max);
     }
     out.push_str("    requests: [\n");

@@ -1,9 +1,17 @@
-//! Importers of public traces: text to rows, rows to requests. They know nothing of files; a bad row is told by line
-//! and column, and whoever has the file makes a report of it.
+//! Where requests come from beside scenario files: importers of public traces, and a generator of random small setups.
+//!
+//! Importers make rows of text and requests of rows. They know nothing of files; a bad row is told by line and column, and
+//! whoever has the file makes a report of it.
 
 pub mod azure;
+mod draw;
+mod generate;
 pub mod mooncake;
+mod parts;
+mod preset;
 mod scale;
+mod script;
+mod variants;
 
 use std::sync::Arc;
 
@@ -11,6 +19,8 @@ use crate::engine::Time;
 use crate::model::{Arrive, Prompt, RequestSpec, Stop};
 use crate::record::Token;
 
+pub use generate::generate;
+pub use preset::Preset;
 pub use scale::{Scale, ScaleError};
 
 /// The first fresh token; sampled tokens are below.
