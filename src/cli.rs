@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::command::{
-    self, ConformArgs, Exit, Failure, Format, GraphArgs, GraphFormat, ImportArgs, KlArgs, PlanWord, RunArgs,
+    self, Choices, ConformArgs, Exit, Failure, Format, GraphArgs, GraphFormat, ImportArgs, KlArgs, PlanWord, RunArgs,
     ScenarioFormat,
 };
 
@@ -90,6 +90,10 @@ enum Command {
         /// its prepare saw, and how often that changed what the rule did
         #[arg(long)]
         skew: bool,
+        /// Answers to the questions that the scenario's `vary` opens, in the order in which they are asked, as in 0.2.1 (`-`
+        /// for none): where the list ends, the script goes on
+        #[arg(long, value_name = "LIST", value_parser = command::choices, allow_hyphen_values = true)]
+        choices: Option<Choices>,
     },
     /// Run every rule and show the boundary decisions on which they differ (for one rule, or JSON: `run`)
     #[command(after_help = DIFF_EXAMPLES)]
@@ -211,8 +215,8 @@ impl Cli {
             Command::Run { format: Format::Json, timeline: true, .. } => {
                 Err(Failure("error: --timeline is text\nhelp: leave --format json out, or --timeline\n".to_string()))
             }
-            Command::Run { file, rule, seed, format, timeline, turns, skew } => {
-                command::run(&RunArgs { file, rule, seed, format, timeline, turns, skew })
+            Command::Run { file, rule, seed, format, timeline, turns, skew, choices } => {
+                command::run(&RunArgs { file, rule, seed, format, timeline, turns, skew, choices })
             }
             Command::Diff { file, seed } => command::diff(&file, seed),
             Command::Kl { file, rule, seed, state_seed, format } => {

@@ -105,10 +105,10 @@ pub fn run_with_features<F: Features>(
     Outcome { judgement: judge.finish(&setup.names), timing: meter.timing(), record, skew }
 }
 
-/// Runs `setup` again as [`run`] does, and tells `sink` what happens instead of judging it: what needs the facts of a run
+/// Runs `setup` again with the same choices, and tells `sink` what happens instead of judging it: what needs the facts of a run
 /// that has been judged gets them here, and nobody has to keep them.
-pub fn replay(setup: &Setup, rule: &dyn Rule, seed: u64, sink: &mut impl Sink) {
-    Machine::new(setup, rule, &mut Seeded::new(seed), sink).run();
+pub fn replay(setup: &Setup, rule: &dyn Rule, chooser: &mut impl Chooser, sink: &mut impl Sink) {
+    Machine::new(setup, rule, chooser, sink).run();
 }
 
 /// Tells somebody of every output, to show progress.

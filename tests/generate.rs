@@ -26,6 +26,7 @@ fn read_back(setup: &Setup) -> (String, Result<Setup, String>) {
         rule: None,
         seed: 0,
         setup: setup.clone(),
+        vary: Default::default(),
         expect: Vec::new(),
     };
     let text = scenario::write(&scenario);

@@ -6,7 +6,7 @@ use crate::report::diff_text;
 use crate::runner::Keep;
 
 use super::output::{Exit, Failure, print};
-use super::run::{all_rules, load, reports, run_all, worst};
+use super::run::{Way, all_rules, load, reports, run_all, worst};
 
 /// Runs a scenario under every rule and prints where they differ.
 ///
@@ -15,8 +15,9 @@ use super::run::{all_rules, load, reports, run_all, worst};
 pub fn diff(file: &Path, seed: Option<u64>) -> Result<Exit, Failure> {
     let scenario = load(file)?;
     let rules = all_rules();
-    let outcomes = run_all(&scenario, &rules, seed, Keep { boundaries: true, ..Keep::default() });
+    let way = Way { seed, choices: None };
+    let outcomes = run_all(&scenario, &rules, way, Keep { boundaries: true, ..Keep::default() })?;
     let path = file.to_string_lossy();
-    print(&diff_text(&reports(&scenario, &path, &rules, seed, &outcomes)))?;
+    print(&diff_text(&reports(&scenario, &path, &rules, way, &outcomes)))?;
     Ok(worst(&outcomes))
 }

@@ -7,7 +7,7 @@ use crate::report::name;
 use crate::runner::{Keep, Outcome};
 
 use super::output::{Exit, Failure, print};
-use super::run::{load, rules, run_one};
+use super::run::{Way, load, rules, run_one};
 
 /// Most events that are drawn at once.
 const EVENTS_MAX: usize = 5000;
@@ -57,7 +57,7 @@ pub fn graph_to_text(args: &GraphArgs) -> Result<String, Failure> {
         return Err(Failure("error: a graph is of one run\nhelp: name one rule, not `all`\n".to_owned()));
     };
     let Outcome { judgement, record, .. } =
-        &run_one(&scenario, *rule, args.seed, Keep { record: true, ..Keep::default() });
+        &run_one(&scenario, *rule, Way { seed: args.seed, choices: None }, Keep { record: true, ..Keep::default() })?;
     let record = record.as_ref().expect("the record was asked for");
     let names = &scenario.setup.names;
     let whole = Events::new(record, judgement);

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::engine::Seeded;
 use crate::model::{Rule, Strategy};
 use crate::numeric::{Gauge, Severity, Ssm};
 use crate::report::{KlRun, KlState, kl_json, kl_text};
@@ -9,7 +10,7 @@ use crate::runner::{self, Keep, Outcome};
 use crate::scenario::Scenario;
 
 use super::output::{Exit, Failure, print};
-use super::run::{Format, load, reports, rules, run_one, worst};
+use super::run::{Format, Way, load, reports, rules, run_one, worst};
 
 /// What `kl` is asked to do.
 #[derive(Clone, Debug)]
@@ -49,7 +50,7 @@ pub fn kl_to_text(args: &KlArgs) -> Result<(String, Exit), Failure> {
     let (outcomes, severities): (Vec<Outcome>, Vec<Severity>) =
         rules.iter().map(|rule| measure(&scenario, *rule, args.seed, state.ssm)).unzip();
     let path = args.file.to_string_lossy();
-    let runs = reports(&scenario, &path, &rules, args.seed, &outcomes);
+    let runs = reports(&scenario, &path, &rules, Way { seed: args.seed, choices: None }, &outcomes);
     let strategy = strategy_name(engine.strategy);
     let runs: Vec<KlRun> =
         runs.into_iter().zip(&severities).map(|(run, severity)| KlRun { run, strategy, severity }).collect();
@@ -62,9 +63,9 @@ pub fn kl_to_text(args: &KlArgs) -> Result<(String, Exit), Failure> {
 
 /// Runs a scenario under one rule, and again for the gauge to see what happens.
 fn measure(scenario: &Scenario, rule: &dyn Rule, seed: Option<u64>, ssm: Ssm) -> (Outcome, Severity) {
-    let outcome = run_one(scenario, rule, seed, Keep::default());
+    let outcome = run_one(scenario, rule, Way { seed, choices: None }, Keep::default())?;
     let mut gauge = Gauge::new(ssm, scenario.setup.engine.mamba_chunk);
-    runner::replay(&scenario.setup, rule, seed.unwrap_or(scenario.seed), &mut gauge);
+    runner::replay(&scenario.setup, rule, &mut Seeded::new(seed.unwrap_or(scenario.seed)), &mut gauge);
     (outcome, gauge.finish())
 }
 

@@ -15,6 +15,6 @@ pub use diff::diff;
 pub use graph::{GraphArgs, GraphFormat, graph, graph_to_text};
 pub use import::{ImportArgs, ScenarioFormat, import, write_scenario};
 pub use kl::{KlArgs, kl, kl_to_text};
-pub use output::{Exit, Failure};
+pub use output::{Choices, Exit, Failure, choices};
 pub use run::{Format, RunArgs, run, run_to_text};
 pub use test::test;

@@ -111,10 +111,37 @@ pub(super) fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// A command line that runs what a finding was found in.
-pub(super) fn replay_line(path: &Path, rule: &str, seed: Option<u64>) -> String {
+pub(super) fn replay_line(path: &Path, rule: &str, seed: Option<u64>, choices: Option<&[u32]>) -> String {
     let seed = seed.map_or(String::new(), |seed| format!(" --seed {seed}"));
-    format!("overlapsim run {} --rule {rule}{seed} --timeline", shell_word(path))
+    let choices = choices.map_or(String::new(), |choices| format!(" --choices {}", choices_word(choices)));
+    format!("overlapsim run {} --rule {rule}{seed}{choices} --timeline", shell_word(path))
 }
+
+/// A list of choices as one word: `0.2.1`, and `-` for the empty list.
+pub(super) fn choices_word(choices: &[u32]) -> String {
+    match choices {
+        [] => "-".to_string(),
+        choices => choices.iter().map(u32::to_string).collect::<Vec<_>>().join("."),
+    }
+}
+
+/// Reads a list of choices, as [`choices_word`] writes it.
+///
+/// # Errors
+/// What is wrong with it, in words for the command line.
+pub fn choices(word: &str) -> Result<Choices, String> {
+    if word == "-" {
+        return Ok(Choices(Vec::new()));
+    }
+    let number = |(at, part): (usize, &str)| {
+        part.parse::<u32>().map_err(|_| format!("choice {} is `{part}`, not a number such as 0", at + 1))
+    };
+    word.split('.').enumerate().map(number).collect::<Result<_, _>>().map(Choices)
+}
+
+/// A list of choices.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Choices(pub Vec<u32>);
 
 /// A path as a shell must be given it: quoted if it would be taken apart, and never like an option. Bytes that are no
 /// text, and control characters, are spelled out as bash, zsh and ksh read them.
@@ -143,10 +170,19 @@ mod tests {
 
     #[test]
     fn a_path_is_quoted_only_if_it_must_be() {
-        let line = replay_line(Path::new("scenarios/x.ron"), "token-len", None);
+        let line = replay_line(Path::new("scenarios/x.ron"), "token-len", None, None);
         assert_eq!(line, "overlapsim run scenarios/x.ron --rule token-len --timeline");
-        let line = replay_line(Path::new("it's here.ron"), "token-len", Some(7));
+        let line = replay_line(Path::new("it's here.ron"), "token-len", Some(7), None);
         assert_eq!(line, r"overlapsim run 'it'\''s here.ron' --rule token-len --seed 7 --timeline");
+    }
+
+    #[test]
+    fn a_list_of_choices_is_one_word() {
+        for list in [vec![], vec![0], vec![1, 0, 12]] {
+            assert_eq!(choices(&choices_word(&list)), Ok(Choices(list)));
+        }
+        assert_eq!(choices("1..2"), Err("choice 2 is ``, not a number such as 0".to_string()));
+        assert!(choices("1.x").is_err() && choices("").is_err() && choices("-1").is_err());
     }
 
     #[test]

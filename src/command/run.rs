@@ -3,12 +3,14 @@
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
+use crate::engine::{Choice, Open};
 use crate::model::Rule;
 use crate::report::{Run, Timeline, run_text, runs_json};
 use crate::runner::{self, Keep, Outcome};
 use crate::scenario::{self, Scenario};
+use crate::search::{Misfit, Replay};
 
-use super::output::{Exit, Failure, Printer, replay_line};
+use super::output::{Choices, Exit, Failure, Printer, replay_line};
 use super::progress::Progress;
 
 /// How the result is printed.
@@ -37,6 +39,29 @@ pub struct RunArgs {
     pub turns: Option<RangeInclusive<u32>>,
     /// Compare what results read with what their prepare saw.
     pub skew: bool,
+    /// Answers to the questions that the scenario's `vary` opens.
+    pub choices: Option<Choices>,
+}
+
+/// What a run leaves to nobody: the seed of its durations, and answers to open questions.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Way<'a> {
+    /// The seed, if it is not the scenario's own.
+    pub seed: Option<u64>,
+    /// The answers, if any question is open.
+    pub choices: Option<&'a [u32]>,
+}
+
+impl Way<'_> {
+    /// The questions that are open.
+    pub fn open(&self, scenario: &Scenario) -> Open {
+        if self.choices.is_some() { scenario.vary.open() } else { Open::default() }
+    }
+
+    /// The chooser that goes this way.
+    pub fn chooser<'a>(&'a self, scenario: &Scenario, open: &'a Open) -> Replay<'a> {
+        Replay::new(open, self.choices.unwrap_or_default(), self.seed.unwrap_or(scenario.seed))
+    }
 }
 
 /// Runs a scenario and prints what came of it.
@@ -67,25 +92,26 @@ pub fn run_to_text(args: &RunArgs) -> Result<(String, Exit), Failure> {
 fn run_into(args: &RunArgs, out: &mut dyn FnMut(&str) -> bool) -> Result<Exit, Failure> {
     let scenario = load(&args.file)?;
     let rules = rules(&scenario, args.rule.as_deref())?;
+    let way = Way { seed: args.seed, choices: args.choices.as_ref().map(|choices| &choices.0[..]) };
     let path = args.file.to_string_lossy();
     match args.format {
         Format::Json => {
-            let outcomes = run_all(&scenario, &rules, args.seed, Keep { skew: args.skew, ..Keep::default() });
-            out(&runs_json(&reports(&scenario, &path, &rules, args.seed, &outcomes)));
+            let outcomes = run_all(&scenario, &rules, way, Keep { skew: args.skew, ..Keep::default() })?;
+            out(&runs_json(&reports(&scenario, &path, &rules, way, &outcomes)));
             Ok(worst(&outcomes))
         }
         Format::Text => {
             let mut exit = Exit::Good;
             for (index, &rule) in rules.iter().enumerate() {
                 let keep = Keep { boundaries: args.timeline, skew: args.skew, ..Keep::default() };
-                let outcome = run_one(&scenario, rule, args.seed, keep);
+                let outcome = run_one(&scenario, rule, way, keep)?;
                 let outcomes = std::slice::from_ref(&outcome);
                 exit = exit.max(worst(outcomes));
-                let runs = reports(&scenario, &path, &[rule], args.seed, outcomes);
+                let runs = reports(&scenario, &path, &[rule], way, outcomes);
                 let blank = if index > 0 { "\n" } else { "" };
                 let wanted = runs.iter().all(|run| out(&format!("{blank}{}", run_text(run))));
                 if args.timeline && wanted && out("\n") {
-                    draw(&scenario, rule, args, &outcome, out);
+                    draw(&scenario, rule, (way, args.turns.clone()), &outcome, out);
                 }
             }
             Ok(exit)
@@ -94,10 +120,16 @@ fn run_into(args: &RunArgs, out: &mut dyn FnMut(&str) -> bool) -> Result<Exit, F
 }
 
 /// Draws the timeline of a run that has been judged: it is run again, turn by turn.
-fn draw(scenario: &Scenario, rule: &dyn Rule, args: &RunArgs, outcome: &Outcome, out: &mut dyn FnMut(&str) -> bool) {
-    let seed = args.seed.unwrap_or(scenario.seed);
-    let mut timeline = Timeline::new(&scenario.setup.names, &outcome.judgement, args.turns.clone(), out);
-    runner::replay(&scenario.setup, rule, seed, &mut timeline);
+fn draw(
+    scenario: &Scenario,
+    rule: &dyn Rule,
+    (way, turns): (Way<'_>, Option<RangeInclusive<u32>>),
+    outcome: &Outcome,
+    out: &mut dyn FnMut(&str) -> bool,
+) {
+    let open = way.open(scenario);
+    let mut timeline = Timeline::new(&scenario.setup.names, &outcome.judgement, turns, out);
+    runner::replay(&scenario.setup, rule, &mut way.chooser(scenario, &open), &mut timeline);
     timeline.end();
 }
 
@@ -129,15 +161,77 @@ pub(super) fn all_rules() -> Vec<&'static dyn Rule> {
 }
 
 /// Runs a scenario under each of `rules`, showing progress.
-pub(super) fn run_all(scenario: &Scenario, rules: &[&dyn Rule], seed: Option<u64>, keep: Keep) -> Vec<Outcome> {
+///
+/// # Errors
+/// Choices that do not fit.
+pub(super) fn run_all(
+    scenario: &Scenario,
+    rules: &[&dyn Rule],
+    way: Way<'_>,
+    keep: Keep,
+) -> Result<Vec<Outcome>, Failure> {
     let mut progress = Progress::new(&scenario.setup, rules.len());
-    let seed = seed.unwrap_or(scenario.seed);
-    rules.iter().map(|rule| runner::run(&scenario.setup, *rule, seed, keep, Some(&mut || progress.output()))).collect()
+    let open = way.open(scenario);
+    let mut run = |rule: &&dyn Rule| {
+        let mut chooser = way.chooser(scenario, &open);
+        let watch: &mut dyn FnMut() = &mut || progress.output();
+        let outcome = runner::run_with(&scenario.setup, *rule, &mut chooser, keep, Some(watch));
+        match chooser.misfit() {
+            Some(misfit) => Err(does_not_fit(scenario, *rule, misfit)),
+            None => Ok(outcome),
+        }
+    };
+    rules.iter().map(&mut run).collect()
+}
+
+/// Where and why a list of choices does not fit a scenario.
+fn does_not_fit(scenario: &Scenario, rule: &dyn Rule, misfit: Misfit) -> Failure {
+    let Misfit { nth, answer, asked, turn } = misfit;
+    let rule = rule.name();
+    let (why, help) = match asked {
+        Some(choice) => {
+            let most = choice.options - 1;
+            let what = question(&scenario.setup.names, choice);
+            (format!("in turn {turn} it is asked {what}, and the answers are 0 to {most}"), "give one of these".to_string())
+        }
+        None if scenario.vary.is_nothing() => (
+            "the scenario leaves nothing open".to_string(),
+            "say what is open in the scenario, as in `vary: (arrivals: true)`, or leave --choices out".to_string(),
+        ),
+        None => (
+            format!("the run is over after {} choices, in turn {turn}", nth - 1),
+            "shorten the list, or look whether the scenario or the rule has changed".to_string(),
+        ),
+    };
+    Failure(format!("error: choice {nth} is {answer}, which does not fit under {rule}: {why}\nhelp: {help}\n"))
+}
+
+/// A question of the machine in words.
+fn question(names: &[String], choice: Choice) -> String {
+    let request = || names.get(choice.subject as usize).map_or("a request", String::as_str);
+    match choice.site {
+        "arrival" => format!("whether {} is seen now", request()),
+        "stop" => format!("whether this output of {} is a stop token", request()),
+        "abort" => format!("whether {} is aborted", request()),
+        "retract" => "who is retracted, 0 for nobody".to_string(),
+        "alloc_failure" => format!("whether the second slot of {} is refused", request()),
+        "accept" => format!("how many draft tokens of {} are accepted", request()),
+        "order" => "who of those seen now is next in the queue".to_string(),
+        site => format!("about {site}"),
+    }
 }
 
 /// Runs a scenario under one rule, showing progress.
-pub(super) fn run_one(scenario: &Scenario, rule: &dyn Rule, seed: Option<u64>, keep: Keep) -> Outcome {
-    run_all(scenario, &[rule], seed, keep).swap_remove(0)
+///
+/// # Errors
+/// Choices that do not fit.
+pub(super) fn run_one(
+    scenario: &Scenario,
+    rule: &dyn Rule,
+    way: Way<'_>,
+    keep: Keep,
+) -> Result<Outcome, Failure> {
+    Ok(run_all(scenario, &[rule], way, keep)?.swap_remove(0))
 }
 
 /// What the renderers need of each run.
@@ -145,7 +239,7 @@ pub(super) fn reports<'a>(
     scenario: &'a Scenario,
     path: &'a str,
     rules: &[&'static dyn Rule],
-    seed: Option<u64>,
+    way: Way<'_>,
     outcomes: &'a [Outcome],
 ) -> Vec<Run<'a>> {
     rules
@@ -154,8 +248,8 @@ pub(super) fn reports<'a>(
         .map(|(rule, outcome)| Run {
             scenario: path,
             rule: rule.name(),
-            seed: seed.unwrap_or(scenario.seed),
-            replay: replay_line(&scenario.path, rule.name(), seed),
+            seed: way.seed.unwrap_or(scenario.seed),
+            replay: replay_line(&scenario.path, rule.name(), way.seed, way.choices),
             names: &scenario.setup.names,
             judgement: &outcome.judgement,
             timing: &outcome.timing,

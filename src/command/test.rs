@@ -11,7 +11,7 @@ use crate::runner::{self, Keep};
 use crate::scenario::{Expect, ExpectFinding, ExpectVerdict, Scenario};
 
 use super::output::{Exit, Failure, print, replay_line};
-use super::run::{load, reports};
+use super::run::{Way, load, reports};
 
 /// Runs the `expect` of every scenario in `paths`: files, or directories that are searched for scenarios.
 ///
@@ -92,7 +92,7 @@ fn test_file(file: &Path) -> TestOutcome {
 fn check(scenario: &Scenario, path: &str, expect: &Expect, warnings: &mut Vec<String>) -> Option<RuleFailure> {
     let rule = runner::rule(&expect.rule).expect("the parser knows every rule by name");
     let outcomes = [runner::run(&scenario.setup, rule, scenario.seed, Keep::default(), None)];
-    for warning in reports(scenario, path, &[rule], None, &outcomes).iter().flat_map(report::warnings) {
+    for warning in reports(scenario, path, &[rule], Way::default(), &outcomes).iter().flat_map(report::warnings) {
         if !warnings.contains(&warning) {
             warnings.push(warning);
         }
@@ -111,7 +111,7 @@ fn check(scenario: &Scenario, path: &str, expect: &Expect, warnings: &mut Vec<St
         got: judgement.verdict,
         missing,
         unexpected,
-        replay: replay_line(&scenario.path, &expect.rule, None),
+        replay: replay_line(&scenario.path, &expect.rule, None, None),
     })
 }
 
