@@ -93,7 +93,7 @@ impl Sink for Judge {
                 self.donate(req, Offer { label, key_len, slot, how });
             }
             Fact::NoDonate { req, why, .. } => self.no_donate(req, why),
-            Fact::TrackRefused { req, k } => {
+            Fact::TrackRefused { req, k, .. } => {
                 if let Some(live) = self.requests.get_or_new(req) {
                     live.dues.refuse(k);
                 }
