@@ -5,7 +5,7 @@ use std::path::Path;
 use overlapsim::scenario::{Diagnostic, Scenario, parse};
 use proptest::prelude::*;
 
-const RULES: [&str; 4] = ["committed-len", "token-len", "mask-lookahead", "completed-mask"];
+const RULES: [&str; 5] = ["committed-len", "token-len", "mask-lookahead", "completed-mask", "paired"];
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");
 
 fn read(text: &str) -> Result<Scenario, Diagnostic> {
