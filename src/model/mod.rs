@@ -34,6 +34,7 @@ mod witness;
 
 pub use features::{Every, Features, Plain};
 pub use machine::{Ended, Machine, World};
+pub use masks::HostMasks;
 pub use radix::TombstoneLock;
 pub use rule::{Action, Keeps, Refused, RowMasks, RowView, Rule, VerifyView, WantsMasks};
 pub(crate) use setup::lcm;

@@ -33,13 +33,13 @@ impl Rule for Paired {
     }
 
     fn on_result(&self, row: &RowView) -> Result<Action, AssertKind> {
-        let (check, hint) = row.masks.map_or((Check::MaskLost, true), |masks| (Check::Mask, masks.mask));
-        // The length settles it. It is computed where the mask says boundary only, and keeps a mask of another step,
-        // which a queue without copies shows, from naming this one.
-        if !hint || !row.token_len().is_multiple_of(row.grid) {
-            return Ok(Action::none(check));
+        let Some(masks) = row.masks else {
+            return Ok(at_boundary(row, Check::MaskLost));
+        };
+        if !masks.mask {
+            return Ok(Action::none(Check::Mask));
         }
-        Ok(record(row, check))
+        Ok(at_boundary(row, Check::Mask))
     }
 
     fn on_verify(&self, row: &VerifyView) -> Action {
@@ -47,8 +47,13 @@ impl Rule for Paired {
     }
 }
 
-/// Keeps the slot that the step wrote, if it wrote one.
-fn record(row: &RowView, check: Check) -> Action {
+/// Keeps the slot that the step wrote, if it is on the grid and wrote one. A mask alone does not settle it: in a queue
+/// without copies it may be that of another step.
+#[inline(never)]
+fn at_boundary(row: &RowView, check: Check) -> Action {
+    if !row.token_len().is_multiple_of(row.grid) {
+        return Action::none(check);
+    }
     let written = row.next_track_idx;
     let before = row.last_track_idx;
     let fired = Action { record: Some((row.token_len(), Some(written))), ..Action::none(check) };
