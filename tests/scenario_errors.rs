@@ -337,8 +337,8 @@ fn events_and_expectations() {
     wrong(&fields("events: [(turn: 1, do: §FailAlloc(\"a\"))],"), "nothing to refuse", "ExtraBufferLazy");
     wrong(&fields("rule: §\"mask-lookahed\","), "no rule \"mask-lookahed\"", "did you mean `mask-lookahead`?");
     wrong(
-        &fields("expect: [(rule: §\"paired\", verdict: Clean)],"),
-        "no rule \"paired\"",
+        &fields("expect: [(rule: §\"oracle\", verdict: Clean)],"),
+        "no rule \"oracle\"",
         "`committed-len`, `token-len`",
     );
     let twice = "expect: [(rule: \"token-len\", verdict: Clean), (rule: §\"token-len\", verdict: Clean)],";
