@@ -7,12 +7,12 @@ use crate::judge::{Judge, Judgement, Options as JudgeOptions};
 use crate::model::{Ended, Every, Features, Machine, Release, Rule, Setup};
 use crate::record::{Fact, Record, ReqId, Sink, Tee, Token};
 use crate::report::{Meter, Skew, Timing};
-use crate::rule::{CommittedLen, CompletedMask, MaskLookahead, TokenLen};
+use crate::rule::{CommittedLen, CompletedMask, MaskLookahead, Paired, TokenLen};
 
 pub use check::{Check, Checked, Found, bound_words, check, counts, replay_choices};
 
 /// Every rule, in the order of their history.
-const RULES: [&dyn Rule; 4] = [&CommittedLen, &TokenLen, &MaskLookahead, &CompletedMask];
+const RULES: [&dyn Rule; 5] = [&CommittedLen, &TokenLen, &MaskLookahead, &CompletedMask, &Paired];
 
 /// The rule that a scenario runs under if nothing else is said: the main subject.
 pub const DEFAULT_RULE: &str = "mask-lookahead";

@@ -249,7 +249,7 @@ fn replay_lines_of_awkward_names_replay() {
 fn the_seed_is_told() {
     let file = "scenarios/natural-jitter.ron";
     assert!(out(&overlapsim(&["run", file, "--seed", "7"])).contains(" under mask-lookahead, seed 7\n"));
-    assert!(out(&overlapsim(&["diff", file, "--seed", "7"])).contains(" under 4 rules, seed 7\n"));
+    assert!(out(&overlapsim(&["diff", file, "--seed", "7"])).contains(" under 5 rules, seed 7\n"));
     let json: serde_json::Value =
         serde_json::from_slice(&overlapsim(&["run", file, "--seed", "7", "--format", "json"]).stdout).unwrap();
     assert_eq!(json["seed"], 7);

@@ -22,7 +22,7 @@ const TABLE: &[(&str, &[&str])] = &[
 ];
 
 /// The rules by type name: only `runner` may name one outside `rule`.
-const RULES: &[&str] = &["CommittedLen", "TokenLen", "MaskLookahead", "CompletedMask"];
+const RULES: &[&str] = &["CommittedLen", "TokenLen", "MaskLookahead", "CompletedMask", "Paired"];
 
 fn sources() -> BTreeMap<String, Vec<(PathBuf, String)>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");

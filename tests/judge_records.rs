@@ -268,7 +268,11 @@ fn a_later_checkpoint_does_not_cancel_a_loss_but_its_cost() {
 #[test]
 fn what_the_engine_forces_is_skipped() {
     let mut refused = Tape::new();
-    refused.plain(2, 3).decode(3, A, 1, 3, None).decode(4, A, 1, 4, None).fact(Fact::TrackRefused { req: A, k: 4 });
+    refused.plain(2, 3).decode(3, A, 1, 3, None).decode(4, A, 1, 4, None).fact(Fact::TrackRefused {
+        req: A,
+        k: 4,
+        in_place: true,
+    });
     let judged = refused.row(3, A, None).row(4, A, None).nothing(Nothing::NoCheckpoint).done();
     assert_eq!((judged.verdict, judged.checkpoints.skipped, judged.checkpoints.cost_tokens), (Verdict::Clean, 1, 0));
 
@@ -285,7 +289,7 @@ fn what_the_engine_forces_is_skipped() {
 #[test]
 fn a_refused_slot_excuses_no_rule_that_misses_what_was_written_in_place() {
     let mut refused = before_the_boundary();
-    refused.fact(Fact::TrackRefused { req: A, k: 4 });
+    refused.fact(Fact::TrackRefused { req: A, k: 4, in_place: true });
     let judged = refused.row(3, A, None).row(4, A, None).nothing(Nothing::NoCheckpoint).done();
     assert_eq!((judged.verdict, kinds(&judged)), (Verdict::Lossy, vec![Kind::Lost]));
     assert_eq!((judged.checkpoints.skipped, judged.checkpoints.cost_tokens), (0, 4));
@@ -728,7 +732,7 @@ fn nonsense(draw: &mut impl FnMut() -> u32) -> Fact {
         26 => Fact::Decision { batch, req, before: after, after },
         27 => Fact::Donate { req, label: a, key_len: b, slot, how },
         28 => Fact::NoDonate { req, why, slot: None },
-        29 => Fact::TrackRefused { req, k: a },
+        29 => Fact::TrackRefused { req, k: a, in_place: b % 2 == 0 },
         30 => Fact::Skip { batch, req },
         31 => Fact::Done { at: AT },
         34 => Fact::Mix { batch, decode: BatchId(a), rows: b },

@@ -98,7 +98,7 @@ proptest! {
         }
         setup.engine.kv_tokens = 4096;
         let (_, first) = run(&setup, "committed-len");
-        for rule in ["token-len", "mask-lookahead", "completed-mask"] {
+        for rule in ["token-len", "mask-lookahead", "completed-mask", "paired"] {
             let (judgement, record) = run(&setup, rule);
             prop_assert!(!asserted(&judgement));
             prop_assert_eq!(schedule(&record), schedule(&first), "{}", rule);

@@ -5,7 +5,7 @@ use std::path::Path;
 use overlapsim::scenario::{Diagnostic, Scenario, parse};
 use proptest::prelude::*;
 
-const RULES: [&str; 4] = ["committed-len", "token-len", "mask-lookahead", "completed-mask"];
+const RULES: [&str; 5] = ["committed-len", "token-len", "mask-lookahead", "completed-mask", "paired"];
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");
 
 fn read(text: &str) -> Result<Scenario, Diagnostic> {
@@ -335,8 +335,8 @@ fn events_and_expectations() {
     wrong(&fields("events: [(turn: 1, do: §FailAlloc(\"a\"))],"), "nothing to refuse", "ExtraBufferLazy");
     wrong(&fields("rule: §\"mask-lookahed\","), "no rule \"mask-lookahed\"", "did you mean `mask-lookahead`?");
     wrong(
-        &fields("expect: [(rule: §\"paired\", verdict: Clean)],"),
-        "no rule \"paired\"",
+        &fields("expect: [(rule: §\"oracle\", verdict: Clean)],"),
+        "no rule \"oracle\"",
         "`committed-len`, `token-len`",
     );
     let twice = "expect: [(rule: \"token-len\", verdict: Clean), (rule: §\"token-len\", verdict: Clean)],";

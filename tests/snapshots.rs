@@ -26,7 +26,7 @@ fn compare(name: &str, text: &str) {
 
 fn run(file: &Path, rule: &str, timeline: bool, skew: bool) -> String {
     let (file, rule) = (file.to_path_buf(), Some(rule.into()));
-    let args = RunArgs { file, rule, seed: None, format: Format::Text, timeline, turns: None, skew };
+    let args = RunArgs { file, rule, seed: None, format: Format::Text, timeline, turns: None, skew, choices: None };
     run_to_text(&args).expect("every scenario can be read").0
 }
 

@@ -192,7 +192,10 @@ fn does_not_fit(scenario: &Scenario, rule: &dyn Rule, misfit: Misfit) -> Failure
         Some(choice) => {
             let most = choice.options - 1;
             let what = question(&scenario.setup.names, choice);
-            (format!("in turn {turn} it is asked {what}, and the answers are 0 to {most}"), "give one of these".to_string())
+            (
+                format!("in turn {turn} it is asked {what}, and the answers are 0 to {most}"),
+                "give one of these".to_string(),
+            )
         }
         None if scenario.vary.is_nothing() => (
             "the scenario leaves nothing open".to_string(),
@@ -225,12 +228,7 @@ fn question(names: &[String], choice: Choice) -> String {
 ///
 /// # Errors
 /// Choices that do not fit.
-pub(super) fn run_one(
-    scenario: &Scenario,
-    rule: &dyn Rule,
-    way: Way<'_>,
-    keep: Keep,
-) -> Result<Outcome, Failure> {
+pub(super) fn run_one(scenario: &Scenario, rule: &dyn Rule, way: Way<'_>, keep: Keep) -> Result<Outcome, Failure> {
     Ok(run_all(scenario, &[rule], way, keep)?.swap_remove(0))
 }
 

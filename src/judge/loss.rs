@@ -64,10 +64,12 @@ clone_in_place!(Dues {
 });
 
 impl Dues {
-    /// The slot that the boundary step of length `k` asked for was refused.
-    pub fn refuse(&mut self, k: u32) {
+    /// The slot that the boundary step of length `k` asked for was refused; it writes in place, or nothing.
+    pub fn refuse(&mut self, k: u32, in_place: bool) {
         self.refused.push(k);
-        self.overwritten = self.best;
+        if in_place {
+            self.overwritten = self.best;
+        }
     }
 
     /// Writes what a later loss depends on; not what it costs.

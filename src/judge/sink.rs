@@ -110,10 +110,10 @@ impl Sink for Judge {
                 self.donate(req, Offer { label, key_len, slot, how });
             }
             Fact::NoDonate { req, why, .. } => self.no_donate(req, why),
-            Fact::TrackRefused { req, k } => {
+            Fact::TrackRefused { req, k, in_place } => {
                 self.goals.insert(Goal::SecondSlotRefused);
                 if let Some(live) = self.requests.get_or_new(req) {
-                    live.dues.refuse(k);
+                    live.dues.refuse(k, in_place);
                 }
             }
             Fact::Retract { req, .. } => {

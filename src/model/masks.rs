@@ -7,9 +7,9 @@ use super::rule::{RowMasks, WantsMasks};
 pub struct HostMasks {
     /// 1 where this batch's step is on the grid.
     mask: Vec<u8>,
-    /// 1 where the step after it is; empty with overlap off.
+    /// 1 where the step after it is; empty with overlap off, or if the rule does not want it.
     mask_next: Vec<u8>,
-    /// `decode_batch_idx` at prepare.
+    /// `decode_batch_idx` at prepare; empty if the rule does not want it.
     decode_batch_idx: Vec<u32>,
     /// `next_track_idx` at prepare; empty if the rule does not want it.
     track_idx: Vec<u8>,
@@ -22,9 +22,12 @@ impl HostMasks {
     /// serves both masks, in a pass without branches.
     pub fn build(wants: WantsMasks, seq_lens: &[u32], grid: u32, overlap: bool, idx: &[u32], track_idx: &[u8]) -> Self {
         assert!(wants != WantsMasks::No && grid > 0, "masks are built only for a rule that reads them");
-        let mut masks = HostMasks { decode_batch_idx: idx.to_vec(), ..HostMasks::default() };
+        let mut masks = HostMasks::default();
         masks.mask.resize(seq_lens.len(), 0);
-        if overlap {
+        if wants != WantsMasks::Own {
+            masks.decode_batch_idx = idx.to_vec();
+        }
+        if overlap && wants != WantsMasks::Own {
             masks.mask_next.resize(seq_lens.len(), 0);
             for ((mask, next), len) in masks.mask.iter_mut().zip(&mut masks.mask_next).zip(seq_lens) {
                 let rest = len % grid;
@@ -47,7 +50,7 @@ impl HostMasks {
         RowMasks {
             mask: self.mask[i] != 0,
             mask_next: self.mask_next.get(i).map(|next| *next != 0),
-            decode_batch_idx: self.decode_batch_idx[i],
+            decode_batch_idx: self.decode_batch_idx.get(i).copied().unwrap_or(0),
             track_idx: self.track_idx.get(i).copied().unwrap_or(0),
         }
     }
@@ -76,6 +79,14 @@ mod tests {
             }
             assert_eq!(masks.bytes(), 40 * (1 + 1 + 4));
         }
+    }
+
+    #[test]
+    fn a_rule_that_wants_its_own_mask_gets_nothing_else() {
+        let masks = HostMasks::build(WantsMasks::Own, &[3, 4], 4, true, &[1, 2], &[0, 1]);
+        let row = |mask| RowMasks { mask, mask_next: None, decode_batch_idx: 0, track_idx: 0 };
+        assert_eq!((masks.row(0), masks.row(1)), (row(false), row(true)));
+        assert_eq!(masks.bytes(), 2);
     }
 
     #[test]

@@ -38,8 +38,9 @@ mod witness;
 pub use features::{Every, Features, Plain};
 pub use frame::Frame;
 pub use machine::{Ended, Machine, World};
+pub use masks::HostMasks;
 pub use radix::TombstoneLock;
-pub use rule::{Action, Keeps, RowMasks, RowView, Rule, VerifyView, WantsMasks};
+pub use rule::{Action, Keeps, Refused, RowMasks, RowView, Rule, VerifyView, WantsMasks};
 pub(crate) use setup::lcm;
 pub use setup::{
     Accept, Arrive, CopyOnWrite, Cost, Costs, Engine, Event, Exhaustion, FinishOrder, Grid, KvEviction, MixedTracking,

@@ -8,7 +8,7 @@ use super::clock::draw_many;
 use super::features::Features;
 use super::machine::{Dead, Machine, Step};
 use super::masks::HostMasks;
-use super::rule::WantsMasks;
+use super::rule::{Refused, WantsMasks};
 use super::setup::{Event, MixedTracking, Release, SlotHeadroom, Strategy};
 
 impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
@@ -288,7 +288,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             let owner = Owner::Track(req, other);
             let slot = if self.refused(req) { None } else { self.second_slot(owner) };
             if slot.is_none() {
-                self.go_without(req, k);
+                self.go_without(req, k, self.rule.refused());
                 continue;
             }
             let it = self.req(req);
@@ -297,12 +297,13 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         }
     }
 
-    /// The second slot for step `k` was not to be had: it will write in place.
-    pub(super) fn go_without(&mut self, req: ReqId, k: u32) {
-        if self.setup.engine.refused_prealloc_clears_label {
+    /// The second slot for step `k` was not to be had: if the step writes in place, the label may go.
+    pub(super) fn go_without(&mut self, req: ReqId, k: u32, refused: Refused) {
+        let in_place = refused == Refused::WritesInPlace;
+        if in_place && self.setup.engine.refused_prealloc_clears_label {
             self.req(req).last_track_seqlen = None;
         }
-        self.sink.fact(Fact::TrackRefused { req, k });
+        self.sink.fact(Fact::TrackRefused { req, k, in_place });
     }
 
     fn second_slot(&mut self, owner: Owner) -> Option<SlotId> {
@@ -338,7 +339,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             WantsMasks::MasksAndTrackIdx => {
                 batch.reqs.iter().map(|req| self.world.reqs[req.index()].next_track_idx).collect()
             }
-            WantsMasks::Masks | WantsMasks::No => Vec::new(),
+            WantsMasks::Masks | WantsMasks::Own | WantsMasks::No => Vec::new(),
         };
         let grid = engine.grid_len();
         let masks = HostMasks::build(wants, &batch.seq_lens, grid, engine.overlap, &batch.decode_batch_idx, &track_idx);
@@ -349,13 +350,17 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Captures the slots that the forward will use.
     fn capture_slots(&mut self, batch: &mut Batch) {
         let grid = self.setup.engine.grid_len();
+        let lazy = self.setup.engine.strategy == Strategy::ExtraBufferLazy;
+        // Lazy: the write index still names the kept slot if the second one was refused.
+        let spares_kept = lazy && self.rule.refused() == Refused::WritesNothing;
         batch.step_slots.clear();
         batch.track_rows.clear();
         for i in 0..batch.reqs.len() {
             let (req, k) = (batch.reqs[i], batch.seq_lens[i]);
             let it = &self.world.reqs[req.index()];
             let active = it.active.expect("a running request has an active slot");
-            let write = it.has_track && k.is_multiple_of(grid);
+            let spared = spares_kept && it.next_track_idx == it.last_track_idx;
+            let write = it.has_track && k.is_multiple_of(grid) && !spared;
             let next = it.track[usize::from(it.next_track_idx)];
             let track = if write { next } else { None };
             batch.step_slots.push((active, track));

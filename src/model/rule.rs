@@ -10,6 +10,8 @@ use crate::record::{AssertKind, Check};
 pub enum WantsMasks {
     /// None: it computes each row again.
     No,
+    /// Mask of this batch alone.
+    Own,
     /// Mask of this batch, mask of the next one (with overlap on), `decode_batch_idx` snapshot.
     Masks,
     /// The same and the snapshot of the track index that the forward writes.
@@ -25,16 +27,25 @@ pub enum Keeps {
     Last,
 }
 
+/// What becomes of a boundary step whose second slot was refused (lazy).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// It writes the slot that the request has, and what that held is gone, as in the releases.
+    WritesInPlace,
+    /// It writes nothing, and the label stays with the slot that it names.
+    WritesNothing,
+}
+
 /// What the host arrays say of one row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowMasks {
     /// Whether this batch's step is on the grid.
     pub mask: bool,
-    /// Whether the step after it is; `None` with overlap off.
+    /// Whether the step after it is; `None` with overlap off, or if the rule does not want it.
     pub mask_next: Option<bool>,
-    /// `decode_batch_idx` at prepare.
+    /// `decode_batch_idx` at prepare; 0 if the rule does not want it.
     pub decode_batch_idx: u32,
-    /// `next_track_idx` at prepare: the slot that the forward writes.
+    /// `next_track_idx` at prepare: the slot that the forward writes; 0 if the rule does not want it.
     pub track_idx: u8,
 }
 
@@ -147,6 +158,11 @@ pub trait Rule: Sync {
 
     /// Which slot a donation takes.
     fn keeps(&self) -> Keeps;
+
+    /// What becomes of a boundary step whose second slot was refused (lazy). Speculative decoding does not ask.
+    fn refused(&self) -> Refused {
+        Refused::WritesInPlace
+    }
 
     /// Decides one decode row, after the output was appended and the finish state updated.
     ///

@@ -9,7 +9,7 @@ use crate::record::{Fact, Mode, Owner, ReqId, Sink};
 use super::batch::Batch;
 use super::features::Features;
 use super::machine::{Machine, Pending, Step};
-use super::rule::VerifyView;
+use super::rule::{Refused, VerifyView};
 use super::setup::{Accept, ResultQueue, Strategy};
 
 impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
@@ -74,7 +74,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         it.track[usize::from(other)] = slot;
         let k = it.kv_committed_len;
         if slot.is_none() {
-            self.go_without(req, k);
+            self.go_without(req, k, Refused::WritesInPlace);
         }
     }
 

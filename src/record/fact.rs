@@ -625,12 +625,14 @@ pub enum Fact {
         /// The slot that would have been offered, where it came to choosing one.
         slot: Option<SlotId>,
     },
-    /// The slot that a boundary step asked for was refused: its forward writes in place.
+    /// The slot that a boundary step asked for was refused.
     TrackRefused {
         /// The request.
         req: ReqId,
         /// The length of the boundary step.
         k: u32,
+        /// Whether its forward writes in place instead; otherwise it writes nothing.
+        in_place: bool,
     },
     /// A request was retracted: it lost its slots and pages and waits again.
     Retract {

@@ -37,7 +37,10 @@ impl Sink for Timeline<'_> {
                 self.below(req, format!("copies {from} to {to} on the {stream} stream"));
             }
             Fact::Retract { req, outputs } => self.below(req, format!("is retracted, keeps {outputs} outputs")),
-            Fact::TrackRefused { req, k } => self.below(req, format!("gets no track slot at k {k}: writes in place")),
+            Fact::TrackRefused { req, k, in_place } => {
+                let what = if in_place { "writes in place" } else { "writes nothing" };
+                self.below(req, format!("gets no track slot at k {k}: {what}"));
+            }
             Fact::SlotRefused { req: Some(req), count } => self.below(req, format!("is refused {count} slots")),
             Fact::SlotRefused { req: None, count } => self.note(format!("refused: {count} slots")),
             Fact::PinMissed { req } => self.below(req, "misses the turn that it is pinned to".to_owned()),
