@@ -3,11 +3,12 @@
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
 
 use crate::command::{
-    self, Choices, ConformArgs, Exit, Failure, Format, GraphArgs, GraphFormat, ImportArgs, KlArgs, PlanWord, RunArgs,
-    ScenarioFormat,
+    self, CheckArgs, Choices, ConformArgs, Exit, Failure, Format, FuzzArgs, GraphArgs, GraphFormat, ImportArgs, KlArgs,
+    OrderWord, PlanWord, Preset, RunArgs, ScenarioFormat, Shard, StyleWord,
 };
 
 /// Replays any timing of an LLM server's overlap scheduler, and judges which recurrent state it caches under which
@@ -57,6 +58,22 @@ Exit code 1 if the replay leaves the recording; the file is written all the same
 const SCENARIO_EXAMPLES: &str = "Examples:
   overlapsim scenario scenarios/double-fire.ron
   overlapsim scenario scenarios/double-fire.ron --format json";
+
+const CHECK_EXAMPLES: &str = "Examples:
+  overlapsim check scenarios/check/interleaved.ron
+  overlapsim check scenarios/check/interleaved.ron --rule all --out found
+  overlapsim check scenarios/check/interleaved.ron --rule paired --max-states 1000000 --format json
+
+Exit code 1 if any timing is corrupt or broken, 3 if a bound ended the search before all was seen.";
+
+const FUZZ_EXAMPLES: &str = "Examples:
+  overlapsim fuzz scenarios/check/interleaved.ron --seeds 0..10000 --rule all
+  overlapsim fuzz --generate small --seeds 0..1000 --out found
+  overlapsim fuzz --generate wide --seeds 0..1000000 --shard JOB_COMPLETION_INDEX/16 --out reports";
+
+const MERGE_EXAMPLES: &str = "Examples:
+  overlapsim merge reports/
+  overlapsim merge node-0/fuzz-0-of-2.json node-1/fuzz-1-of-2.json --format json";
 
 const GRAPH_EXAMPLES: &str = "Examples:
   overlapsim graph scenarios/torn-chunk-snapshot.ron
@@ -188,6 +205,79 @@ enum Command {
         #[arg(long, value_enum, default_value_t = ScenarioFormat::Ron)]
         format: ScenarioFormat,
     },
+    /// Search every timing that a scenario's `vary` leaves open
+    #[command(after_help = CHECK_EXAMPLES)]
+    Check {
+        /// The scenario file
+        file: PathBuf,
+        /// A rule by name, `all`, or `release` for the one that the scenario's release shipped with [default: the
+        /// scenario's own, or mask-lookahead]
+        #[arg(long, value_name = "RULE")]
+        rule: Option<String>,
+        /// Which state is next: the oldest finds the shortest histories, the newest needs less memory
+        #[arg(long, value_enum, default_value_t = OrderWord::Bfs)]
+        strategy: OrderWord,
+        /// Give up after so many unique states
+        #[arg(long, value_name = "N", default_value_t = 5_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+        max_states: u64,
+        /// Give up after this time, as in 30s or 500ms
+        #[arg(long, value_name = "TIME", value_parser = time)]
+        max_time: Option<u64>,
+        /// Tell states apart by all that they are, not by what can matter later: slower, and the verdict must be the same
+        #[arg(long)]
+        no_reduction: bool,
+        /// Write a small scenario for every finding to this directory
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+        /// Threads; the output is the same for any number [default: as many as there are cores]
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+        jobs: Option<u16>,
+        /// How to print the result
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+    },
+    /// Run random timings of a scenario, or of generated ones
+    #[command(after_help = FUZZ_EXAMPLES)]
+    Fuzz {
+        /// The scenario file; what its `vary` leaves open is drawn
+        #[arg(required_unless_present = "generate")]
+        file: Option<PathBuf>,
+        /// Draw the scenarios too
+        #[arg(long, value_name = "PRESET", value_parser = preset(), conflicts_with = "file")]
+        generate: Option<Preset>,
+        /// The seeds, one run each: from A up to B, without B
+        #[arg(long, value_name = "A..B", value_parser = seeds)]
+        seeds: (u64, u64),
+        /// A rule by name, or `all` [default: the scenario's own, or mask-lookahead; all with --generate]
+        #[arg(long, value_name = "RULE")]
+        rule: Option<String>,
+        /// Threads; the output is the same for any number [default: as many as there are cores]
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+        jobs: Option<u16>,
+        /// Only every n-th seed, beginning with the i-th, from 0; JOB_COMPLETION_INDEX/n and SLURM_ARRAY_TASK_ID/n take i
+        /// from the cluster
+        #[arg(long, value_name = "I/N", value_parser = command::shard)]
+        shard: Option<Shard>,
+        /// How answers are drawn
+        #[arg(long, value_enum, default_value_t = StyleWord::Jitter)]
+        strategy: StyleWord,
+        /// Write the report, and a small scenario for every finding, to this directory
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+        /// How to print the result
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+    },
+    /// Add up the reports that the shards of a `fuzz` wrote
+    #[command(after_help = MERGE_EXAMPLES)]
+    Merge {
+        /// Reports, or directories of them
+        #[arg(required = true, value_name = "DIR")]
+        paths: Vec<PathBuf>,
+        /// How to print the result
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+    },
     /// Check what scenarios expect: one line each, the form that CI uses
     #[command(after_help = TEST_EXAMPLES)]
     Test {
@@ -203,6 +293,25 @@ fn turns(text: &str) -> Result<RangeInclusive<u32>, String> {
     let (from, to) = text.split_once("..").unwrap_or((text, text));
     let (from, to) = (number(from)?, number(to.strip_prefix('=').unwrap_or(to))?);
     if from <= to { Ok(from..=to) } else { Err("the first turn comes after the last".to_owned()) }
+}
+
+/// `A..B`, B not included.
+fn seeds(text: &str) -> Result<(u64, u64), String> {
+    let number = |text: &str| text.parse::<u64>().map_err(|_| format!("`{text}` is not a seed"));
+    let (from, to) = text.split_once("..").ok_or("give the first seed and the end, as in 0..1000")?;
+    let (from, to) = (number(from)?, number(to)?);
+    if from < to { Ok((from, to)) } else { Err("there is no seed in it: the end is not included".to_owned()) }
+}
+
+/// A time in nanoseconds.
+fn time(text: &str) -> Result<u64, String> {
+    command::time_ns(text).map_err(|why| format!("`{text}` {why}: give a time such as 30s or 500ms"))
+}
+
+/// The presets, with what each draws.
+fn preset() -> impl TypedValueParser<Value = Preset> {
+    let values = Preset::ALL.map(|preset| PossibleValue::new(preset.name()).help(preset.summary()));
+    PossibleValuesParser::new(values).map(|name| Preset::from_name(&name).expect("only known names are accepted"))
 }
 
 impl Cli {
@@ -237,6 +346,33 @@ impl Cli {
                 command::import(&ImportArgs { recording, out: output, rule, release })
             }
             Command::Scenario { file, format } => command::write_scenario(&file, format),
+            Command::Check { file, rule, strategy, max_states, max_time, no_reduction, out, jobs, format } => {
+                command::check(&CheckArgs {
+                    file,
+                    rule,
+                    order: strategy,
+                    states_max: max_states,
+                    time_max_ns: max_time,
+                    no_reduction,
+                    out,
+                    jobs: jobs.map(usize::from),
+                    format,
+                })
+            }
+            Command::Fuzz { file, generate, seeds, rule, jobs, shard, strategy, out, format } => {
+                command::fuzz(&FuzzArgs {
+                    file,
+                    preset: generate,
+                    seeds,
+                    rule,
+                    jobs: jobs.map(usize::from),
+                    shard: shard.unwrap_or(Shard::WHOLE),
+                    strategy,
+                    out,
+                    format,
+                })
+            }
+            Command::Merge { paths, format } => command::merge(&paths, format),
             Command::Test { paths } => command::test(&paths),
         }
     }

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use crate::engine::Seeded;
 use crate::model::{Rule, Strategy};
 use crate::numeric::{Gauge, Severity, Ssm};
 use crate::report::{KlRun, KlState, kl_json, kl_text};
@@ -47,10 +46,15 @@ pub fn kl_to_text(args: &KlArgs) -> Result<(String, Exit), Failure> {
     let engine = &scenario.setup.engine;
     let mut state = KlState { ssm: engine.state.unwrap_or_default(), default: engine.state.is_none() };
     state.ssm.seed = args.state_seed.unwrap_or(state.ssm.seed);
-    let (outcomes, severities): (Vec<Outcome>, Vec<Severity>) =
-        rules.iter().map(|rule| measure(&scenario, *rule, args.seed, state.ssm)).unzip();
+    let way = Way { seed: args.seed, choices: None };
+    let (outcomes, severities): (Vec<Outcome>, Vec<Severity>) = rules
+        .iter()
+        .map(|rule| measure(&scenario, *rule, way, state.ssm))
+        .collect::<Result<Vec<_>, _>>()?
+        .into_iter()
+        .unzip();
     let path = args.file.to_string_lossy();
-    let runs = reports(&scenario, &path, &rules, Way { seed: args.seed, choices: None }, &outcomes);
+    let runs = reports(&scenario, &path, &rules, way, &outcomes);
     let strategy = strategy_name(engine.strategy);
     let runs: Vec<KlRun> =
         runs.into_iter().zip(&severities).map(|(run, severity)| KlRun { run, strategy, severity }).collect();
@@ -62,11 +66,12 @@ pub fn kl_to_text(args: &KlArgs) -> Result<(String, Exit), Failure> {
 }
 
 /// Runs a scenario under one rule, and again for the gauge to see what happens.
-fn measure(scenario: &Scenario, rule: &dyn Rule, seed: Option<u64>, ssm: Ssm) -> (Outcome, Severity) {
-    let outcome = run_one(scenario, rule, Way { seed, choices: None }, Keep::default())?;
+fn measure(scenario: &Scenario, rule: &dyn Rule, way: Way<'_>, ssm: Ssm) -> Result<(Outcome, Severity), Failure> {
+    let outcome = run_one(scenario, rule, way, Keep::default())?;
     let mut gauge = Gauge::new(ssm, scenario.setup.engine.mamba_chunk);
-    runner::replay(&scenario.setup, rule, &mut Seeded::new(seed.unwrap_or(scenario.seed)), &mut gauge);
-    (outcome, gauge.finish())
+    let open = way.open(scenario);
+    runner::replay(&scenario.setup, rule, &mut way.chooser(scenario, &open), &mut gauge);
+    Ok((outcome, gauge.finish()))
 }
 
 /// The name of a strategy, as the modelled system spells it.

@@ -1,20 +1,31 @@
 //! What the commands do: load, run, render. Owns exit codes and where bytes go; decides nothing about a run.
 
+mod check;
 mod conform;
 mod diff;
+mod finding;
+mod fuzz;
 mod graph;
 mod import;
 mod kl;
 mod output;
 mod progress;
 mod run;
+mod shard;
 mod test;
 
+pub use check::{CheckArgs, OrderWord, check, check_to_text};
 pub use conform::{ConformArgs, PlanWord, conform, conform_to_text};
 pub use diff::diff;
+pub use fuzz::{FuzzArgs, StyleWord, fuzz, fuzz_to_text, merge, merge_to_text};
 pub use graph::{GraphArgs, GraphFormat, graph, graph_to_text};
 pub use import::{ImportArgs, ScenarioFormat, import, write_scenario};
 pub use kl::{KlArgs, kl, kl_to_text};
 pub use output::{Choices, Exit, Failure, choices};
 pub use run::{Format, RunArgs, run, run_to_text};
+pub use shard::{Shard, shard};
 pub use test::test;
+
+/// A duration as a person writes it, in nanoseconds.
+pub use crate::scenario::time_ns;
+pub use crate::workload::Preset;

@@ -1,6 +1,7 @@
 //! A progress bar on standard error, for work beyond a second, only on a terminal.
 
 use std::io::IsTerminal as _;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -53,6 +54,83 @@ impl Progress {
 }
 
 impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// Threads that this machine runs at once.
+pub(super) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+fn spinner(template: &str) -> Option<ProgressBar> {
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner());
+    std::io::stderr().is_terminal().then(|| ProgressBar::new_spinner().with_style(style))
+}
+
+/// Shows how far a search of all timings is, and ends it when its time is over. That one thing depends on the clock: a
+/// search that it ends says so.
+pub(super) struct SearchProgress {
+    started: Instant,
+    most: Option<Duration>,
+    bar: Option<ProgressBar>,
+}
+
+impl SearchProgress {
+    /// A search of at most so many nanoseconds.
+    pub(super) fn new(most_ns: Option<u64>) -> Self {
+        let bar = spinner("{spinner} {pos} unique states in {elapsed}, {per_sec}");
+        SearchProgress { started: Instant::now(), most: most_ns.map(Duration::from_nanos), bar }
+    }
+
+    /// So many states are known. Says whether to stop.
+    pub(super) fn states(&mut self, unique: u64) -> bool {
+        let elapsed = self.started.elapsed();
+        if let Some(bar) = self.bar.as_ref().filter(|_| elapsed > QUIET) {
+            bar.set_position(unique);
+        }
+        self.most.is_some_and(|most| elapsed >= most)
+    }
+}
+
+impl Drop for SearchProgress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// Shows how far a random search is.
+pub(super) struct RunsProgress {
+    started: Instant,
+    done: AtomicU64,
+    bar: Option<ProgressBar>,
+}
+
+impl RunsProgress {
+    /// A search of so many runs.
+    pub(super) fn new(runs: u64) -> Self {
+        let bar = spinner("{bar:30} {pos}/{len} runs, {per_sec}, {eta} left");
+        if let Some(bar) = &bar {
+            bar.set_length(runs);
+        }
+        RunsProgress { started: Instant::now(), done: AtomicU64::new(0), bar }
+    }
+
+    /// So many more runs are done.
+    pub(super) fn runs(&self, runs: u64) {
+        let done = self.done.fetch_add(runs, Ordering::Relaxed) + runs;
+        if let Some(bar) = self.bar.as_ref().filter(|_| self.started.elapsed() > QUIET) {
+            bar.set_position(done);
+        }
+    }
+}
+
+impl Drop for RunsProgress {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();

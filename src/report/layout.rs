@@ -45,6 +45,14 @@ pub(super) fn columns_of(text: &str) -> usize {
     text.chars().count()
 }
 
+/// A line that begins with a word, and what it is about beside it, wrapped.
+pub(super) fn row(out: &mut String, head: &str, text: &str) {
+    const HEAD: usize = 10;
+    let mut body = String::new();
+    wrap(&mut body, HEAD, text);
+    out.push_str(&format!("{head:<HEAD$}{}", body.trim_start()));
+}
+
 /// Appends `text` at `indent` to `out`, broken between words to stay within [`WIDTH`], and ends the line.
 /// Continuation lines are indented by two more. A word that is too long stays whole.
 pub(super) fn wrap(out: &mut String, indent: usize, text: &str) {

@@ -5,8 +5,10 @@
 //! prints, or reads a file. [`Meter`] is the one piece that computes: a sink that turns the facts of a run into its
 //! [`Timing`].
 
+mod check;
 mod conform;
 mod diff;
+mod fuzz;
 mod json;
 mod kl;
 mod layout;
@@ -23,8 +25,10 @@ mod fixture;
 #[cfg(test)]
 mod tests;
 
+pub use check::{CheckFinding, CheckReport, Reduction, check_json, check_text};
 pub use conform::{ConformSummary, Differing, RecordingKey, conform_json, conform_text};
 pub use diff::diff_text;
+pub use fuzz::{FuzzFinding, FuzzReport, FuzzRule, Verdicts, fuzz_text};
 pub use json::{RunJson, run_json, runs_json};
 pub use kl::{KlRun, KlState, kl_json, kl_text};
 pub use meter::{Meter, Quantiles, Timing};

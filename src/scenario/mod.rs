@@ -137,6 +137,14 @@ fn title(text: &str) -> String {
     scanner.comment().unwrap_or_default().to_string()
 }
 
+/// A duration as a person writes it, `"12.5ms"`, in nanoseconds.
+///
+/// # Errors
+/// What is wrong with the text, as the end of a sentence.
+pub fn time_ns(text: &str) -> Result<u64, &'static str> {
+    duration::parse_ns(text)
+}
+
 /// The text of a file, or where it stops being text.
 fn utf8<'a>(name: &str, bytes: &'a [u8]) -> Result<&'a str, Diagnostic> {
     std::str::from_utf8(bytes).map_err(|error| {

@@ -7,6 +7,7 @@
 mod draw;
 mod enumerate;
 mod explore;
+mod parallel;
 mod replay;
 mod shrink;
 mod visited;
@@ -14,5 +15,6 @@ mod visited;
 pub use draw::{Draw, Style};
 pub use enumerate::Enumerate;
 pub use explore::{Bound, Explored, Limits, Order, Path, Stepped, System, explore};
+pub use parallel::in_order;
 pub use replay::{Misfit, Replay};
 pub use shrink::shrink;

@@ -1,0 +1,160 @@
+//! `check`: every timing that a scenario leaves open, under one rule or all.
+
+use std::path::PathBuf;
+
+use crate::judge::Goals;
+use crate::model::Rule;
+use crate::report::{CheckFinding, CheckReport, Reduction, check_json, check_text, name};
+use crate::runner::{self, Checked, Found, bound_words};
+use crate::scenario::Scenario;
+use crate::search::{Limits, Order};
+
+use super::finding::{Finder, OutDir};
+use super::output::{Exit, Failure, choices_word, print, replay_line};
+use super::progress::SearchProgress;
+use super::run::{Format, load, rules};
+
+/// Which state is next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum OrderWord {
+    /// The oldest: the shortest ways are found first.
+    Bfs,
+    /// The newest: less memory.
+    Dfs,
+}
+
+/// What `check` is asked to do.
+#[derive(Clone, Debug)]
+pub struct CheckArgs {
+    /// The scenario file.
+    pub file: PathBuf,
+    /// A rule's name, `all`, or `release`; the scenario's own rule if not given.
+    pub rule: Option<String>,
+    /// Which state is next.
+    pub order: OrderWord,
+    /// Most unique states.
+    pub states_max: u64,
+    /// Most time, in nanoseconds.
+    pub time_max_ns: Option<u64>,
+    /// Tell states apart by all that they are.
+    pub no_reduction: bool,
+    /// Where a small scenario is written for every finding.
+    pub out: Option<PathBuf>,
+    /// Threads.
+    pub jobs: Option<usize>,
+    /// How to print.
+    pub format: Format,
+}
+
+/// Searches every timing of a scenario and prints what was found.
+///
+/// # Errors
+/// A scenario that cannot be read, a rule that does not exist, or a directory that cannot be written.
+pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
+    let (text, exit) = check_to_text(args)?;
+    print(&text)?;
+    Ok(exit)
+}
+
+/// Searches every timing of a scenario; what `check` prints, and how it ends.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_to_text(args: &CheckArgs) -> Result<(String, Exit), Failure> {
+    let scenario = load(&args.file)?;
+    let rules = rules(&scenario, args.rule.as_deref())?;
+    let out = args.out.as_deref().map(OutDir::new).transpose()?;
+    let mut reports = Vec::with_capacity(rules.len());
+    let mut exit = Exit::Good;
+    for &rule in &rules {
+        let checked = search(args, &scenario, rule);
+        exit = exit.max(Exit::from(checked.verdict));
+        reports.push(report(&scenario, rule, &checked, out.as_ref())?);
+    }
+    let text = match args.format {
+        Format::Json => check_json(&reports),
+        Format::Text => reports.iter().map(check_text).collect::<Vec<_>>().join("\n"),
+    };
+    Ok((text, exit))
+}
+
+fn search(args: &CheckArgs, scenario: &Scenario, rule: &dyn Rule) -> Checked {
+    let open = scenario.vary.open();
+    let mut progress = SearchProgress::new(args.time_max_ns);
+    let check = runner::Check {
+        setup: &scenario.setup,
+        rule,
+        open: &open,
+        order: match args.order {
+            OrderWord::Bfs => Order::Bfs,
+            OrderWord::Dfs => Order::Dfs,
+        },
+        literal: args.no_reduction,
+        jobs: args.jobs.unwrap_or_else(super::progress::cores),
+    };
+    runner::check(&check, Limits { states_max: args.states_max, stop: &mut |unique| progress.states(unique) })
+}
+
+fn report(
+    scenario: &Scenario,
+    rule: &'static dyn Rule,
+    checked: &Checked,
+    out: Option<&OutDir>,
+) -> Result<CheckReport, Failure> {
+    let explored = &checked.explored;
+    let findings =
+        checked.findings.iter().map(|found| finding(scenario, rule, found, out)).collect::<Result<Vec<_>, _>>()?;
+    let reached = Goals::from_bits(explored.goals);
+    let names = |wanted: bool| {
+        let those = Goals::ALL.iter().filter(|goal| reached.contains(*goal) == wanted);
+        those.map(|goal| goal.name()).collect()
+    };
+    Ok(CheckReport {
+        rule: checked.rule,
+        verdict: name::verdict(checked.verdict),
+        complete: checked.is_complete(),
+        states: explored.states,
+        unique: explored.unique,
+        transitions: explored.transitions,
+        depth: explored.depth,
+        findings,
+        bound: explored.bound.map(bound_words),
+        reduction: Reduction {
+            states_per_unique: explored.states as f64 / explored.unique as f64,
+            symmetries: checked.symmetries,
+        },
+        goals: names(true),
+        goals_missed: names(false),
+        scenario: scenario.path.to_string_lossy().into_owned(),
+    })
+}
+
+fn finding(
+    scenario: &Scenario,
+    rule: &'static dyn Rule,
+    found: &Found,
+    out: Option<&OutDir>,
+) -> Result<CheckFinding, Failure> {
+    let choices = &found.path.answers;
+    let written = match out {
+        Some(out) => {
+            let open = scenario.vary.open();
+            let finder =
+                Finder { setup: &scenario.setup, rule, kind: found.finding.kind, by: "check", of: &scenario.name };
+            Some(finder.write(out, None, || crate::search::Replay::new(&open, choices, scenario.seed))?)
+        }
+        None => None,
+    };
+    Ok(CheckFinding {
+        kind: name::kind(found.finding.kind),
+        label: found.finding.label,
+        holds: found.finding.holds,
+        choices: choices_word(choices),
+        scenario: written,
+        request: found.finding.req.map(|req| scenario.setup.name(req).to_string()),
+        reason: found.finding.reason.clone(),
+        turns: found.path.steps,
+        times: found.times,
+        replay: replay_line(&scenario.path, rule.name(), None, Some(choices)),
+    })
+}

@@ -1,0 +1,333 @@
+//! `fuzz`: random timings of a scenario, or of generated ones. `merge`: the reports of shards added up.
+
+use std::path::{Path, PathBuf};
+
+use crate::judge::{Goals, Kind, Verdict};
+use crate::model::Rule;
+use crate::record::fingerprint;
+use crate::report::{FuzzFinding, FuzzReport, FuzzRule, Verdicts, fuzz_text, name};
+use crate::runner::{self, Fuzz, Keep, Source, Tally, counts, drawn};
+use crate::scenario::{self, Scenario};
+use crate::search::{Draw, Style};
+use crate::workload::Preset;
+
+use super::finding::{Finder, OutDir};
+use super::output::{Exit, Failure, choices_word, print, replay_line, shell_word};
+use super::progress::{RunsProgress, cores};
+use super::run::{Format, all_rules, load, rules};
+use super::shard::Shard;
+
+/// How answers are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum StyleWord {
+    /// Every answer as likely as any other.
+    Uniform,
+    /// As measured on a server: a request that waits is seen in about 15 % of the turns, so that L = 0 is about as rare;
+    /// ends, aborts and refusals are rare.
+    Jitter,
+    /// The script, but for a few questions spread over the run.
+    Pct,
+}
+
+/// Likelihoods in thousandths of a yes.
+const JITTER: &[(&str, u32)] = &[("arrival", 150), ("stop", 60), ("abort", 5), ("retract", 30), ("alloc_failure", 100)];
+
+impl StyleWord {
+    fn style(self) -> Style {
+        match self {
+            StyleWord::Uniform => Style::Uniform,
+            StyleWord::Jitter => Style::Weighted(JITTER),
+            StyleWord::Pct => Style::Pct { changes: 3, span: 64 },
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            StyleWord::Uniform => "uniform",
+            StyleWord::Jitter => "jitter",
+            StyleWord::Pct => "pct",
+        }
+    }
+}
+
+/// What `fuzz` is asked to do.
+#[derive(Clone, Debug)]
+pub struct FuzzArgs {
+    /// The scenario file, if not generated.
+    pub file: Option<PathBuf>,
+    /// The preset of generated setups.
+    pub preset: Option<Preset>,
+    /// The first seed, and the end of the seeds.
+    pub seeds: (u64, u64),
+    /// A rule's name, `all`, or `release`.
+    pub rule: Option<String>,
+    /// Threads.
+    pub jobs: Option<usize>,
+    /// Which part of the seeds.
+    pub shard: Shard,
+    /// How answers are drawn.
+    pub strategy: StyleWord,
+    /// Where the report and a small scenario for every finding are written.
+    pub out: Option<PathBuf>,
+    /// How to print.
+    pub format: Format,
+}
+
+/// Runs random timings and prints what was found.
+///
+/// # Errors
+/// A scenario that cannot be read, a rule that does not exist, or a directory that cannot be written.
+pub fn fuzz(args: &FuzzArgs) -> Result<Exit, Failure> {
+    let (text, exit) = fuzz_to_text(args)?;
+    print(&text)?;
+    Ok(exit)
+}
+
+/// Runs random timings; what `fuzz` prints, and how it ends.
+///
+/// # Errors
+/// As [`fuzz`].
+pub fn fuzz_to_text(args: &FuzzArgs) -> Result<(String, Exit), Failure> {
+    let scenario = args.file.as_deref().map(load).transpose()?;
+    let (rules, source) = match (&scenario, args.preset) {
+        (Some(scenario), _) => (rules(scenario, args.rule.as_deref())?, Source::Setup(&scenario.setup, scenario.vary)),
+        (None, Some(preset)) => (rules_of_no_file(args.rule.as_deref())?, Source::Preset(preset)),
+        (None, None) => {
+            let help = "help: give a scenario file with `vary`, or --generate PRESET\n";
+            return Err(Failure(format!("error: there is nothing to run\n{help}")));
+        }
+    };
+    let out = args.out.as_deref().map(OutDir::new).transpose()?;
+    let asked = Fuzz {
+        source,
+        rules: &rules,
+        style: args.strategy.style(),
+        seeds: (args.seeds.0.saturating_add(args.shard.nth), args.seeds.1, args.shard.of),
+    };
+    let seeds = args.seeds.1.saturating_sub(args.seeds.0).div_ceil(args.shard.of);
+    let progress = RunsProgress::new(seeds.saturating_mul(rules.len() as u64));
+    let tallies = runner::fuzz(&asked, args.jobs.unwrap_or_else(cores), &|runs| progress.runs(runs));
+    drop(progress);
+    let exit = tallies.iter().map(|tally| Exit::from(tally.worst())).max().unwrap_or(Exit::Good);
+    let told = Told { args, scenario: scenario.as_ref(), asked, out: out.as_ref() };
+    let report = told.report(&tallies)?;
+    if let Some(out) = &out {
+        let Shard { nth, of } = args.shard;
+        out.write(&format!("fuzz-{nth}-of-{of}.json"), &report.json())?;
+    }
+    Ok((rendered(&report, args.format), exit))
+}
+
+fn rendered(report: &FuzzReport, format: Format) -> String {
+    match format {
+        Format::Text => fuzz_text(report),
+        Format::Json => report.json(),
+    }
+}
+
+fn rules_of_no_file(asked: Option<&str>) -> Result<Vec<&'static dyn Rule>, Failure> {
+    match asked.unwrap_or("all") {
+        "all" => Ok(all_rules()),
+        name => runner::rule(name).map(|rule| vec![rule]).ok_or_else(|| {
+            let known = runner::rule_names().join(", ");
+            Failure(format!("error: there is no rule `{name}`\nhelp: the rules are {known}; or all\n"))
+        }),
+    }
+}
+
+/// What a report needs to know.
+struct Told<'a> {
+    args: &'a FuzzArgs,
+    scenario: Option<&'a Scenario>,
+    asked: Fuzz<'a>,
+    out: Option<&'a OutDir>,
+}
+
+impl Told<'_> {
+    fn report(&self, tallies: &[Tally]) -> Result<FuzzReport, Failure> {
+        let (source, digest) = match (self.scenario, self.args.preset) {
+            (Some(scenario), _) => {
+                // What it expects, and where it lies, is not what it runs.
+                let bare = Scenario { title: String::new(), expect: Vec::new(), ..scenario.clone() };
+                (scenario.path.to_string_lossy().into_owned(), scenario::write(&bare))
+            }
+            (None, preset) => {
+                let name = preset.map_or("nothing", Preset::name);
+                (format!("generated {name}"), name.to_string())
+            }
+        };
+        let rules = self.asked.rules.iter().zip(tallies);
+        Ok(FuzzReport {
+            source,
+            digest: format!("{:032x}", fingerprint(digest.as_bytes())),
+            version: env!("CARGO_PKG_VERSION").to_string(),
+            strategy: self.args.strategy.name().to_string(),
+            seeds: [self.args.seeds.0, self.args.seeds.1],
+            shard: [self.args.shard.nth, self.args.shard.of],
+            rules: rules.map(|(rule, tally)| self.rule(*rule, tally)).collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn rule(&self, rule: &'static dyn Rule, tally: &Tally) -> Result<FuzzRule, Failure> {
+        let runs = |verdict| tally.verdicts.get(&verdict).copied().unwrap_or(0);
+        let names = |wanted: bool| {
+            let those = Goals::ALL.iter().filter(|goal| tally.goals.contains(*goal) == wanted);
+            those.map(|goal| goal.name().to_string()).collect()
+        };
+        let findings = tally.kinds.iter().map(|(&kind, times)| self.finding(rule, kind, times.runs, times.seed));
+        Ok(FuzzRule {
+            rule: rule.name().to_string(),
+            verdict: name::verdict(tally.worst()).to_string(),
+            runs: tally.runs,
+            verdicts: Verdicts {
+                clean: runs(Verdict::Clean),
+                lossy: runs(Verdict::Lossy),
+                inconclusive: runs(Verdict::Inconclusive),
+                corrupt: runs(Verdict::Corrupt),
+                broken: runs(Verdict::Broken),
+            },
+            lookahead: tally.lookahead,
+            due: tally.checkpoints[0],
+            lost: tally.checkpoints[1],
+            findings: findings.collect::<Result<_, _>>()?,
+            goals: names(true),
+            goals_missed: names(false),
+        })
+    }
+
+    /// Runs the first seed that found a kind once more.
+    fn finding(&self, rule: &'static dyn Rule, kind: Kind, runs: u64, seed: u64) -> Result<FuzzFinding, Failure> {
+        let (setup, open) = drawn(self.asked.source, seed);
+        let mut draw = Draw::new(&open, self.asked.style, seed);
+        let judgement = runner::run_with(&setup, rule, &mut draw, Keep::default(), None).judgement;
+        let finding = judgement.findings.iter().find(|finding| counts(finding) && finding.kind == kind);
+        let finding = finding.expect("a run is a function of its seed");
+        let replay = match (&self.scenario, self.args.preset) {
+            (Some(scenario), _) => replay_line(&scenario.path, rule.name(), Some(seed), Some(draw.answers())),
+            (None, preset) => {
+                let (preset, style) = (preset.map_or("", Preset::name), self.args.strategy.name());
+                let rule = rule.name();
+                let seeds = format!("{seed}..{}", seed.saturating_add(1));
+                format!(
+                    "overlapsim fuzz --generate {preset} --seeds {seeds} --strategy {style} --rule {rule} --out found"
+                )
+            }
+        };
+        let written = match self.out {
+            Some(out) => {
+                let of = self.scenario.map_or_else(|| format!("seed {seed}"), |scenario| scenario.name.clone());
+                let finder = Finder { setup: &setup, rule, kind, by: "fuzz", of: &of };
+                Some(finder.write(out, Some(seed), || Draw::new(&open, self.asked.style, seed))?)
+            }
+            None => None,
+        };
+        Ok(FuzzFinding {
+            kind: name::kind(kind).to_string(),
+            label: finding.label,
+            holds: finding.holds,
+            choices: choices_word(draw.answers()),
+            scenario: written,
+            request: finding.req.map(|req| setup.name(req).to_string()),
+            reason: finding.reason.clone(),
+            runs,
+            seed,
+            replay,
+        })
+    }
+}
+
+/// Adds up the reports of shards, and prints what the whole would have printed.
+///
+/// # Errors
+/// A report that cannot be read, shards of different searches, or shards that are missing or there twice.
+pub fn merge(paths: &[PathBuf], format: Format) -> Result<Exit, Failure> {
+    let (text, exit) = merge_to_text(paths, format)?;
+    print(&text)?;
+    Ok(exit)
+}
+
+/// Adds up the reports of shards; what `merge` prints, and how it ends.
+///
+/// # Errors
+/// As [`merge`].
+pub fn merge_to_text(paths: &[PathBuf], format: Format) -> Result<(String, Exit), Failure> {
+    let mut files = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            reports_in(path, &mut files)?;
+        } else {
+            files.push(path.clone());
+        }
+    }
+    files.sort();
+    files.dedup();
+    let mut reports: Vec<(PathBuf, FuzzReport)> =
+        files.into_iter().map(|path| read(&path).map(|report| (path, report))).collect::<Result<_, _>>()?;
+    reports.sort_by_key(|(_, report)| report.shard);
+    let Some((first_path, first)) = reports.first() else {
+        let help = "help: name reports that `fuzz --out` wrote, fuzz-0-of-4.json and so on, or directories of them\n";
+        return Err(Failure(format!("error: no report found\n{help}")));
+    };
+    let of = first.shard[1];
+    for (place, (path, report)) in reports.iter().enumerate() {
+        let wrong = |why: &str, help: &str| Failure(format!("error: {}: {why}\nhelp: {help}\n", path.display()));
+        if let Some(why) = report.differs_from(first) {
+            let help = format!("{} is of another search: add up shards of one", shell_word(first_path));
+            return Err(wrong(why, &help));
+        }
+        if report.shard[0] < place as u64 {
+            return Err(wrong("this shard is there twice", "name every shard once"));
+        }
+        if report.shard[0] > place as u64 {
+            return Err(missing(place as u64, of));
+        }
+    }
+    if (reports.len() as u64) < of {
+        return Err(missing(reports.len() as u64, of));
+    }
+    let mut reports = reports.into_iter().map(|(_, report)| report);
+    let mut sum = reports.next().expect("there is a first one");
+    reports.for_each(|report| sum.absorb(&report));
+    sum.shard = [0, 1];
+    let kind = |text: &str| name::kind_from_name(text).map_or(usize::MAX, |kind| kind as usize);
+    let goal = |text: &str| Goals::ALL.iter().position(|goal| goal.name() == text).unwrap_or(usize::MAX);
+    sum.rules.iter_mut().for_each(|rule| rule.sort(kind, goal));
+    let worst = |rule: &FuzzRule| match rule.verdicts {
+        Verdicts { broken: 1.., .. } => Verdict::Broken,
+        Verdicts { corrupt: 1.., .. } => Verdict::Corrupt,
+        Verdicts { inconclusive: 1.., .. } => Verdict::Inconclusive,
+        Verdicts { lossy: 1.., .. } => Verdict::Lossy,
+        Verdicts { .. } => Verdict::Clean,
+    };
+    let exit = sum.rules.iter().map(|rule| Exit::from(worst(rule))).max().unwrap_or(Exit::Good);
+    Ok((rendered(&sum, format), exit))
+}
+
+fn missing(shard: u64, of: u64) -> Failure {
+    let help = format!("name its report too, fuzz-{shard}-of-{of}.json, or run it again with --shard {shard}/{of}");
+    Failure(format!("error: shard {shard} of {of} is missing\nhelp: {help}\n"))
+}
+
+fn reports_in(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    let wrong = |error: std::io::Error| {
+        Failure(format!("error: cannot read {}: {error}\nhelp: name the reports one by one\n", directory.display()))
+    };
+    for entry in std::fs::read_dir(directory).map_err(wrong)? {
+        let path = entry.map_err(wrong)?.path();
+        let name = path.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
+        if name.starts_with("fuzz-") && name.ends_with(".json") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn read(path: &Path) -> Result<FuzzReport, Failure> {
+    let help = "help: give a report that `fuzz --out` wrote\n";
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure(format!("error: cannot read {}: {error}\n{help}", path.display())))?;
+    serde_json::from_str(&text).map_err(|error| {
+        let place = format!("{}:{}:{}", path.display(), error.line(), error.column());
+        Failure(format!("error: {place}: this is no report of a search: {error}\n{help}"))
+    })
+}

@@ -1,0 +1,224 @@
+//! Text and JSON of a random search, and how the reports of shards add up to that of the whole.
+
+use std::fmt::Write as _;
+
+use serde::{Deserialize, Serialize};
+
+use super::check::goals;
+use super::layout::{row, wrap};
+
+/// What a random search came to. Written as JSON, read back to be added up.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FuzzReport {
+    /// What was run: a scenario file, or a preset of the generator.
+    pub source: String,
+    /// Tells one source from another of the same name.
+    pub digest: String,
+    /// The version of overlapsim.
+    pub version: String,
+    /// How answers were drawn.
+    pub strategy: String,
+    /// The first seed, and the end of the seeds.
+    pub seeds: [u64; 2],
+    /// Which shard this is, from 0, and of how many; `[0, 1]` for the whole.
+    pub shard: [u64; 2],
+    /// One for each rule.
+    pub rules: Vec<FuzzRule>,
+}
+
+/// The runs of one rule.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FuzzRule {
+    /// The rule.
+    pub rule: String,
+    /// The worst verdict of any run.
+    pub verdict: String,
+    /// Runs.
+    pub runs: u64,
+    /// Runs by verdict.
+    pub verdicts: Verdicts,
+    /// Decode rows with L = 0 and with L = 1.
+    pub lookahead: [u64; 2],
+    /// Checkpoints due.
+    pub due: u64,
+    /// Of these, lost.
+    pub lost: u64,
+    /// One for each kind: the run with the least seed that found it.
+    pub findings: Vec<FuzzFinding>,
+    /// Goals reached.
+    pub goals: Vec<String>,
+    /// Goals never reached.
+    pub goals_missed: Vec<String>,
+}
+
+/// Runs by verdict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Verdicts {
+    /// Nothing wrong.
+    pub clean: u64,
+    /// Checkpoints lost.
+    pub lossy: u64,
+    /// Ended by a bound.
+    pub inconclusive: u64,
+    /// A cached state is not what its label says.
+    pub corrupt: u64,
+    /// An assertion or the accounting of the modelled system.
+    pub broken: u64,
+}
+
+impl Verdicts {
+    /// The counts, from best to worst, with their names.
+    pub fn all(&self) -> [(&'static str, u64); 5] {
+        let Verdicts { clean, lossy, inconclusive, corrupt, broken } = *self;
+        [("clean", clean), ("lossy", lossy), ("inconclusive", inconclusive), ("corrupt", corrupt), ("broken", broken)]
+    }
+
+    /// The worst of them.
+    pub fn worst(&self) -> &'static str {
+        self.all().iter().rev().find(|(_, runs)| *runs > 0).map_or("clean", |(name, _)| name)
+    }
+}
+
+/// A kind of finding.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FuzzFinding {
+    /// The kind.
+    pub kind: String,
+    /// The length of the key, or the length lost.
+    pub label: Option<u32>,
+    /// What the slot holds.
+    pub holds: Option<u32>,
+    /// The choices of the run: what `run --choices` takes.
+    pub choices: String,
+    /// The small scenario that was written for it.
+    pub scenario: Option<String>,
+    /// The request.
+    pub request: Option<String>,
+    /// In words.
+    pub reason: String,
+    /// Runs that found one.
+    pub runs: u64,
+    /// The least seed of them.
+    pub seed: u64,
+    /// The command that shows it again.
+    pub replay: String,
+}
+
+impl FuzzReport {
+    /// The JSON form.
+    pub fn json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("a report can be written") + "\n"
+    }
+
+    /// Why `other` is no shard of the same search, if it is none.
+    pub fn differs_from(&self, other: &FuzzReport) -> Option<&'static str> {
+        let rules = |report: &FuzzReport| report.rules.iter().map(|rule| rule.rule.clone()).collect::<Vec<_>>();
+        let checks = [
+            (self.version == other.version, "it is of another version of overlapsim"),
+            (self.source == other.source && self.digest == other.digest, "it ran something else"),
+            (self.strategy == other.strategy, "it drew its answers otherwise"),
+            (self.seeds == other.seeds, "it has other seeds"),
+            (self.shard[1] == other.shard[1], "it is one of another number of shards"),
+            (rules(self) == rules(other), "it ran other rules"),
+        ];
+        checks.iter().find(|(same, _)| !same).map(|(_, why)| *why)
+    }
+
+    /// Adds another shard.
+    pub fn absorb(&mut self, other: &FuzzReport) {
+        for (sum, rule) in self.rules.iter_mut().zip(&other.rules) {
+            sum.absorb(rule);
+        }
+    }
+}
+
+impl FuzzRule {
+    fn absorb(&mut self, other: &FuzzRule) {
+        self.runs += other.runs;
+        let (a, b) = (&mut self.verdicts, &other.verdicts);
+        a.clean += b.clean;
+        a.lossy += b.lossy;
+        a.inconclusive += b.inconclusive;
+        a.corrupt += b.corrupt;
+        a.broken += b.broken;
+        self.verdict = self.verdicts.worst().to_string();
+        for at in 0..2 {
+            self.lookahead[at] += other.lookahead[at];
+        }
+        self.due += other.due;
+        self.lost += other.lost;
+        for finding in &other.findings {
+            match self.findings.iter_mut().find(|known| known.kind == finding.kind) {
+                None => self.findings.push(finding.clone()),
+                Some(known) => {
+                    let runs = known.runs + finding.runs;
+                    if finding.seed < known.seed {
+                        *known = finding.clone();
+                    }
+                    known.runs = runs;
+                }
+            }
+        }
+        let reached = |goal: &String| !other.goals.contains(goal);
+        let (missed, found): (Vec<String>, Vec<String>) = self.goals_missed.drain(..).partition(reached);
+        self.goals_missed = missed;
+        self.goals.extend(found);
+    }
+
+    /// Brings lists into the order that they have in a report of the whole: `kinds` and `goals` in their own order.
+    pub fn sort(&mut self, kinds: impl Fn(&str) -> usize, goals: impl Fn(&str) -> usize) {
+        self.findings.sort_by_key(|finding| kinds(&finding.kind));
+        self.goals.sort_by_key(|goal| goals(goal));
+    }
+}
+
+/// The text of a random search.
+pub fn fuzz_text(report: &FuzzReport) -> String {
+    let [from, to] = report.seeds;
+    let shard = match report.shard {
+        [0, 1] => String::new(),
+        [shard, of] => format!(", shard {shard} of {of}"),
+    };
+    let mut out = String::new();
+    for (at, rule) in report.rules.iter().enumerate() {
+        if at > 0 {
+            out.push('\n');
+        }
+        let _ = writeln!(
+            out,
+            "{}   {} under {}, seeds {from}..{to}{shard}, {}\n",
+            rule.verdict, report.source, rule.rule, report.strategy
+        );
+        let verdicts = rule.verdicts.all();
+        let told: Vec<String> =
+            verdicts.iter().filter(|(_, runs)| *runs > 0).map(|(name, runs)| format!("{runs} {name}")).collect();
+        let told = if told.is_empty() { "none".to_string() } else { told.join(", ") };
+        row(&mut out, "runs", &format!("{}: {told}", rule.runs));
+        let [level, ahead] = rule.lookahead;
+        let rows = level + ahead;
+        let share = if rows == 0 { 0.0 } else { 100.0 * ahead as f64 / rows as f64 };
+        row(&mut out, "results", &format!("{rows} decode rows, L=1 in {share:.1} %"));
+        row(&mut out, "loss", &format!("{} of {} checkpoints due", rule.lost, rule.due));
+        if rule.findings.is_empty() {
+            row(&mut out, "findings", "none");
+        }
+        for finding in &rule.findings {
+            out.push('\n');
+            let request = finding.request.as_ref().map_or(String::new(), |request| format!(" {request}:"));
+            wrap(&mut out, 2, &format!("{}{request} {}", finding.kind, finding.reason));
+            let share = 100.0 * finding.runs as f64 / rule.runs.max(1) as f64;
+            let _ = writeln!(out, "  in {} runs ({share:.2} %), first with seed {}", finding.runs, finding.seed);
+            let _ = writeln!(out, "  replay: {}", finding.replay);
+            if let Some(scenario) = &finding.scenario {
+                let _ = writeln!(out, "  scenario: {scenario}");
+            }
+        }
+        out.push('\n');
+        goals(&mut out, &rule.goals, &rule.goals_missed);
+    }
+    out
+}
