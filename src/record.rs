@@ -7,6 +7,7 @@
 mod canon;
 mod fact;
 mod ids;
+mod short;
 mod sink;
 mod state;
 
@@ -16,5 +17,6 @@ pub use fact::{
     Stream,
 };
 pub use ids::{BatchId, PageId, ReqId, SlotId, Token};
+pub use short::Short;
 pub use sink::{Entry, Record, Sink, Tee};
 pub use state::State;

@@ -2,7 +2,7 @@
 //!
 //! Owns the running hashes. Refuses to guess: a prefix that it has not seen is a state of known length and unknown hash.
 
-use crate::record::{State, Token};
+use crate::record::{Short, State, Token};
 
 /// The hash of a state whose tokens the record does not tell.
 pub(super) const UNKNOWN: u64 = 0;
@@ -10,7 +10,7 @@ pub(super) const UNKNOWN: u64 = 0;
 /// The tokens of a request as far as the record tells them, with the hash of every prefix.
 #[derive(Debug, Default)]
 pub(super) struct Truth {
-    prefixes: Vec<Prefix>,
+    prefixes: Short<Prefix, 16>,
 }
 
 clone_in_place!(Truth { prefixes });

@@ -3,6 +3,7 @@
 use crate::engine::Chooser;
 use crate::record::{Fact, Owner, ReqId, Sink, SlotId, Stream};
 
+use super::batch::Rows;
 use super::budget::{Budget, Limits, Verdict};
 use super::features::Features;
 use super::machine::{Machine, Step};
@@ -16,7 +17,7 @@ const WAITING_REFRESH_MAX: usize = 128;
 
 impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Chooses the requests of a prefill batch, in queue order; empty if there is none to run.
-    pub(super) fn admit(&mut self) -> Step<Vec<ReqId>> {
+    pub(super) fn admit(&mut self) -> Step<Rows<ReqId>> {
         if self.setup.engine.filter_before_prefill && self.world.running.reqs.is_empty() {
             self.world.running.is_full = false;
         }
@@ -29,17 +30,17 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             looks = false;
         }
         if nobody || !self.ask_whether("admission", self.world.turn, looks) {
-            return Ok(Vec::new());
+            return Ok(Rows::new());
         }
         self.refresh_waiting();
         let mut budget = self.budget();
-        let mut admitted = Vec::new();
+        let mut admitted = Rows::new();
         if let Some(req) = chunked {
             self.go_on(req, &mut budget, &mut admitted);
         }
         self.set_slots_aside();
         let mut goes_on = true;
-        let mut looked = Vec::new();
+        let mut looked = Rows::new();
         for place in 0..self.world.waiting.len() {
             let own = goes_on && self.looks_on(&budget, &admitted);
             let Some(req) = self.next_candidate(place, own, &mut looked) else { break };
@@ -72,11 +73,11 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
 
     /// The request to look at after the first `place` ones: the next in the queue, if `own` says so. `looked` are those
     /// looked at already, where somebody at the door has another order.
-    fn next_candidate(&mut self, place: usize, own: bool, looked: &mut Vec<ReqId>) -> Option<ReqId> {
+    fn next_candidate(&mut self, place: usize, own: bool, looked: &mut Rows<ReqId>) -> Option<ReqId> {
         if !self.chooser.is_open("candidate") {
             return own.then(|| self.world.waiting[place]);
         }
-        let left: Vec<ReqId> = self.world.waiting.iter().copied().filter(|req| !looked.contains(req)).collect();
+        let left: Rows<ReqId> = self.world.waiting.iter().copied().filter(|req| !looked.contains(req)).collect();
         let chosen = left.iter().copied().find(|&req| self.ask_whether("candidate", req.0, own && req == left[0]))?;
         looked.push(chosen);
         Some(chosen)
@@ -94,7 +95,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     }
 
     /// Takes the next chunk of the request in chunks into the batch (`add_chunked_req`).
-    fn go_on(&mut self, req: ReqId, budget: &mut Budget, admitted: &mut Vec<ReqId>) {
+    fn go_on(&mut self, req: ReqId, budget: &mut Budget, admitted: &mut Rows<ReqId>) {
         let room = self.room();
         let max_new = self.setup.requests[req.index()].max_new;
         let it = &self.world.reqs[req.index()];
@@ -241,7 +242,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     }
 
     /// Admits one request if the budget allows (`add_one_req`), and says whether to go on.
-    fn try_admit(&mut self, req: ReqId, budget: &mut Budget, admitted: &mut Vec<ReqId>) -> Verdict {
+    fn try_admit(&mut self, req: ReqId, budget: &mut Budget, admitted: &mut Rows<ReqId>) -> Verdict {
         let it = &self.world.reqs[req.index()];
         let max_new = self.setup.requests[req.index()].max_new;
         let extend_len = it.known_len() - it.prefix_len;

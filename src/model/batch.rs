@@ -1,9 +1,12 @@
 //! Batches: lists of requests with batch-local arrays; what copy, filter and merge do to them.
 
-use crate::record::{BatchId, Mode, ReqId, SlotId};
+use crate::record::{BatchId, Mode, ReqId, Short, SlotId};
 
 use super::masks::HostMasks;
 use super::skew::Glimpse;
+
+/// A value for each row of a batch. Small batches, as searches run them by the million, need no memory of their own for it.
+pub type Rows<T> = Short<T, 4>;
 
 /// A `ScheduleBatch`. Requests are shared by index; everything else here is the batch's own.
 #[derive(Debug)]
@@ -15,21 +18,21 @@ pub struct Batch {
     /// Its mode.
     pub mode: Mode,
     /// Its requests, in row order.
-    pub reqs: Vec<ReqId>,
+    pub reqs: Rows<ReqId>,
     /// Lengths that exist once its forward has run, a value a row.
-    pub seq_lens: Vec<u32>,
+    pub seq_lens: Rows<u32>,
     /// `decode_batch_idx` at prepare, a value a row; empty for prefill.
-    pub decode_batch_idx: Vec<u32>,
+    pub decode_batch_idx: Rows<u32>,
     /// Prefill: where each row begins; the decode rows of a mixed batch follow without one.
-    pub prefix_lens: Vec<u32>,
+    pub prefix_lens: Rows<u32>,
     /// The request that was in chunks when the batch was made.
     pub chunked: Option<ReqId>,
     /// Prefill: the slot that keeps a state on the way, and at which length, a value a row.
-    pub extend_track: Vec<Option<(SlotId, u32)>>,
+    pub extend_track: Rows<Option<(SlotId, u32)>>,
     /// Decode: active slot, and the track slot that the step writes, a value a row.
-    pub step_slots: Vec<(SlotId, Option<SlotId>)>,
+    pub step_slots: Rows<(SlotId, Option<SlotId>)>,
     /// Speculative decoding with the lazy strategy: the track index that each row plans to write, if not dropped.
-    pub plan: Option<Vec<u8>>,
+    pub plan: Option<Rows<u8>>,
     /// Whether the forward keeps a state of a row, and the track slot: as the batch's arrays have it, a value a row.
     /// Speculative decoding leaves those of the prefill behind until a filter or merge drops them. Only for a witness.
     pub track_rows: Vec<(bool, SlotId)>,
@@ -66,13 +69,13 @@ impl Batch {
             id: BatchId(0),
             object,
             mode: Mode::Decode,
-            reqs: Vec::new(),
-            seq_lens: Vec::new(),
-            decode_batch_idx: Vec::new(),
-            prefix_lens: Vec::new(),
+            reqs: Rows::new(),
+            seq_lens: Rows::new(),
+            decode_batch_idx: Rows::new(),
+            prefix_lens: Rows::new(),
             chunked: None,
-            extend_track: Vec::new(),
-            step_slots: Vec::new(),
+            extend_track: Rows::new(),
+            step_slots: Rows::new(),
             plan: None,
             track_rows: Vec::new(),
             glimpses: Vec::new(),
@@ -86,7 +89,7 @@ impl Batch {
     ///
     /// Returns whether masks were dropped.
     pub fn filter(&mut self, mut keep: impl FnMut(ReqId) -> bool) -> bool {
-        let kept: Vec<bool> = self.reqs.iter().map(|&req| keep(req)).collect();
+        let kept: Rows<bool> = self.reqs.iter().map(|&req| keep(req)).collect();
         let count = kept.iter().filter(|&&k| k).count();
         if count == self.reqs.len() {
             return false;
@@ -113,9 +116,9 @@ impl Batch {
             return false;
         }
         let rows = self.reqs.iter().zip(&self.seq_lens);
-        let lens: Vec<u32> =
+        let lens: Rows<u32> =
             kept.iter().filter_map(|req| rows.clone().find(|row| row.0 == req)).map(|row| *row.1).collect();
-        self.reqs = kept.to_vec();
+        self.reqs = kept.into();
         self.seq_lens = lens;
         self.plan = None;
         self.track_rows.clear();
@@ -132,7 +135,7 @@ impl Batch {
     }
 }
 
-fn retain<T: Copy>(rows: &mut Vec<T>, kept: &[bool]) {
+fn retain<T: Copy>(rows: &mut Rows<T>, kept: &[bool]) {
     let mut kept = kept.iter();
     rows.retain(|_| *kept.next().unwrap_or(&false));
 }
@@ -145,7 +148,7 @@ mod tests {
     fn batch(reqs: &[u32]) -> Batch {
         let lens: Vec<u32> = reqs.iter().map(|r| r * 10).collect();
         let masks = HostMasks::build(WantsMasks::Masks, &lens, 4, true, &lens, &[]);
-        Batch { reqs: reqs.iter().map(|&r| ReqId(r)).collect(), seq_lens: lens, masks: Some(masks), ..Batch::empty(1) }
+        Batch { reqs: reqs.iter().map(|&r| ReqId(r)).collect(), seq_lens: lens.into(), masks: Some(masks), ..Batch::empty(1) }
     }
 
     #[test]
@@ -172,7 +175,7 @@ mod tests {
         let mut live = batch(&[1]);
         let copy = live.clone();
         assert!(live.merge(&batch(&[2])));
-        assert_eq!(live.reqs, [ReqId(1), ReqId(2)]);
+        assert_eq!(live.reqs[..], [ReqId(1), ReqId(2)]);
         assert!(live.masks.is_none() && copy.masks.is_some());
     }
 }

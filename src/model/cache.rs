@@ -5,6 +5,7 @@ use crate::record::{AssertKind, Donated, Fact, Nothing, Owner, PageId, ReqId, Si
 
 use super::features::Features;
 use super::machine::{Dead, Machine, Step};
+use super::pages::Pages;
 use super::radix::{Freed, Inserted, NodeId};
 use super::request::Stage;
 use super::setup::{SlotFree, Snapshot, Strategy};
@@ -100,7 +101,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         let active = it.active.take();
         let tracks = std::mem::take(&mut it.track);
         it.has_track = false;
-        it.pages = Vec::new();
+        it.pages = Pages::new();
         it.holds_row = false;
         let in_flight = self.world.queue.iter().any(|pending| pending.batch.reqs.contains(&req));
         let later = self.setup.engine.slot_free == SlotFree::Deferred && in_flight;
@@ -222,10 +223,11 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         self.unlock(req);
         let held = self.world.tree.lock(node);
         self.sink.fact(Fact::Lock { req, node: node.0 });
-        let mut pages = Vec::new();
-        self.world.tree.match_pages(node, &mut pages);
+        let mut pages = Pages::new();
+        self.world.tree.match_pages(node, &mut *pages);
         let it = self.req(req);
-        pages.extend_from_slice(&it.pages[pages.len()..]);
+        let own = pages.len();
+        pages.extend_from_slice(&it.pages[own..]);
         it.pages = pages;
         it.lock = Some(held);
         it.last_node = node;

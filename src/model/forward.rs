@@ -6,7 +6,7 @@
 use crate::engine::{Chooser, Time};
 use crate::record::{Fact, Mode, Phase, ReqId, Sink, SlotId, Stream};
 
-use super::batch::Batch;
+use super::batch::{Batch, Rows};
 use super::clock::{draw, draw_many};
 use super::features::Features;
 use super::machine::Machine;
@@ -17,7 +17,7 @@ const TOKEN_END: u32 = 1 << 31;
 
 impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Queues the forward of a batch. Returns when its result has been copied to the host, and what a verify accepts.
-    pub(super) fn launch(&mut self, batch: &Batch) -> (Time, Vec<u32>) {
+    pub(super) fn launch(&mut self, batch: &Batch) -> (Time, Rows<u32>) {
         self.begin(Phase::Launch, Some(batch.id));
         self.spend(self.setup.costs.launch);
         let costs = &self.setup.costs;
@@ -37,7 +37,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         let copied = end + draw(self.chooser, costs.result_copy);
         self.world.clock.gpu_free = end;
         self.sink.fact(Fact::Launch { batch: batch.id, mode: batch.mode, rows, start, end, copied });
-        let mut accepted = Vec::new();
+        let mut accepted = Rows::new();
         match batch.mode {
             Mode::Extend | Mode::Mixed => self.forward_extend(batch),
             Mode::Decode => self.forward_decode(batch, 0),

@@ -1,7 +1,7 @@
 //! The ingest phase: which requests are seen in this turn.
 
 use crate::engine::{Choice, Chooser};
-use crate::record::{Fact, Phase, ReqId, Sink, State};
+use crate::record::{Fact, Phase, ReqId, Short, Sink, State};
 
 use super::arrivals::Due;
 use super::features::Features;
@@ -71,7 +71,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         let it = self.req(req);
         it.prompt_len = tokens.len() as u32;
         it.tip = State::ZERO.fold_all(&tokens);
-        it.tokens = tokens;
+        it.tokens = tokens.into();
         it.stage = Stage::Waiting;
         self.world.waiting.push_back(req);
         if let Arrive::Before(other, k) = spec.arrive
@@ -89,7 +89,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Drops the tokens of a finished request that no prompt will be made of any more.
     pub(super) fn forget_tokens(&mut self, req: ReqId) {
         if self.world.dependents[req.index()] == 0 && self.world.reqs[req.index()].finished() {
-            self.req(req).tokens = Vec::new();
+            self.req(req).tokens = Short::new();
         }
     }
 

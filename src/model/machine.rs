@@ -7,7 +7,7 @@ use crate::engine::{Chooser, Time};
 use crate::record::{AssertKind, BatchId, Fact, Mode, Owner, Phase, ReqId, Sink, SlotId};
 
 use super::arrivals::Arrivals;
-use super::batch::Batch;
+use super::batch::{Batch, Rows};
 use super::budget::TokenRatio;
 use super::clock::{Clock, draw, least};
 use super::features::{Every, Features};
@@ -54,7 +54,7 @@ pub(super) struct Pending {
     pub batch: Batch,
     pub copied: Time,
     /// Speculative decoding: tokens accepted, a value a row.
-    pub accepted: Vec<u32>,
+    pub accepted: Rows<u32>,
 }
 
 clone_in_place!(Pending { batch, copied, accepted });

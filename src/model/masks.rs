@@ -1,18 +1,19 @@
 //! The host masks of a decode batch: built in one pass at prepare, dropped by filter and merge.
 
+use super::batch::Rows;
 use super::rule::{RowMasks, WantsMasks};
 
 /// Host arrays of one decode batch, a value a row.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct HostMasks {
     /// 1 where this batch's step is on the grid.
-    mask: Vec<u8>,
+    mask: Rows<u8>,
     /// 1 where the step after it is; empty with overlap off, or if the rule does not want it.
-    mask_next: Vec<u8>,
+    mask_next: Rows<u8>,
     /// `decode_batch_idx` at prepare; empty if the rule does not want it.
-    decode_batch_idx: Vec<u32>,
+    decode_batch_idx: Rows<u32>,
     /// `next_track_idx` at prepare; empty if the rule does not want it.
-    track_idx: Vec<u8>,
+    track_idx: Rows<u8>,
 }
 
 clone_in_place!(HostMasks { mask, mask_next, decode_batch_idx, track_idx });
@@ -25,7 +26,7 @@ impl HostMasks {
         let mut masks = HostMasks::default();
         masks.mask.resize(seq_lens.len(), 0);
         if wants != WantsMasks::Own {
-            masks.decode_batch_idx = idx.to_vec();
+            masks.decode_batch_idx = idx.into();
         }
         if overlap && wants != WantsMasks::Own {
             masks.mask_next.resize(seq_lens.len(), 0);
@@ -40,7 +41,7 @@ impl HostMasks {
             }
         }
         if wants == WantsMasks::MasksAndTrackIdx {
-            masks.track_idx = track_idx.to_vec();
+            masks.track_idx = track_idx.into();
         }
         masks
     }

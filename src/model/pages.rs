@@ -1,6 +1,9 @@
 //! The pool of KV pages, and the description of page sets as runs of consecutive numbers.
 
-use crate::record::PageId;
+use crate::record::{PageId, Short};
+
+/// The pages of a request, in token order.
+pub type Pages = Short<PageId, 16>;
 
 /// KV pages 0..count, each `page_size` tokens. The order in which pages are given out matters to nobody: those that came
 /// back go first, so that a snapshot of a large pool is as small as what was used of it.
@@ -31,7 +34,7 @@ impl PagePool {
     }
 
     /// Takes `count` pages into `out`, or none at all.
-    pub fn alloc(&mut self, count: u32, out: &mut Vec<PageId>) -> bool {
+    pub fn alloc(&mut self, count: u32, out: &mut Pages) -> bool {
         if count > self.available_pages() {
             return false;
         }
@@ -68,7 +71,7 @@ mod tests {
     #[test]
     fn an_allocation_is_all_or_nothing() {
         let mut pool = PagePool::new(12, 4);
-        let mut taken = Vec::new();
+        let mut taken = Pages::new();
         assert!(!pool.alloc(4, &mut taken) && taken.is_empty());
         assert!(pool.alloc(2, &mut taken));
         assert_eq!((taken.as_slice(), pool.available()), ([PageId(0), PageId(1)].as_slice(), 4));

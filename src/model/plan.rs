@@ -3,7 +3,7 @@
 use crate::engine::Chooser;
 use crate::record::{Fact, Mode, Phase, ReqId, Sink};
 
-use super::batch::Batch;
+use super::batch::{Batch, Rows};
 use super::features::Features;
 use super::machine::{Last, Machine, Step};
 
@@ -114,10 +114,10 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     }
 
     /// The running requests that the result in flight will end by length (`_reqs_finishing_inflight`).
-    pub(super) fn finishing_in_flight(&self) -> Vec<ReqId> {
+    pub(super) fn finishing_in_flight(&self) -> Rows<ReqId> {
         let engine = &self.setup.engine;
         let Some(pending) = self.world.queue.first().filter(|_| engine.skip_finishing_decode && engine.overlap) else {
-            return Vec::new();
+            return Rows::new();
         };
         let ends = |req: &ReqId| {
             let it = &self.world.reqs[req.index()];
@@ -128,7 +128,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     }
 
     /// The running requests that take no part in the next decode step though they have not finished.
-    pub(super) fn left_out(&mut self) -> Vec<ReqId> {
+    pub(super) fn left_out(&mut self) -> Rows<ReqId> {
         let finishing = self.finishing_in_flight();
         if !self.chooser.is_open("row") {
             return finishing;

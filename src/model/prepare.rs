@@ -3,7 +3,7 @@
 use crate::engine::{Choice, Chooser};
 use crate::record::{AssertKind, BatchId, Fact, Mode, Owner, Phase, ReqId, Sink, SlotId};
 
-use super::batch::Batch;
+use super::batch::{Batch, Rows};
 use super::clock::draw_many;
 use super::features::Features;
 use super::machine::{Dead, Machine, Step};
@@ -199,7 +199,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         for &req in admitted {
             let it = &mut self.world.reqs[req.index()];
             if it.pages.is_empty() {
-                self.world.tree.match_pages(it.last_node, &mut it.pages);
+                self.world.tree.match_pages(it.last_node, &mut *it.pages);
             }
             let new = it.extend_end.div_ceil(page) - it.prefix_len.div_ceil(page);
             self.take_pages(req, new)?;
@@ -335,11 +335,11 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         if wants == WantsMasks::No || engine.strategy == Strategy::NoBuffer {
             return;
         }
-        let track_idx: Vec<u8> = match wants {
+        let track_idx: Rows<u8> = match wants {
             WantsMasks::MasksAndTrackIdx => {
                 batch.reqs.iter().map(|req| self.world.reqs[req.index()].next_track_idx).collect()
             }
-            WantsMasks::Masks | WantsMasks::Own | WantsMasks::No => Vec::new(),
+            WantsMasks::Masks | WantsMasks::Own | WantsMasks::No => Rows::new(),
         };
         let grid = engine.grid_len();
         let masks = HostMasks::build(wants, &batch.seq_lens, grid, engine.overlap, &batch.decode_batch_idx, &track_idx);

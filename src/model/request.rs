@@ -1,7 +1,8 @@
 //! The request object: shared, by index, by every batch and batch copy that names it.
 
-use crate::record::{FinishKind, PageId, SlotId, State, Token};
+use crate::record::{FinishKind, Short, SlotId, State, Token};
 
+use super::pages::Pages;
 use super::radix::{Lock, NodeId};
 
 /// How far a request has come.
@@ -23,7 +24,7 @@ pub struct Req {
     /// How far it has come.
     pub stage: Stage,
     /// Prompt, outputs, and the token that a step in flight has sampled already.
-    pub tokens: Vec<Token>,
+    pub tokens: Short<Token, 16>,
     /// Fold of all of `tokens`.
     pub tip: State,
     /// Tokens of the prompt.
@@ -87,7 +88,7 @@ pub struct Req {
     /// Its lock on that node.
     pub lock: Option<Lock>,
     /// Its KV pages, the tree's first.
-    pub pages: Vec<PageId>,
+    pub pages: Pages,
     /// Whether it holds a row of the request pool.
     pub holds_row: bool,
 }
@@ -135,7 +136,7 @@ impl Req {
     pub fn unseen() -> Self {
         Req {
             stage: Stage::Unseen,
-            tokens: Vec::new(),
+            tokens: Short::new(),
             tip: State::ZERO,
             prompt_len: 0,
             outputs: 0,
@@ -167,7 +168,7 @@ impl Req {
             branching: None,
             last_node: NodeId::ROOT,
             lock: None,
-            pages: Vec::new(),
+            pages: Pages::new(),
             holds_row: false,
         }
     }

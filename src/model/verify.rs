@@ -6,7 +6,7 @@
 use crate::engine::{Choice, Chooser};
 use crate::record::{Fact, Mode, Owner, ReqId, Sink};
 
-use super::batch::Batch;
+use super::batch::{Batch, Rows};
 use super::features::Features;
 use super::machine::{Machine, Pending, Step};
 use super::rule::{Refused, VerifyView};
@@ -17,7 +17,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     pub(super) fn prepare_verify(&mut self) -> Step<Batch> {
         let mut batch = self.take_running(Mode::Verify);
         batch.plan = self.plan_tracks(&batch.reqs);
-        let wanted: Vec<u32> = batch.reqs.iter().map(|&req| self.verify_needs(req)).collect();
+        let wanted: Rows<u32> = batch.reqs.iter().map(|&req| self.verify_needs(req)).collect();
         self.make_kv_room(wanted.iter().sum());
         batch.decode_batch_idx.clear();
         batch.step_slots.clear();
@@ -47,11 +47,11 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
 
     /// Lazy: for each row the index that its step will write if it crosses a boundary. Where one is in reach the second
     /// slot is taken, but the write index stays until a result confirms the crossing (`mamba_lazy_spec_prepare`).
-    fn plan_tracks(&mut self, rows: &[ReqId]) -> Option<Vec<u8>> {
+    fn plan_tracks(&mut self, rows: &[ReqId]) -> Option<Rows<u8>> {
         if self.setup.engine.strategy != Strategy::ExtraBufferLazy {
             return None;
         }
-        let mut plan = Vec::with_capacity(rows.len());
+        let mut plan = Rows::with_capacity(rows.len());
         for &req in rows {
             let keep = self.world.reqs[req.index()].next_track_idx;
             let other = 1 - keep;
@@ -88,9 +88,9 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
 
     /// Each row: its active slot over the accepted run; its track slot as it is at the last boundary crossed on the
     /// way. Returns how many tokens each row accepts.
-    pub(super) fn forward_verify(&mut self, batch: &Batch) -> Vec<u32> {
+    pub(super) fn forward_verify(&mut self, batch: &Batch) -> Rows<u32> {
         let grid = self.setup.engine.grid_len();
-        let mut accepted = Vec::with_capacity(batch.reqs.len());
+        let mut accepted = Rows::with_capacity(batch.reqs.len());
         for (i, &req) in batch.reqs.iter().enumerate() {
             let count = self.accept(req);
             let it = self.req(req);

@@ -3,15 +3,21 @@
 //! Where nothing is ever evicted, only what a live request, or one to come, can match is written: the order of use and the
 //! locks decide nothing then.
 
-use crate::record::{Canon, Names, State};
+use smallvec::{SmallVec, smallvec};
+
+use crate::record::{Canon, Names, ReqId, State};
 
 use super::{NodeId, Radix};
 
+/// Nodes with the state at their end, and the live request that it is a prefix of.
+type Nodes = SmallVec<[(NodeId, State, Option<ReqId>); 16]>;
+
 impl Radix {
     /// Writes the tree. Returns the rank of every node, by its place in the arena; the root has the highest number.
-    pub fn canon(&self, ample: bool, names: &impl Names, out: &mut Canon) -> Vec<u32> {
-        let mut nodes = Vec::with_capacity(self.nodes.len());
-        let mut open = vec![(NodeId::ROOT, State::ZERO)];
+    pub fn canon(&self, ample: bool, names: &impl Names, out: &mut Canon) -> SmallVec<[u32; 16]> {
+        let mut nodes = Nodes::new();
+        let mut open = SmallVec::<[_; 8]>::new();
+        open.push((NodeId::ROOT, State::ZERO));
         while let Some((at, state)) = open.pop() {
             for &(_, child) in &self.node(at).children {
                 let end = state.fold_all(self.node(child).key.items());
@@ -31,7 +37,7 @@ impl Radix {
         } else {
             nodes.sort_unstable_by_key(|&(id, ..)| self.node(id).accessed);
         }
-        let mut ranks = vec![u32::MAX; self.nodes.len()];
+        let mut ranks = smallvec![u32::MAX; self.nodes.len()];
         for (rank, (id, ..)) in nodes.iter().enumerate() {
             ranks[id.0 as usize] = rank as u32;
         }

@@ -66,11 +66,11 @@ impl Radix {
     }
 
     /// Appends the pages from the root through `node`, in token order. `node` must be live.
-    pub fn match_pages(&self, node: NodeId, out: &mut Vec<PageId>) {
+    pub fn match_pages(&self, node: NodeId, out: &mut impl Extend<PageId>) {
         let mut path: Vec<NodeId> = self.ancestry(node).collect();
         path.reverse();
         for id in path {
-            out.extend_from_slice(self.node(id).pages.items());
+            out.extend(self.node(id).pages.items().iter().copied());
         }
     }
 

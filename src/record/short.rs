@@ -1,0 +1,103 @@
+//! A list that is nearly always short: its first items need no memory of their own, and a copy of it is a copy of bytes.
+
+use std::ops::{Deref, DerefMut};
+
+use smallvec::SmallVec;
+
+/// A list of small values, of which `N` fit inside.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Short<T: Copy, const N: usize>(SmallVec<[T; N]>);
+
+impl<T: Copy, const N: usize> Short<T, N> {
+    /// No items.
+    pub fn new() -> Self {
+        Short(SmallVec::new())
+    }
+
+    /// No items, and room for so many.
+    pub fn with_capacity(count: usize) -> Self {
+        Short(SmallVec::with_capacity(count))
+    }
+}
+
+impl<T: Copy, const N: usize> Default for Short<T, N> {
+    fn default() -> Self {
+        Short::new()
+    }
+}
+
+impl<T: Copy, const N: usize> Clone for Short<T, N> {
+    #[inline]
+    fn clone(&self) -> Self {
+        Short(SmallVec::from_slice(&self.0))
+    }
+
+    #[inline]
+    fn clone_from(&mut self, from: &Self) {
+        self.0.clear();
+        self.0.extend_from_slice(&from.0);
+    }
+}
+
+impl<T: Copy, const N: usize> Deref for Short<T, N> {
+    type Target = SmallVec<[T; N]>;
+
+    #[inline]
+    fn deref(&self) -> &SmallVec<[T; N]> {
+        &self.0
+    }
+}
+
+impl<T: Copy, const N: usize> DerefMut for Short<T, N> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut SmallVec<[T; N]> {
+        &mut self.0
+    }
+}
+
+impl<T: Copy, const N: usize> From<&[T]> for Short<T, N> {
+    fn from(items: &[T]) -> Self {
+        Short(SmallVec::from_slice(items))
+    }
+}
+
+impl<T: Copy, const N: usize> From<Vec<T>> for Short<T, N> {
+    fn from(items: Vec<T>) -> Self {
+        if items.len() <= N { Short(SmallVec::from_slice(&items)) } else { Short(SmallVec::from_vec(items)) }
+    }
+}
+
+impl<T: Copy, const N: usize> FromIterator<T> for Short<T, N> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        Short(items.into_iter().collect())
+    }
+}
+
+impl<T: Copy, const N: usize> IntoIterator for Short<T, N> {
+    type Item = T;
+    type IntoIter = smallvec::IntoIter<[T; N]>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl<'a, T: Copy, const N: usize> IntoIterator for &'a Short<T, N> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    #[inline]
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+impl<'a, T: Copy, const N: usize> IntoIterator for &'a mut Short<T, N> {
+    type Item = &'a mut T;
+    type IntoIter = std::slice::IterMut<'a, T>;
+
+    #[inline]
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter_mut()
+    }
+}
