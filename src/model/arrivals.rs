@@ -1,6 +1,6 @@
 //! Requests that have not been seen: what each waits for, and which have reached their earliest moment.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::engine::{EventQueue, Time};
 use crate::record::{Canon, ReqId};
@@ -21,8 +21,10 @@ pub struct Due {
 #[derive(Debug)]
 pub struct Arrivals {
     timed: EventQueue<ReqId>,
-    by_turn: BTreeMap<u32, Vec<ReqId>>,
-    after: Vec<Vec<ReqId>>,
+    /// By turn, the latest first; of one turn, the last of the setup first.
+    by_turn: Vec<(u32, ReqId)>,
+    /// Who waits for the end of each request. Not changed by it: a request ends once.
+    after: Arc<[Vec<ReqId>]>,
     before: Vec<(ReqId, ReqId, u32)>,
     due: Vec<Due>,
 }
@@ -32,10 +34,11 @@ clone_in_place!(Arrivals { timed, by_turn, after, before, due });
 impl Arrivals {
     /// Everything that `setup` will show.
     pub fn new(setup: &Setup) -> Self {
+        let mut after = vec![Vec::new(); setup.requests.len()];
         let mut arrivals = Arrivals {
             timed: EventQueue::default(),
-            by_turn: BTreeMap::new(),
-            after: vec![Vec::new(); setup.requests.len()],
+            by_turn: Vec::new(),
+            after: Arc::default(),
             before: Vec::new(),
             due: Vec::new(),
         };
@@ -43,11 +46,13 @@ impl Arrivals {
             let req = ReqId(i as u32);
             match spec.arrive {
                 Arrive::At(at) => arrivals.timed.push(at, req),
-                Arrive::Turn(turn) => arrivals.by_turn.entry(turn).or_default().push(req),
-                Arrive::After(other) => arrivals.after[other.index()].push(req),
+                Arrive::Turn(turn) => arrivals.by_turn.push((turn, req)),
+                Arrive::After(other) => after[other.index()].push(req),
                 Arrive::Before(other, k) => arrivals.before.push((req, other, k)),
             }
         }
+        arrivals.by_turn.sort_unstable_by(|a, b| b.cmp(a));
+        arrivals.after = after.into();
         arrivals
     }
 
@@ -56,15 +61,14 @@ impl Arrivals {
         while let Some((at, req)) = self.timed.pop_due(now) {
             self.due.push(Due { at, req });
         }
-        while let Some(entry) = self.by_turn.first_entry().filter(|entry| *entry.key() <= turn) {
-            self.due.extend(entry.remove().into_iter().map(|req| Due { at: now, req }));
+        while let Some((_, req)) = self.by_turn.pop_if(|next| next.0 <= turn) {
+            self.due.push(Due { at: now, req });
         }
     }
 
     /// Moves those that waited for the end of `req` among the due ones.
     pub fn ended(&mut self, req: ReqId, now: Time) {
-        let waited = std::mem::take(&mut self.after[req.index()]);
-        self.due.extend(waited.into_iter().map(|req| Due { at: now, req }));
+        self.due.extend(self.after[req.index()].iter().map(|&req| Due { at: now, req }));
     }
 
     /// Moves the pinned requests for which `ready(other, k)` holds among the due ones; returns them with the request
@@ -97,7 +101,7 @@ impl Arrivals {
 
     /// The next turn and the next time at which a request comes by itself.
     pub fn next(&self) -> (Option<u32>, Option<Time>) {
-        (self.by_turn.keys().next().copied(), self.timed.next_at())
+        (self.by_turn.last().map(|next| next.0), self.timed.next_at())
     }
 
     /// Writes the due requests in the order in which they will be asked about. Who else has not been seen follows from what

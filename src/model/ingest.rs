@@ -73,7 +73,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         it.tip = State::ZERO.fold_all(&tokens);
         it.tokens = tokens.into();
         it.stage = Stage::Waiting;
-        self.world.waiting.push_back(req);
+        self.world.waiting.push(req);
         if let Arrive::Before(other, k) = spec.arrive
             && !self.world.reqs[other.index()].finished()
             && self.world.reqs[other.index()].kv_committed_len < k

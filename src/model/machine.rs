@@ -1,6 +1,5 @@
 //! The scheduler loop: one turn with overlap and one without, side by side, and how a run ends.
 
-use std::collections::VecDeque;
 use std::marker::PhantomData;
 
 use crate::engine::{Chooser, Time};
@@ -65,7 +64,7 @@ pub struct World {
     pub(super) clock: Clock,
     pub(super) turn: u32,
     pub(super) reqs: Vec<Req>,
-    pub(super) waiting: VecDeque<ReqId>,
+    pub(super) waiting: Vec<ReqId>,
     pub(super) arrivals: Arrivals,
     pub(super) dependents: Vec<u32>,
     /// Requests pinned before a step, seen in this turn.
@@ -136,7 +135,7 @@ impl World {
             clock: Clock::default(),
             turn: 0,
             reqs: vec![Req::unseen(); setup.requests.len()],
-            waiting: VecDeque::new(),
+            waiting: Vec::new(),
             arrivals: Arrivals::new(setup),
             dependents: dependents(setup),
             pinned: Vec::new(),
