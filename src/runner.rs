@@ -1,6 +1,7 @@
 //! Assembles a run: setup, rule, machine, judge, meter, recorder. The only place that names a concrete rule.
 
 mod check;
+mod reduce;
 
 use crate::engine::{Chooser, Seeded};
 use crate::judge::{Judge, Judgement, Options as JudgeOptions};
@@ -10,6 +11,7 @@ use crate::report::{Meter, Skew, Timing};
 use crate::rule::{CommittedLen, CompletedMask, MaskLookahead, TokenLen};
 
 pub use check::{Check, Checked, Found, bound_words, check, counts, replay_choices};
+pub use reduce::reduce;
 
 /// Every rule, in the order of their history.
 const RULES: [&dyn Rule; 4] = [&CommittedLen, &TokenLen, &MaskLookahead, &CompletedMask];

@@ -1,5 +1,6 @@
 //! Helpers shared by the integration tests.
 #![allow(dead_code, reason = "each test file uses some of them")]
 
+pub mod planted;
 pub mod setups;
 pub mod tape;
