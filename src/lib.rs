@@ -46,8 +46,10 @@ pub mod conform;
 pub mod report;
 
 pub mod graph;
-pub mod runner;
 pub mod search;
+
+pub mod history;
+pub mod runner;
 
 pub mod cli;
 pub mod command;

@@ -2,6 +2,7 @@
 
 mod check;
 mod fuzz;
+mod reduce;
 
 use crate::engine::{Chooser, Seeded};
 use crate::judge::{Judge, Judgement, Options as JudgeOptions};
@@ -12,6 +13,7 @@ use crate::rule::{CommittedLen, CompletedMask, MaskLookahead, Paired, TokenLen};
 
 pub use check::{Check, Checked, Found, bound_words, check, counts, replay_choices};
 pub use fuzz::{Fuzz, Source, Tally, Times, drawn, fuzz};
+pub use reduce::reduce;
 
 /// Every rule, in the order of their history.
 const RULES: [&dyn Rule; 5] = [&CommittedLen, &TokenLen, &MaskLookahead, &CompletedMask, &Paired];

@@ -16,7 +16,9 @@ const TABLE: &[(&str, &[&str])] = &[
     ("conform", &["engine", "judge", "model", "record"]),
     ("report", &["conform", "engine::Time", "judge", "numeric", "record"]),
     ("graph", &["judge", "record", "report::name"]),
-    ("runner", &["engine", "judge", "model", "record", "report", "rule"]),
+    ("search", &["engine"]),
+    ("history", &["engine", "model", "record"]),
+    ("runner", &["engine", "history", "judge", "model", "record", "report", "rule", "search"]),
     ("command", &["conform", "graph", "judge", "model", "numeric", "record", "report", "runner", "scenario"]),
     ("cli", &["command"]),
 ];

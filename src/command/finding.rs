@@ -3,11 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use crate::engine::Chooser;
+use crate::history;
 use crate::judge::Kind;
-use crate::model::{Rule, Setup};
+use crate::model::{Rule, Setup, Vary};
 use crate::report::name;
+use crate::runner::{self, Keep, counts};
+use crate::scenario::{self, Scenario};
 
-use super::output::{Failure, write_file};
+use super::expectation::expectation;
+use super::output::{Failure, replay_line, write_file};
+
+/// Most setups that are tried on the way to a small one.
+const TRIES_MAX: usize = 20_000;
 
 /// A directory that findings and reports are written to; made if it is not there.
 #[derive(Clone, Debug)]
@@ -45,14 +52,64 @@ pub(super) struct Finder<'a> {
 }
 
 impl Finder<'_> {
+    /// Writes the smallest scenario found that shows the same kind. Returns its path; nothing if the history, which
+    /// `chooser` repeats, cannot be written as a script.
     pub(super) fn write<C: Chooser>(
         &self,
         out: &OutDir,
         seed: Option<u64>,
         chooser: impl Fn() -> C,
-    ) -> Result<String, Failure> {
-        let _ = (chooser, self.setup, self.by, self.of, seed);
-        let path = out.write(&format!("{}-{}.ron", self.rule.name(), name::kind(self.kind)), "")?;
-        Ok(path.to_string_lossy().into_owned())
+    ) -> Result<Option<String>, Failure> {
+        let Finder { setup, rule, kind, by, of } = *self;
+        let script = history::concrete(setup, rule, &mut chooser(), scenario::turns_max);
+        let Some(script) = script.and_then(|script| valid(&script)) else { return Ok(None) };
+        let least = runner::reduce(script, rule, kind, &valid, TRIES_MAX);
+        let judgement = runner::run(&least, rule, 0, Keep::default(), None).judgement;
+        let Some(finding) = judgement.findings.iter().find(|finding| counts(finding) && finding.kind == kind) else {
+            return Ok(None);
+        };
+        let seed = seed.map_or(String::new(), |seed| format!("-{seed}"));
+        let file = format!("{}-{}{seed}.ron", rule.name(), name::kind(kind));
+        let request = finding.req.map_or(String::new(), |req| format!("{}: ", least.name(req)));
+        let reason = format!(
+            "{}, {request}{}. Found by {by} of {of} under {}, and made small.",
+            name::kind(kind),
+            finding.reason,
+            rule.name()
+        );
+        let path = out.0.join(&file);
+        let comment = format!("// {}\n", replay_line(Path::new(&file), rule.name(), None, None));
+        let small = Scenario {
+            name: file.clone(),
+            path: path.clone(),
+            title: reason.replace(char::is_control, " "),
+            rule: Some(rule.name().to_string()),
+            seed: 0,
+            expect: vec![expectation(rule, &judgement, &least.names)],
+            vary: Vary::default(),
+            setup: least,
+        };
+        let text = scenario::write(&small);
+        let (title, rest) = text.split_once('\n').expect("a scenario has lines");
+        out.write(&file, &format!("{title}\n{comment}{rest}"))?;
+        Ok(Some(path.to_string_lossy().into_owned()))
     }
+}
+
+/// A setup as a scenario file gives it, if one can.
+fn valid(setup: &Setup) -> Option<Setup> {
+    let mut setup = setup.clone();
+    setup.turns_max = scenario::turns_max(&setup.requests, &setup.events);
+    let scenario = Scenario {
+        name: String::new(),
+        path: PathBuf::new(),
+        title: String::new(),
+        rule: None,
+        seed: 0,
+        setup,
+        vary: Vary::default(),
+        expect: Vec::new(),
+    };
+    let text = scenario::write(&scenario);
+    scenario::parse("small.ron", &text, Path::new(""), &[]).ok().map(|scenario| scenario.setup)
 }

@@ -217,7 +217,7 @@ impl Told<'_> {
             Some(out) => {
                 let of = self.scenario.map_or_else(|| format!("seed {seed}"), |scenario| scenario.name.clone());
                 let finder = Finder { setup: &setup, rule, kind, by: "fuzz", of: &of };
-                Some(finder.write(out, Some(seed), || Draw::new(&open, self.asked.style, seed))?)
+                finder.write(out, Some(seed), || Draw::new(&open, self.asked.style, seed))?
             }
             None => None,
         };

@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::conform::{self, Archive, Imported, Options, Plan, Segment, Trouble};
-use crate::judge::{Finding, Kind, Verdict};
 use crate::model::Vary;
 use crate::report::name;
 use crate::runner;
-use crate::scenario::{self, Expect, ExpectFinding, ExpectVerdict, Scenario};
+use crate::scenario::{self, Scenario};
 
 use super::conform::{known_rule, release, source};
+use super::expectation::expectation;
 use super::output::{Exit, Failure, print, shell_word, write_file};
 use super::run::load;
 
@@ -111,12 +111,7 @@ fn to_scenario(path: &Path, imported: &Imported) -> Scenario {
     let mut setup = imported.setup.clone();
     setup.turns_max = setup.turns_max.max(scenario::turns_max(&setup.requests, &setup.events));
     let file = path.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
-    let findings = imported.judgement.findings.iter().filter(|finding| finding.kind != Kind::Inherited);
-    let expect = Expect {
-        rule: imported.rule.name().to_string(),
-        verdict: verdict(imported.judgement.verdict),
-        findings: findings.map(|finding| expected(finding, &setup.names)).collect(),
-    };
+    let expect = expectation(imported.rule, &imported.judgement, &setup.names);
     Scenario {
         name: file.clone(),
         path: path.to_path_buf(),
@@ -141,27 +136,6 @@ fn title(file: &str, imported: &Imported) -> String {
         let _ = write!(title, " Note: {note}.");
     }
     title.replace(char::is_control, " ")
-}
-
-fn verdict(verdict: Verdict) -> ExpectVerdict {
-    match verdict {
-        Verdict::Clean => ExpectVerdict::Clean,
-        Verdict::Lossy => ExpectVerdict::Lossy,
-        Verdict::Corrupt => ExpectVerdict::Corrupt,
-        Verdict::Broken => ExpectVerdict::Broken,
-        Verdict::Inconclusive => ExpectVerdict::Inconclusive,
-    }
-}
-
-fn expected(finding: &Finding, names: &[String]) -> ExpectFinding {
-    ExpectFinding {
-        kind: name::kind(finding.kind).to_string(),
-        request: finding.req.map(|req| names[req.index()].clone()),
-        label: finding.label,
-        holds: finding.holds,
-        turn: Some(finding.turn),
-        slot: finding.slot.map(|slot| slot.0),
-    }
 }
 
 fn said(args: &ImportArgs, imported: &Imported) -> String {

@@ -3,6 +3,7 @@
 mod check;
 mod conform;
 mod diff;
+mod expectation;
 mod finding;
 mod fuzz;
 mod graph;

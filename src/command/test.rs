@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use petgraph::algo::maximum_matching;
 use petgraph::graph::{NodeIndex, UnGraph};
 
-use crate::judge::{Finding, Kind, Verdict};
+use crate::judge::{Finding, Kind};
 use crate::report::{self, FindingLine, RuleFailure, TestOutcome, name, test_text};
 use crate::runner::{self, Keep};
-use crate::scenario::{Expect, ExpectFinding, ExpectVerdict, Scenario};
+use crate::scenario::{Expect, ExpectFinding, Scenario};
 
+use super::expectation::verdict;
 use super::output::{Exit, Failure, print, replay_line};
 use super::run::{Way, load, reports};
 
@@ -113,16 +114,6 @@ fn check(scenario: &Scenario, path: &str, expect: &Expect, warnings: &mut Vec<St
         unexpected,
         replay: replay_line(&scenario.path, &expect.rule, None, None),
     })
-}
-
-fn verdict(expected: ExpectVerdict) -> Verdict {
-    match expected {
-        ExpectVerdict::Clean => Verdict::Clean,
-        ExpectVerdict::Lossy => Verdict::Lossy,
-        ExpectVerdict::Corrupt => Verdict::Corrupt,
-        ExpectVerdict::Broken => Verdict::Broken,
-        ExpectVerdict::Inconclusive => Verdict::Inconclusive,
-    }
 }
 
 /// Pairs expected findings with found ones, as many as can be paired at once; what is left over on either side.

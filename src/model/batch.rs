@@ -148,7 +148,12 @@ mod tests {
     fn batch(reqs: &[u32]) -> Batch {
         let lens: Vec<u32> = reqs.iter().map(|r| r * 10).collect();
         let masks = HostMasks::build(WantsMasks::Masks, &lens, 4, true, &lens, &[]);
-        Batch { reqs: reqs.iter().map(|&r| ReqId(r)).collect(), seq_lens: lens.into(), masks: Some(masks), ..Batch::empty(1) }
+        Batch {
+            reqs: reqs.iter().map(|&r| ReqId(r)).collect(),
+            seq_lens: lens.into(),
+            masks: Some(masks),
+            ..Batch::empty(1)
+        }
     }
 
     #[test]

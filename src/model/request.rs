@@ -183,7 +183,8 @@ impl Req {
         self.prompt_len + self.outputs
     }
 
-    /// Forgets everything but its tokens (`reset_for_retract`); slots, pages and the lock must have been given back.
+    /// Forgets everything but its tokens, and how many verifies it has had: what the next one accepts goes on from there
+    /// (`reset_for_retract`); slots, pages and the lock must have been given back.
     pub fn reset_for_retract(&mut self) {
         assert!(self.active.is_none() && !self.has_track && self.lock.is_none() && self.pages.is_empty());
         *self = Req {
@@ -192,6 +193,7 @@ impl Req {
             tip: self.tip,
             prompt_len: self.prompt_len,
             outputs: self.outputs,
+            verifies: self.verifies,
             retracted: true,
             ..Req::unseen()
         };

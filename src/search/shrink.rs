@@ -1,14 +1,15 @@
 //! Makes something smaller as long as it keeps what it is kept for: greedy, to a point where no one step helps.
 
-/// Goes from `start` to ever smaller values: takes the first of `smaller(value)` for which `keeps` says yes, and begins
-/// anew from there, until none does or `tries_max` were tried. Returns the last one, and how many were tried.
+/// Goes from `start` to ever smaller values: takes the first of `smaller(value)` that `keep` gives back, as it is given
+/// back, and begins anew from there, until none is or `tries_max` were tried. Returns the last one, and how many were
+/// tried.
 ///
-/// `smaller` must list values that are smaller by some measure that cannot fall for ever.
+/// What `keep` gives back must be smaller than the value before by some measure that cannot fall for ever.
 pub fn shrink<T>(
     start: T,
     tries_max: usize,
     smaller: impl Fn(&T) -> Vec<T>,
-    mut keeps: impl FnMut(&T) -> bool,
+    mut keep: impl FnMut(&T, T) -> Option<T>,
 ) -> (T, usize) {
     let (mut value, mut tries) = (start, 0);
     'again: loop {
@@ -17,8 +18,8 @@ pub fn shrink<T>(
                 return (value, tries);
             }
             tries += 1;
-            if keeps(&candidate) {
-                value = candidate;
+            if let Some(kept) = keep(&value, candidate) {
+                value = kept;
                 continue 'again;
             }
         }
@@ -33,9 +34,9 @@ mod tests {
     #[test]
     fn the_first_step_that_keeps_it_is_taken_until_none_does() {
         let smaller = |n: &u32| vec![n / 2, n.saturating_sub(1)].into_iter().filter(|m| m < n).collect();
-        let (least, tries) = shrink(100, 1000, smaller, |n| *n >= 7);
+        let (least, tries) = shrink(100, 1000, smaller, |_, n| (n >= 7).then_some(n));
         assert_eq!(least, 7);
         assert!(tries < 20);
-        assert_eq!(shrink(100, 1, smaller, |n| *n >= 7), (50, 1));
+        assert_eq!(shrink(100, 1, smaller, |_, n| (n >= 7).then_some(n)), (50, 1));
     }
 }

@@ -2,5 +2,6 @@
 #![allow(dead_code, reason = "each test file uses some of them")]
 
 pub mod draws;
+pub mod planted;
 pub mod setups;
 pub mod tape;

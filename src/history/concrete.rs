@@ -1,0 +1,185 @@
+//! One history of a setup, written down as a setup that does the same by script alone.
+//!
+//! What came from outside or by choice becomes arrivals by turn, ends, events and lists of accepted tokens; what followed
+//! from it follows again. The script is run beside the history before it is given out: one that does something else is
+//! refused.
+
+use crate::engine::{Chooser, Scripted};
+use crate::model::{
+    Accept, Arrive, Cost, Costs, Ended, Engine, Event, Machine, Prompt, RequestSpec, Rule, Setup, Stop,
+};
+use crate::record::{FinishKind, ReqId};
+
+use super::happened::{Happened, Noting};
+use super::prompts::{Prompts, deal_fresh};
+use super::trace;
+
+/// A bound on turns that no run with these requests and events reaches which makes progress.
+pub type TurnsMax = fn(&[RequestSpec], &[Event]) -> u32;
+
+/// Runs `setup` once with the answers of `chooser`, and returns a setup that does the same without any.
+///
+/// Requests stand in the order in which they were seen, without those that never were. Nothing is returned for a history
+/// that no script repeats:
+/// - nobody was seen in it;
+/// - it ended by its bound on turns, and turns had gone by in which nothing happened: a script passes over those;
+/// - while nothing ran, a request waited for some turns that could not be admitted, and then it was aborted or another one
+///   was seen: likewise;
+/// - the chooser stood at a door that is open to recordings only (slots, admission, rows).
+pub fn concrete(setup: &Setup, rule: &dyn Rule, chooser: &mut impl Chooser, turns_max: TurnsMax) -> Option<Setup> {
+    let stops_open = chooser.is_open("stop");
+    let mut notes = Noting::new(chooser);
+    let mut happened = Happened::default();
+    let (ended, _) = Machine::new(setup, rule, &mut notes, &mut happened).run();
+    if happened.seen.is_empty() {
+        return None;
+    }
+    let history = History { setup, happened, stops_open };
+    let events = history.events(&notes.refused, &notes.forced);
+    let specs = history.specs(|req| notes.accepted.get(&req).map_or(&[], Vec::as_slice));
+    // A request that was seen as soon as another had ended may say so, unless that puts it before others of its turn.
+    [true, false].into_iter().map(|after| history.script(&specs, &events, after, ended, turns_max)).find(|script| {
+        let mut again = Happened::default();
+        Machine::new(script, rule, &mut Scripted, &mut again).run();
+        trace::same(&history.happened.facts, &again.facts, |req| history.name(req))
+    })
+}
+
+/// A history, and what it was one of.
+struct History<'a> {
+    setup: &'a Setup,
+    happened: Happened,
+    stops_open: bool,
+}
+
+impl History<'_> {
+    /// The place of a request in the script.
+    fn name(&self, req: ReqId) -> ReqId {
+        let place = self.happened.seen.iter().position(|seen| seen.0 == req);
+        place.map_or(ReqId(u32::MAX), |place| ReqId(place as u32))
+    }
+
+    /// What was done to requests in a turn, by the names of the setup.
+    fn events(&self, refused: &[Event], forced: &[u32]) -> Vec<Event> {
+        let mut events = self.happened.aborts.clone();
+        events.extend(refused);
+        for &turn in forced {
+            // The one that is forced goes first.
+            let first = self.happened.retracts.iter().find(|(at, _)| *at == turn);
+            events.extend(first.map(|&(turn, req)| Event::Retract { turn, req }));
+        }
+        events.sort_by_key(|event| event.at().0);
+        events
+    }
+
+    /// The requests of the setup with the ends that they came to and the tokens that they accepted.
+    fn specs<'n>(&self, accepted: impl Fn(ReqId) -> &'n [u32]) -> Vec<RequestSpec> {
+        let mut specs = self.setup.requests.clone();
+        for (i, spec) in specs.iter_mut().enumerate() {
+            let req = ReqId(i as u32);
+            if self.stops_open {
+                spec.stop = match self.happened.ends.get(&req) {
+                    Some(end) if end.kind == FinishKind::Token => Stop::Token(end.outputs),
+                    // By length, or not by itself: then nothing before may end it.
+                    Some(_) | None => Stop::Length,
+                };
+            }
+            spec.accept = self.accept(accepted(req));
+        }
+        specs
+    }
+
+    /// What a request must be told of its verifies, given what the engine says.
+    fn accept(&self, accepted: &[u32]) -> Vec<u32> {
+        let mut list = accepted.to_vec();
+        let Some(Accept::Fixed(counts)) = engine(self.setup).spec.map(|spec| spec.accept) else { return list };
+        while let Some(last) = list.len().checked_sub(1)
+            && list[last] == counts[last % counts.len()]
+        {
+            list.pop();
+        }
+        list
+    }
+
+    fn script(&self, specs: &[RequestSpec], events: &[Event], after: bool, ended: Ended, turns_max: TurnsMax) -> Setup {
+        let prompts = Prompts::new(self.setup, specs, &self.happened, after);
+        let mut requests: Vec<RequestSpec> = Vec::with_capacity(self.happened.seen.len());
+        for &(req, turn) in &self.happened.seen {
+            let mut spec = specs[req.index()].clone();
+            spec.arrive = prompts.arrive(req, turn);
+            spec.prompt = prompts.prompt(req);
+            refer(&mut spec, |req| self.name(req));
+            requests.push(spec);
+        }
+        deal_fresh(&mut requests);
+        let events: Vec<Event> = events.iter().map(|&event| renamed(event, |req| self.name(req))).collect();
+        let mut engine = engine(self.setup);
+        // While any request may end by a stop token, admission trusts no length: nor may it in the script.
+        engine.fixed_length_reserves_all &= !self.stops_open || requests.iter().all(|spec| spec.stop != Stop::Length);
+        let turns_max = match ended {
+            Ended::TurnsMax => self.setup.turns_max,
+            Ended::Done | Ended::Asserted | Ended::Stalled => turns_max(&requests, &events),
+        };
+        let names = self.happened.seen.iter().map(|(req, _)| self.setup.names[req.index()].clone()).collect();
+        Setup { engine, costs: shortest(&self.setup.costs), requests, names, events, turns_max }
+    }
+}
+
+/// The engine, with nothing left to draw.
+fn engine(setup: &Setup) -> Engine {
+    let mut engine = setup.engine.clone();
+    if let Some(spec) = &mut engine.spec
+        && matches!(spec.accept, Accept::Seeded(_))
+    {
+        spec.accept = Accept::Fixed(vec![1]);
+    }
+    engine
+}
+
+/// Renames the requests that a request refers to.
+pub(super) fn refer(spec: &mut RequestSpec, name: impl Fn(ReqId) -> ReqId) {
+    match &mut spec.arrive {
+        Arrive::After(req) | Arrive::Before(req, _) => *req = name(*req),
+        Arrive::Turn(_) | Arrive::At(_) => {}
+    }
+    match &mut spec.prompt {
+        Prompt::Of { req, .. } => *req = name(*req),
+        Prompt::Tokens(_) | Prompt::Fresh { .. } | Prompt::Blocks { .. } => {}
+    }
+}
+
+/// An event about the request that `name` says.
+pub(super) fn renamed(event: Event, name: impl Fn(ReqId) -> ReqId) -> Event {
+    match event {
+        Event::FailAlloc { turn, req } => Event::FailAlloc { turn, req: name(req) },
+        Event::Abort { turn, req } => Event::Abort { turn, req: name(req) },
+        Event::Retract { turn, req } => Event::Retract { turn, req: name(req) },
+    }
+}
+
+/// Nobody arrives by time any more, so how long work takes changes nothing: the shortest will do.
+fn shortest(costs: &Costs) -> Costs {
+    let mut costs = costs.clone();
+    for cost in [
+        &mut costs.ingest,
+        &mut costs.plan,
+        &mut costs.prepare,
+        &mut costs.prepare_request,
+        &mut costs.launch,
+        &mut costs.result,
+        &mut costs.result_request,
+        &mut costs.check_recompute,
+        &mut costs.check_mask,
+        &mut costs.boundary_update,
+        &mut costs.gpu_extend,
+        &mut costs.gpu_extend_token,
+        &mut costs.gpu_decode,
+        &mut costs.gpu_decode_request,
+        &mut costs.result_copy,
+    ] {
+        if let Cost::Uniform(lo, _) = *cost {
+            *cost = Cost::Fixed(lo);
+        }
+    }
+    costs
+}

@@ -1,0 +1,99 @@
+//! One history under way: a chooser that notes what it is asked, and a sink that notes what comes of it.
+
+use std::collections::BTreeMap;
+
+use crate::engine::{Choice, Chooser};
+use crate::model::Event;
+use crate::record::{Fact, FinishKind, ReqId, Sink, Token};
+
+/// Forwards every question, and notes the answers that facts do not tell.
+pub(super) struct Noting<'a, C> {
+    chooser: &'a mut C,
+    turn: u32,
+    /// Second slots that were refused by choice or by script, as events.
+    pub refused: Vec<Event>,
+    /// Turns in which a retraction was forced.
+    pub forced: Vec<u32>,
+    /// What the verifies of each request accepted, in order.
+    pub accepted: BTreeMap<ReqId, Vec<u32>>,
+}
+
+impl<'a, C: Chooser> Noting<'a, C> {
+    pub fn new(chooser: &'a mut C) -> Self {
+        Noting { chooser, turn: 0, refused: Vec::new(), forced: Vec::new(), accepted: BTreeMap::new() }
+    }
+}
+
+impl<C: Chooser> Chooser for Noting<'_, C> {
+    fn choose(&mut self, choice: Choice) -> u32 {
+        if choice.site == "turn" {
+            self.turn = choice.subject;
+            return if self.chooser.is_open("turn") { self.chooser.choose(choice) } else { choice.default };
+        }
+        let answer = self.chooser.choose(choice);
+        let (turn, req) = (self.turn, ReqId(choice.subject));
+        match choice.site {
+            "alloc_failure" if answer == 1 => self.refused.push(Event::FailAlloc { turn, req }),
+            "retract" if answer > 0 => self.forced.push(turn),
+            "accept" => self.accepted.entry(req).or_default().push(answer + 1),
+            _ => {}
+        }
+        answer
+    }
+
+    fn is_open(&self, site: &'static str) -> bool {
+        site == "turn" || self.chooser.is_open(site)
+    }
+
+    fn duration_ns(&mut self, lo_ns: u64, hi_ns: u64) -> u64 {
+        self.chooser.duration_ns(lo_ns, hi_ns)
+    }
+}
+
+/// How a request ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct End {
+    pub turn: u32,
+    pub kind: FinishKind,
+    pub outputs: u32,
+}
+
+/// What happened.
+#[derive(Default)]
+pub(super) struct Happened {
+    turn: u32,
+    /// Requests in the order in which they were seen, with the turn.
+    pub seen: Vec<(ReqId, u32)>,
+    /// Their prompts.
+    pub prompts: BTreeMap<ReqId, Vec<Token>>,
+    /// How they ended.
+    pub ends: BTreeMap<ReqId, End>,
+    /// Aborts that took effect.
+    pub aborts: Vec<Event>,
+    /// Retractions, forced or not.
+    pub retracts: Vec<(u32, ReqId)>,
+    /// Every fact, with its turn.
+    pub facts: Vec<(u32, Fact)>,
+}
+
+impl Sink for Happened {
+    fn fact(&mut self, fact: Fact) {
+        let turn = self.turn;
+        self.facts.push((turn, fact));
+        if let Fact::Turn { turn, .. } = fact {
+            self.turn = turn;
+        } else if let Fact::Arrive { req, .. } = fact {
+            self.seen.push((req, turn));
+        } else if let Fact::Finish { req, kind, outputs } = fact {
+            self.ends.insert(req, End { turn, kind, outputs });
+        } else if let Fact::Abort { req, taken: true, .. } = fact {
+            self.aborts.push(Event::Abort { turn, req });
+        } else if let Fact::Retract { req, .. } = fact {
+            self.retracts.push((turn, req));
+        }
+    }
+
+    fn prompt(&mut self, req: ReqId, tokens: &[Token]) {
+        self.prompts.insert(req, tokens.to_vec());
+    }
+}

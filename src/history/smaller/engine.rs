@@ -1,0 +1,117 @@
+//! An engine nearer to its preset, and smaller grids.
+
+use crate::model::{Accept, Arrive, Costs, Engine, Event, Setup, Stop};
+
+use super::super::measure::{FIELDS, RELEASE, SIZES, outputs};
+use super::Moves;
+
+/// Back to the preset: everything at once, the release, each field; and the costs.
+pub(super) fn engine(moves: &mut Moves<'_>) {
+    let from = &moves.setup.engine;
+    let preset = Engine::preset(from.release);
+    let default = Engine::preset(RELEASE);
+    for preset in [&default, &preset] {
+        // A lazy or serial strategy is often what it takes.
+        for keeps_strategy in [false, true] {
+            moves.propose(|setup| {
+                let (strategy, overlap) = (setup.engine.strategy, setup.engine.overlap);
+                let (track_interval, mamba_chunk) = (setup.engine.track_interval, setup.engine.mamba_chunk);
+                setup.engine = Engine { track_interval, mamba_chunk, ..preset.clone() };
+                if keeps_strategy {
+                    (setup.engine.strategy, setup.engine.overlap) = (strategy, overlap);
+                }
+            });
+        }
+    }
+    moves.propose(|setup| {
+        for field in FIELDS.iter().filter(|field| (field.same)(from, &preset)) {
+            (field.take)(&mut setup.engine, &default);
+        }
+        setup.engine.release = RELEASE;
+    });
+    moves.propose(|setup| {
+        (setup.engine.strategy, setup.engine.overlap) = (preset.strategy, preset.overlap);
+    });
+    moves.propose(|setup| {
+        setup.engine.chunked_prefill_size = None;
+        setup.engine.mixed_chunk = false;
+    });
+    for field in FIELDS.iter().filter(|field| !(field.same)(from, &preset)) {
+        moves.propose(|setup| {
+            (field.take)(&mut setup.engine, &preset);
+            if setup.engine.spec.is_none() {
+                setup.requests.iter_mut().for_each(|spec| spec.accept.clear());
+            }
+        });
+    }
+    moves.propose(|setup| setup.costs = Costs::default());
+}
+
+/// Smaller grids: alone, and with all that lies on them.
+pub(super) fn sizes(moves: &mut Moves<'_>) {
+    let Engine { track_interval: interval, mamba_chunk: chunk, page_size: page, .. } = moves.setup.engine;
+    let smaller = |size: u32, least: u32| {
+        let mut sizes = vec![4, 2, 1, size.saturating_sub(page), size.saturating_sub(1)];
+        sizes.retain(|&less| less >= least && less < size);
+        sizes.dedup();
+        sizes
+    };
+    // Where every step is a boundary other things go wrong: nothing is made small by becoming one of them.
+    for size in smaller(interval, 2) {
+        moves.propose(|setup| setup.engine.track_interval = size);
+        moves.propose(|setup| {
+            (setup.engine.track_interval, setup.engine.mamba_chunk) = (size, size.min(chunk));
+        });
+        moves.propose(|setup| to_grid(setup, interval, size));
+    }
+    for size in smaller(chunk, 1) {
+        moves.propose(|setup| setup.engine.mamba_chunk = size);
+    }
+    let preset = Engine::preset(moves.setup.engine.release);
+    for size in SIZES {
+        let Some(now) = (size.get)(&moves.setup.engine).filter(|now| (size.get)(&preset) != Some(*now)) else {
+            continue;
+        };
+        let step = if size.pages { page } else { 1 };
+        for units in super::below(now / step, 1) {
+            moves.propose(|setup| (size.set)(&mut setup.engine, units * step));
+        }
+    }
+    if let Some(spec) = &moves.setup.engine.spec {
+        for draft in super::below(spec.draft, 1) {
+            moves.propose(|setup| to_draft(setup, draft));
+        }
+    }
+}
+
+/// Moves what lies on one grid to a smaller one: what is so many steps behind a boundary stays so.
+fn to_grid(setup: &mut Setup, from: u32, to: u32) {
+    let shorter = |len: u32| len - len / from * (from - to);
+    setup.engine.track_interval = to;
+    for spec in &mut setup.requests {
+        let less = outputs(spec) - shorter(outputs(spec));
+        spec.max_new = spec.max_new.saturating_sub(less);
+        if let Stop::Token(nth) = &mut spec.stop {
+            *nth -= less;
+        }
+        if let Arrive::Turn(turn) = &mut spec.arrive {
+            *turn = shorter(*turn);
+        }
+    }
+    for event in &mut setup.events {
+        let (Event::FailAlloc { turn, .. } | Event::Abort { turn, .. } | Event::Retract { turn, .. }) = event;
+        *turn = shorter(*turn);
+    }
+}
+
+fn to_draft(setup: &mut Setup, draft: u32) {
+    let Some(spec) = &mut setup.engine.spec else { return };
+    spec.draft = draft;
+    let most = spec.accept_max();
+    if let Accept::Fixed(counts) = &mut spec.accept {
+        counts.iter_mut().for_each(|count| *count = (*count).min(most));
+    }
+    for request in &mut setup.requests {
+        request.accept.iter_mut().for_each(|count| *count = (*count).min(most));
+    }
+}

@@ -1,0 +1,56 @@
+//! Prompts of a plainer kind: fresh tokens in place of those that are taken over or spelled out.
+
+use crate::model::{Arrive, Prompt, Setup};
+use crate::record::{ReqId, State, Token};
+
+use super::super::measure::{outputs, prompt_len};
+use super::Moves;
+
+/// All prompts fresh, then each; a prompt that is spelled out and begins as another one does is made of that.
+pub(super) fn kinds(moves: &mut Moves<'_>) {
+    let count = moves.setup.requests.len();
+    let lens: Vec<u32> = (0..count).map(|i| prompt_len(&moves.setup.requests, i) as u32).collect();
+    let fresh = |i: usize| Prompt::Fresh { fresh: 0, len: lens[i] };
+    moves.propose(|setup| {
+        for (i, spec) in setup.requests.iter_mut().enumerate() {
+            spec.prompt = fresh(i);
+        }
+    });
+    for i in 0..count {
+        moves.propose(|setup| setup.requests[i].prompt = fresh(i));
+    }
+    for i in 0..count {
+        for source in (0..count).filter(|&source| source != i) {
+            let Some((keep, whole)) = shared(moves.setup, source, i) else { continue };
+            let known = lens[source] + outputs(&moves.setup.requests[source]);
+            let req = ReqId(source as u32);
+            let keeps = (!whole || keep != known).then_some(keep);
+            moves.propose(|setup| {
+                let spec = &mut setup.requests[i];
+                spec.prompt = Prompt::Of { req, keep: keeps, fresh: 0, len: lens[i] - keep };
+                if keep > lens[source] {
+                    spec.arrive = Arrive::After(req);
+                }
+            });
+        }
+    }
+}
+
+/// How many tokens of prompt and outputs of `source` the prompt of `i` begins with, if both are spelled out, and whether
+/// these are all of them. They do not refer to each other, so there is no cycle.
+fn shared(setup: &Setup, source: usize, i: usize) -> Option<(u32, bool)> {
+    let (Prompt::Tokens(theirs), Prompt::Tokens(own)) = (&setup.requests[source].prompt, &setup.requests[i].prompt)
+    else {
+        return None;
+    };
+    let mut known: Vec<Token> = theirs.to_vec();
+    let mut state = State::ZERO.fold_all(theirs);
+    for _ in 0..outputs(&setup.requests[source]) {
+        known.push(state.sample());
+        state = state.fold(state.sample());
+    }
+    let same = known.iter().zip(own.iter()).take_while(|(theirs, own)| theirs == own).count();
+    // Of two equal prompts the later one takes over.
+    let first = source < i || same > theirs.len();
+    (same > 0 && first).then_some((same as u32, same == known.len()))
+}

@@ -1,0 +1,45 @@
+//! Makes a setup smaller as long as a rule still shows the same kind of fault in it.
+
+use crate::engine::Scripted;
+use crate::history::{measure, smaller};
+use crate::judge::{Kind, Verdict};
+use crate::model::{Rule, Setup};
+use crate::search;
+
+use super::{Keep, counts, run_with};
+
+/// The smallest setup on the way down from `setup` in which `rule` shows a fault of this kind by script alone, with a
+/// verdict that is no worse: what only loses checkpoints goes on to only lose them. `valid` says what a file would make of
+/// a candidate, if it may stand in one. At most `tries_max` candidates are tried.
+///
+/// A setup that does not show the kind comes back as it is.
+///
+/// # Panics
+/// If the result does not show the kind, which a run that is a function of its setup rules out.
+pub fn reduce(
+    setup: Setup,
+    rule: &dyn Rule,
+    kind: Kind,
+    valid: &dyn Fn(&Setup) -> Option<Setup>,
+    tries_max: usize,
+) -> Setup {
+    let Some(verdict) = shown(&setup, rule, kind) else { return setup };
+    let no_worse = |setup: &Setup| shown(setup, rule, kind).is_some_and(|shown| is_no_worse(shown, verdict));
+    let (least, _) = search::shrink(setup, tries_max, smaller, |before, candidate| {
+        let read = valid(&candidate)?;
+        (measure(&read) < measure(before) && no_worse(&read)).then_some(read)
+    });
+    assert!(no_worse(&least), "a setup that was kept shows what it was kept for");
+    least
+}
+
+/// The verdict of a scripted run, if it has a fault of this kind.
+fn shown(setup: &Setup, rule: &dyn Rule, kind: Kind) -> Option<Verdict> {
+    let judgement = run_with(setup, rule, &mut Scripted, Keep::default(), None).judgement;
+    judgement.findings.iter().any(|finding| finding.kind == kind && counts(finding)).then_some(judgement.verdict)
+}
+
+/// A run that a bound cut short is of a class of its own.
+fn is_no_worse(verdict: Verdict, than: Verdict) -> bool {
+    verdict == than || verdict < than && verdict != Verdict::Inconclusive
+}

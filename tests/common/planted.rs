@@ -1,0 +1,256 @@
+//! Deliberately wrong rules, the right ones that they are made from, and setups on which to run them.
+
+use super::setups::setups;
+use overlapsim::judge::Kind;
+use overlapsim::model::{Action, Keeps, Release, ResultQueue, RowView, Rule, Setup, Strategy, VerifyView, WantsMasks};
+use overlapsim::record::{AssertKind, Check};
+use proptest::strategy::{Strategy as _, ValueTree as _};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+
+/// A rule made of one function, bookkeeping as in the rules that derive the kept slot from the write index.
+pub struct Planted {
+    name: &'static str,
+    decide: fn(&RowView) -> Result<Action, AssertKind>,
+}
+
+/// A rule made of one function of what the batch's own arrays say, bookkeeping by `last_track_idx`: lazy.
+pub struct PlantedLazy {
+    name: &'static str,
+    decide: fn(&RowView, Own) -> Action,
+}
+
+/// What the forward of this batch wrote for a row, and what is known of the step in flight.
+struct Own {
+    len: u32,
+    idx: u8,
+    boundary: bool,
+    /// The step in flight writes the slot that is kept.
+    overwrites: bool,
+}
+
+impl Rule for PlantedLazy {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+    fn wants_masks(&self) -> WantsMasks {
+        WantsMasks::MasksAndTrackIdx
+    }
+    fn keeps(&self) -> Keeps {
+        Keeps::Last
+    }
+    fn on_result(&self, row: &RowView) -> Result<Action, AssertKind> {
+        let masks = row.masks.ok_or(AssertKind::MissingSnapshot)?;
+        let lookahead = row.decode_batch_idx - masks.decode_batch_idx;
+        let ahead = lookahead == 1 && masks.mask_next == Some(true);
+        let own = Own {
+            len: row.kv_committed_len - lookahead,
+            idx: masks.track_idx,
+            boundary: masks.mask,
+            overwrites: ahead && row.next_track_idx == row.last_track_idx,
+        };
+        Ok((self.decide)(row, own))
+    }
+    fn on_verify(&self, _: &VerifyView) -> Action {
+        none()
+    }
+}
+
+/// Keeps what the own forward wrote, gives the other slot back, and declines what the step in flight overwrites.
+fn keep(row: &RowView, own: &Own) -> Action {
+    let decline = row.finished && own.overwrites;
+    if !own.boundary {
+        return Action { decline, ..none() };
+    }
+    Action {
+        record: Some((own.len, Some(own.idx))),
+        next_track_idx: Some(own.idx),
+        release_idx: Some(1 - own.idx),
+        decline,
+        ..none()
+    }
+}
+
+pub const RIGHT_LAZY: PlantedLazy = PlantedLazy { name: "right, lazy", decide: |row, own| keep(row, &own) };
+
+/// As `WRONG`, lazy.
+pub const WRONG_LAZY: &[(PlantedLazy, &[Kind])] = &[
+    (PlantedLazy { name: "never keeps", decide: |_, _| none() }, &[Kind::Lost]),
+    (
+        PlantedLazy {
+            name: "label of the live committed length",
+            decide: |row, own| {
+                let kept = keep(row, &own);
+                Action { record: kept.record.map(|(_, idx)| (row.kv_committed_len, idx)), ..kept }
+            },
+        },
+        &[Kind::Mislabelled],
+    ),
+    (
+        PlantedLazy {
+            name: "keeps the other slot",
+            decide: |row, own| {
+                let kept = keep(row, &own);
+                Action { record: kept.record.map(|(len, idx)| (len, idx.map(|idx| 1 - idx))), ..kept }
+            },
+        },
+        &[Kind::Unwritten, Kind::Mislabelled, Kind::Assertion],
+    ),
+    (
+        PlantedLazy {
+            name: "gives the slot back that it keeps",
+            decide: |row, own| Action { release_idx: own.boundary.then_some(own.idx), ..keep(row, &own) },
+        },
+        &[Kind::Assertion],
+    ),
+    (
+        PlantedLazy {
+            name: "records and keeps the slot of before",
+            decide: |row, own| {
+                let kept = keep(row, &own);
+                Action { record: kept.record.map(|(len, _)| (len, None)), ..kept }
+            },
+        },
+        &[Kind::Unwritten, Kind::Mislabelled, Kind::Assertion],
+    ),
+];
+
+impl Rule for Planted {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+    fn wants_masks(&self) -> WantsMasks {
+        WantsMasks::No
+    }
+    fn keeps(&self) -> Keeps {
+        Keeps::FromNext
+    }
+    fn on_result(&self, row: &RowView) -> Result<Action, AssertKind> {
+        (self.decide)(row)
+    }
+    fn on_verify(&self, _: &VerifyView) -> Action {
+        none()
+    }
+}
+
+fn none() -> Action {
+    Action::none(Check::Recompute)
+}
+
+/// Fires as the right rule does, not lazy: label, and flip.
+fn fire(row: &RowView, label: u32) -> Action {
+    Action { record: Some((label, None)), next_track_idx: Some(row.other_idx(row.next_track_idx)), ..none() }
+}
+
+fn due(row: &RowView) -> bool {
+    row.token_len().is_multiple_of(row.grid)
+}
+
+fn when(fires: bool, action: Action) -> Result<Action, AssertKind> {
+    Ok(if fires { action } else { none() })
+}
+
+/// The rule that the planted ones are made from.
+pub const RIGHT: Planted = Planted { name: "right", decide: |row| when(due(row), fire(row, row.token_len())) };
+
+/// Each wrong in one way, with the kinds of findings of which it must show at least one.
+pub const WRONG: &[(Planted, &[Kind])] = &[
+    (Planted { name: "never fires", decide: |_| Ok(none()) }, &[Kind::Lost]),
+    (
+        Planted { name: "fires at every step", decide: |row| Ok(fire(row, row.token_len())) },
+        &[Kind::Unwritten, Kind::Mislabelled],
+    ),
+    (
+        Planted { name: "label one too long", decide: |row| when(due(row), fire(row, row.token_len() + 1)) },
+        &[Kind::Mislabelled],
+    ),
+    (
+        Planted {
+            name: "label one grid too short",
+            decide: |row| when(due(row), fire(row, row.token_len().saturating_sub(row.grid))),
+        },
+        &[Kind::Mislabelled],
+    ),
+    (
+        Planted {
+            name: "forgets to flip",
+            decide: |row| when(due(row), Action { next_track_idx: None, ..fire(row, row.token_len()) }),
+        },
+        &[Kind::Unwritten, Kind::Mislabelled],
+    ),
+    (
+        Planted {
+            name: "flips and forgets to record",
+            decide: |row| when(due(row), Action { record: None, ..fire(row, row.token_len()) }),
+        },
+        &[Kind::Lost, Kind::Mislabelled],
+    ),
+    (
+        Planted {
+            name: "one step early, label of the step in flight",
+            decide: |row| when((row.token_len() + 1).is_multiple_of(row.grid), fire(row, row.token_len() + 1)),
+        },
+        &[Kind::Lost, Kind::Unwritten],
+    ),
+    (
+        Planted {
+            name: "one step late, label of the step before",
+            decide: |row| {
+                when((row.token_len() - 1).is_multiple_of(row.grid), fire(row, row.token_len().saturating_sub(1)))
+            },
+        },
+        &[Kind::Lost],
+    ),
+    (
+        Planted {
+            name: "counts outputs only",
+            decide: |row| when(row.outputs.is_multiple_of(row.grid), fire(row, row.token_len())),
+        },
+        &[Kind::Lost, Kind::Unwritten, Kind::Mislabelled],
+    ),
+    (
+        Planted {
+            name: "believes the committed length",
+            decide: |row| when(row.kv_committed_len.is_multiple_of(row.grid), fire(row, row.kv_committed_len)),
+        },
+        &[Kind::Lost, Kind::Unwritten],
+    ),
+    (
+        Planted {
+            name: "gives the slot back that it keeps",
+            decide: |row| {
+                when(due(row), Action { release_idx: Some(row.next_track_idx), ..fire(row, row.token_len()) })
+            },
+        },
+        &[Kind::Assertion],
+    ),
+    (Planted { name: "asserts", decide: |_| Err(AssertKind::OffGrid) }, &[Kind::Assertion]),
+];
+
+/// Runs of the right kind for lazy rules: no second slot is refused, and no step follows a boundary at once.
+pub fn lazy_samples() -> Vec<Setup> {
+    let mut samples = samples();
+    for setup in &mut samples {
+        setup.engine.strategy = Strategy::ExtraBufferLazy;
+        setup.engine.mamba_slots = 256;
+        setup.events.clear();
+    }
+    samples.retain(|setup| setup.engine.grid_len() > 2);
+    samples
+}
+
+/// Runs of the right kind for rules that are not lazy.
+pub fn samples() -> Vec<Setup> {
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
+    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+    let mut samples = Vec::new();
+    while samples.len() < 200 {
+        let mut setup = setups().new_tree(&mut runner).unwrap().current();
+        setup.engine.strategy = Strategy::ExtraBuffer;
+        setup.engine.overlap = true;
+        setup.engine.result_queue = ResultQueue::Copy;
+        setup.engine.mamba_slots = 64;
+        setup.engine.release = Release::V0_5_17;
+        samples.push(setup);
+    }
+    samples
+}

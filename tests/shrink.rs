@@ -1,0 +1,94 @@
+//! Findings of the planted wrong rules: found by random choices, written down as a script, made small.
+
+mod common;
+
+use common::planted::{WRONG, WRONG_LAZY, lazy_samples, samples};
+use overlapsim::engine::Scripted;
+use overlapsim::history::{concrete, measure};
+use overlapsim::judge::{Judgement, Kind};
+use overlapsim::model::{Rule, Setup, Vary};
+use overlapsim::runner::{self, Keep, counts};
+use overlapsim::scenario::{self, Scenario};
+use overlapsim::search::{Draw, Style};
+
+const TRIES_MAX: usize = 100_000;
+const RARE: Style =
+    Style::Weighted(&[("arrival", 300), ("stop", 60), ("abort", 15), ("retract", 50), ("alloc_failure", 200)]);
+
+fn scenario(setup: &Setup) -> Scenario {
+    Scenario {
+        name: "x".into(),
+        path: "x.ron".into(),
+        title: String::new(),
+        rule: None,
+        seed: 0,
+        setup: setup.clone(),
+        vary: Vary::default(),
+        expect: Vec::new(),
+    }
+}
+
+/// The setup as a file has it, if it may stand in one.
+fn valid(setup: &Setup) -> Option<Setup> {
+    let mut scenario = scenario(setup);
+    scenario.setup.turns_max = scenario::turns_max(&setup.requests, &setup.events);
+    scenario::parse("x.ron", &scenario::write(&scenario), ".".as_ref(), &[]).ok().map(|scenario| scenario.setup)
+}
+
+fn shows(judgement: &Judgement, kind: Kind) -> bool {
+    judgement.findings.iter().any(|finding| finding.kind == kind && counts(finding))
+}
+
+/// A history in which the rule shows one of the kinds, as a script; the most requests it can get.
+fn find(rule: &dyn Rule, kinds: &[Kind], samples: &[Setup]) -> Vec<(Setup, Kind)> {
+    let open = Vary::ALL.open();
+    let mut found: Vec<(Setup, Kind)> = Vec::new();
+    for (seed, setup) in samples.iter().enumerate() {
+        let draw = || Draw::new(&open, RARE, seed as u64);
+        let judgement = runner::run_with(setup, rule, &mut draw(), Keep::default(), None).judgement;
+        let new = |kind: &&Kind| shows(&judgement, **kind) && found.iter().all(|(_, found)| found != *kind);
+        let Some(&kind) = kinds.iter().find(new) else { continue };
+        let script = concrete(setup, rule, &mut draw(), scenario::turns_max).and_then(|script| valid(&script));
+        found.extend(script.filter(|script| script.requests.len() > 2).map(|script| (script, kind)));
+    }
+    found
+}
+
+fn check(rule: &dyn Rule, kinds: &[Kind], samples: &[Setup]) {
+    let found = find(rule, kinds, samples);
+    assert!(!found.is_empty(), "{} goes free", rule.name());
+    for (script, kind) in found {
+        let small = runner::reduce(script.clone(), rule, kind, &valid, TRIES_MAX);
+        let text = scenario::write(&scenario(&small));
+        println!("{}, {kind:?}, {:?}:\n{text}", rule.name(), measure(&small));
+        let judgement = runner::run_with(&small, rule, &mut Scripted, Keep::default(), None).judgement;
+        assert!(shows(&judgement, kind), "{text}");
+        assert!(small.requests.len() <= 3, "{text}");
+        let again = runner::reduce(script, rule, kind, &valid, TRIES_MAX);
+        assert_eq!(scenario::write(&scenario(&again)), text);
+        assert_eq!(runner::reduce(small.clone(), rule, kind, &valid, TRIES_MAX), small, "no fixpoint: {text}");
+    }
+}
+
+#[test]
+fn findings_of_wrong_rules_become_small() {
+    let samples = samples();
+    for (rule, kinds) in WRONG {
+        check(rule, kinds, &samples);
+    }
+}
+
+#[test]
+fn findings_of_wrong_lazy_rules_become_small() {
+    let samples = lazy_samples();
+    for (rule, kinds) in WRONG_LAZY {
+        check(rule, kinds, &samples);
+    }
+}
+
+#[test]
+fn what_does_not_show_the_kind_stays_as_it_is() {
+    let rule = &WRONG[0].0;
+    let setup = samples().remove(0);
+    assert_eq!(runner::reduce(setup.clone(), rule, Kind::Leak, &valid, TRIES_MAX), setup);
+}
