@@ -18,8 +18,14 @@ const TABLE: &[(&str, &[&str])] = &[
     ("graph", &["judge", "record", "report::name"]),
     ("search", &["engine"]),
     ("history", &["engine", "model", "record"]),
-    ("runner", &["engine", "history", "judge", "model", "record", "report", "rule", "search"]),
-    ("command", &["conform", "graph", "judge", "model", "numeric", "record", "report", "runner", "scenario"]),
+    ("runner", &["engine", "history", "judge", "model", "record", "report", "rule", "search", "workload"]),
+    (
+        "command",
+        &[
+            "conform", "engine", "graph", "history", "judge", "model", "numeric", "record", "report", "runner",
+            "scenario", "search", "workload",
+        ],
+    ),
     ("cli", &["command"]),
 ];
 
@@ -108,8 +114,12 @@ fn no_wall_clock_environment_or_hash_map_order() {
     let mut wrong = Vec::new();
     for (module, files) in sources() {
         for (path, text) in files {
-            // The progress bar alone reads the clock, and nothing that is computed depends on it.
-            if module == "command" && path.ends_with("progress.rs") {
+            // The progress bar alone reads the clock, and nothing that is computed depends on it but the end of a search
+            // whose time is over; the number of a shard alone comes from the environment; the states of a search that
+            // were seen are a set that nobody iterates.
+            if module == "command" && (path.ends_with("progress.rs") || path.ends_with("shard.rs"))
+                || path.ends_with("search/visited.rs")
+            {
                 continue;
             }
             for word in forbidden {

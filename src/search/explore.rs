@@ -12,7 +12,7 @@ use super::enumerate::Enumerate;
 use super::visited::Visited;
 
 /// States expanded before their successors are taken in.
-const BLOCK: usize = 1024;
+const BLOCK: usize = 64;
 
 /// Fewer states than this for each thread are not worth a thread.
 const SHARED_MIN: usize = 16;
@@ -226,16 +226,20 @@ impl<K: Clone + Ord + Send> Search<K> {
             let rest = block.split_off(share.min(block.len()));
             parts.push(std::mem::replace(&mut block, rest));
         }
+        let (first, others) = workers.split_first_mut().expect("there is a worker");
+        let mut parts = parts.into_iter();
+        let own = parts.next().expect("there is a part");
         std::thread::scope(|scope| {
             let spawned: Vec<_> = parts
-                .into_iter()
-                .zip(workers)
+                .zip(others)
                 .enumerate()
                 .map(|(nth, (part, worker))| {
-                    scope.spawn(move || expand_part(system, open, part, nth * share, visited, worker))
+                    scope.spawn(move || expand_part(system, open, part, (nth + 1) * share, visited, worker))
                 })
                 .collect();
-            spawned.into_iter().map(|thread| thread.join().expect("a part of the search panicked")).collect()
+            let mut done = vec![expand_part(system, open, own, 0, visited, first)];
+            done.extend(spawned.into_iter().map(|thread| thread.join().expect("a part of the search panicked")));
+            done
         })
     }
 

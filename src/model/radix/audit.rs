@@ -43,7 +43,7 @@ impl<'a> Iterator for Walk<'a> {
         let node = self.tree.node(id);
         let end_len = start_len + node.token_count();
         let children = node.children.iter().rev();
-        self.stack.extend(children.map(|&(_, child)| (child, end_len)));
+        self.stack.extend(children.map(|(_, child)| (child, end_len)));
         Some(NodeView {
             id,
             parent: node.parent,
@@ -122,7 +122,7 @@ impl Radix {
     fn check_children(&self, view: &NodeView<'_>) -> Result<(), String> {
         let id = view.id;
         let mut below = 0;
-        for &(key, child) in &self.node(id).children {
+        for (key, child) in self.node(id).children.iter() {
             let node = self.node(child);
             require(node.parent == id, || format!("{child:?} does not know its parent {id:?}"))?;
             require(self.child_entry(child) == (key, child), || format!("{child:?} is filed under another page"))?;

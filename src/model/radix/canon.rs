@@ -19,7 +19,7 @@ impl Radix {
         let mut open = SmallVec::<[_; 8]>::new();
         open.push((NodeId::ROOT, State::ZERO));
         while let Some((at, state)) = open.pop() {
-            for &(_, child) in &self.node(at).children {
+            for (_, child) in self.node(at).children.iter() {
                 let end = state.fold_all(self.node(child).key.items());
                 let owner = names.owner(end, out);
                 // Longer keys under one that nobody has are nobody's either.

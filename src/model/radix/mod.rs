@@ -15,6 +15,7 @@
 mod audit;
 mod canon;
 mod evict;
+mod few;
 mod insert;
 mod lock;
 mod lookup;
@@ -22,8 +23,6 @@ mod node;
 mod order;
 #[cfg(test)]
 mod tests;
-
-use std::collections::BTreeSet;
 
 use crate::record::{PageId, SlotId};
 
@@ -34,6 +33,7 @@ pub use lock::{Lock, TombstoneLock};
 pub use lookup::Match;
 pub use node::NodeId;
 
+use few::Few;
 use node::Node;
 
 /// How one release's tree behaves. Every field is fixed for the life of a tree.
@@ -73,7 +73,7 @@ pub struct Radix {
     /// Source of the KV recency stamps on the nodes; grows with every touch.
     clock: u64,
     /// Nodes that KV eviction may take now, by recency stamp, oldest first.
-    leaves: BTreeSet<(u64, NodeId)>,
+    leaves: Few<(u64, NodeId)>,
     kv_evictable: u32,
     kv_protected: u32,
     state_evictable: u32,
@@ -102,7 +102,7 @@ impl Radix {
             nodes: vec![Some(Node::root())],
             vacant: Vec::new(),
             clock: 0,
-            leaves: BTreeSet::new(),
+            leaves: Few::new(),
             kv_evictable: 0,
             kv_protected: 0,
             state_evictable: 0,

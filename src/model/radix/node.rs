@@ -3,10 +3,10 @@
 //! Owns identity and structure only; which node is recent, locked or evictable is decided in the
 //! sibling files, which this file calls to keep their books after a structural change.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Radix;
+use super::few::Few;
 use crate::record::{PageId, SlotId, Token};
 
 /// A node by its place in the arena. Places are used again after an eviction: an id that no lock
@@ -55,7 +55,7 @@ pub(super) struct Node {
     pub(super) key: Span<Token>,
     pub(super) pages: Span<PageId>,
     /// Keyed by the first page's [`page_key`]; the id makes two pages with one hash two entries.
-    pub(super) children: BTreeSet<(u64, NodeId)>,
+    pub(super) children: Few<(u64, NodeId)>,
     pub(super) state: Option<SlotId>,
     pub(super) kv_lock: u32,
     pub(super) state_lock: u32,
@@ -76,7 +76,7 @@ impl Node {
             parent,
             key,
             pages,
-            children: BTreeSet::new(),
+            children: Few::new(),
             state: None,
             kv_lock: 0,
             state_lock: 0,
@@ -127,8 +127,9 @@ impl Radix {
         let key = page_key(page);
         self.node(parent)
             .children
-            .range((key, NodeId(0))..=(key, NodeId(u32::MAX)))
-            .map(|&(_, id)| id)
+            .from((key, NodeId(0)))
+            .take_while(|entry| entry.0 == key)
+            .map(|(_, id)| id)
             .find(|&id| self.node(id).key.items().starts_with(page))
     }
 
