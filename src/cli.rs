@@ -218,7 +218,7 @@ enum Command {
         #[arg(long, value_enum, default_value_t = OrderWord::Bfs)]
         strategy: OrderWord,
         /// Give up after so many unique states
-        #[arg(long, value_name = "N", default_value_t = 5_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+        #[arg(long, value_name = "N", default_value_t = 2_000_000, value_parser = clap::value_parser!(u64).range(1..))]
         max_states: u64,
         /// Give up after this time, as in 30s or 500ms
         #[arg(long, value_name = "TIME", value_parser = time)]

@@ -119,6 +119,10 @@ impl Names for Judge {
         !of_use && self.store.is_settled(slot) && self.account.holder(slot).is_none()
     }
 
+    fn plain(&self, slot: SlotId, state: State) -> Option<(ReqId, bool)> {
+        self.store.plain(slot, state).filter(|_| self.account.holder(slot) == Some(Owner::Tree))
+    }
+
     fn page(&self, page: PageId, req: ReqId) -> u32 {
         match self.account.page_holder(page) {
             None => 0,

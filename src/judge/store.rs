@@ -191,6 +191,18 @@ impl Store {
         (!self.clock.knows(launch)).then_some(Pending { req, writes, inherited: launch <= slot.since })
     }
 
+    /// Whether a slot holds this state, was donated as that, and nothing else is to be told of it: who donated it, and
+    /// whether that is who wrote it last.
+    pub fn plain(&self, slot: SlotId, state: State) -> Option<(ReqId, bool)> {
+        if !self.is_settled(slot) {
+            return None;
+        }
+        let slot = self.get(slot);
+        let Donation { req, state: donated, root, by_decode: _ } = slot.donation?;
+        let plain = slot.content == state && donated == state && root.is_none() && slot.flaw.is_none();
+        plain.then_some((req, slot.writer == Some(req)))
+    }
+
     /// Forwards that the CPU has not waited for.
     pub fn in_flight_count(&self) -> u32 {
         self.clock.in_flight() as u32

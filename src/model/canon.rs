@@ -46,7 +46,7 @@ impl World {
                 out.word(2);
                 out.flag(last.object == self.decoded);
                 self.canon_rows(last, out);
-                out.flag(last.chunked.is_some_and(|req| last.reqs.contains(&req)));
+                out.req_if_live(last.chunked);
                 out.flag(last.is_full);
             }
         }

@@ -20,6 +20,10 @@ pub trait Names {
     /// of no request.
     fn is_blank(&self, slot: SlotId, canon: &Canon) -> bool;
 
+    /// Whether a slot is the tree's and holds what it was donated as, which is this state, and no forward in flight or
+    /// earlier fault has to do with it. Who donated it, and whether that is who wrote it last, is all that is left to say.
+    fn plain(&self, slot: SlotId, state: State) -> Option<(ReqId, bool)>;
+
     /// Whose a page is: 0 nobody's, 1 this request's, 2 the tree's, 3 another's.
     fn page(&self, page: PageId, req: ReqId) -> u32;
 }
@@ -199,10 +203,16 @@ impl Canon {
     /// what it is, and if it cannot, that it is nothing.
     #[inline]
     pub fn state(&mut self, state: State, names: &impl Names) {
+        let owner = names.owner(state, self);
+        self.named(state, owner);
+    }
+
+    /// Writes a content of which it is known whether it is the prefix of a live request.
+    pub fn named(&mut self, state: State, owner: Option<ReqId>) {
         if state == State::ZERO {
             // Nothing folded: what is folded on may become right yet.
             self.word(GONE - 2);
-        } else if let Some(owner) = names.owner(state, self) {
+        } else if let Some(owner) = owner {
             self.word(self.reqs[owner.index()]);
             self.word(state.n);
         } else if self.shares {

@@ -12,7 +12,7 @@ use super::enumerate::Enumerate;
 use super::visited::Visited;
 
 /// States expanded before their successors are taken in.
-const BLOCK: usize = 64;
+const BLOCK: usize = 256;
 
 /// Fewer states than this for each thread are not worth a thread.
 const SHARED_MIN: usize = 16;

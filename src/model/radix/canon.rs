@@ -12,6 +12,9 @@ use super::{NodeId, Radix};
 /// Nodes with the state at their end, and the live request that it is a prefix of.
 type Nodes = SmallVec<[(NodeId, State, Option<ReqId>); 16]>;
 
+/// In place of the label of a slot about which there is nothing to say.
+const PLAIN: u32 = 0xFFFF_0000;
+
 impl Radix {
     /// Writes the tree. Returns the rank of every node, by its place in the arena; the root has the highest number.
     pub fn canon(&self, ample: bool, names: &impl Names, out: &mut Canon) -> SmallVec<[u32; 16]> {
@@ -42,12 +45,19 @@ impl Radix {
             ranks[id.0 as usize] = rank as u32;
         }
         out.word(nodes.len() as u32);
-        for &(id, end, _) in &nodes {
+        for &(id, end, owner) in &nodes {
             let node = self.node(id);
-            out.state(end, names);
+            out.named(end, owner);
             out.word(ranks[node.parent.0 as usize]);
             out.word(node.token_count());
-            out.slot(node.state);
+            match node.state.map(|slot| (slot, names.plain(slot, end))) {
+                Some((_, Some((donor, wrote)))) => {
+                    out.word(PLAIN | u32::from(wrote));
+                    out.req_if_live(Some(donor));
+                }
+                Some((slot, None)) => out.slot(Some(slot)),
+                None => out.slot(None),
+            }
             if !ample {
                 out.word(node.kv_lock);
                 out.word(node.state_lock);

@@ -1,0 +1,109 @@
+//! How fast the searches are: the bars are figures of one core, and the ratio of two jobs to one, in one run.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use overlapsim::runner::{self, Check, Checked, Fuzz, Source};
+use overlapsim::scenario::{self, Scenario};
+use overlapsim::search::{Limits, Order, Style};
+
+const ROUNDS: usize = 3;
+
+fn read(text: &str) -> Scenario {
+    scenario::parse("bench", text, ".".as_ref(), &runner::rule_names()).expect("a valid scenario")
+}
+
+/// One request, and three prefills at any turn.
+const INTERLEAVED: &str = r#"(
+    engine: (track_interval: 4, mamba_chunk: 4),
+    requests: [
+        (id: "a", prompt: Fresh(1), stop: Length(12)),
+        (id: "b", prompt: Fresh(1), stop: Length(1)),
+        (id: "c", prompt: Fresh(1), stop: Length(1)),
+        (id: "d", prompt: Fresh(1), stop: Length(1)),
+    ],
+    vary: (arrivals: true, stops: true),
+)"#;
+
+/// A conversation: every request extends the one before, which may have stopped anywhere. Every length of every request
+/// makes other tokens, so that nearly every state differs from every other.
+fn conversation(requests: u32, outputs: u32) -> Scenario {
+    let mut list = format!("(id: \"t0\", prompt: Fresh(1), stop: Length({outputs})),");
+    for nth in 1..requests {
+        let before = nth - 1;
+        list.push_str(&format!(
+            "(id: \"t{nth}\", arrive: After(\"t{before}\"), prompt: Extend(\"t{before}\", 1), stop: Length({outputs})),"
+        ));
+    }
+    read(&format!("(engine: (track_interval: 4, mamba_chunk: 4), requests: [{list}], vary: (stops: true))"))
+}
+
+/// Four requests of 20 outputs each, seen in any turn.
+const FOUR: &str = r#"(
+    engine: (track_interval: 4, mamba_chunk: 4),
+    requests: [
+        (id: "a", prompt: Fresh(1), stop: Length(20)),
+        (id: "b", prompt: Fresh(3), stop: Length(20)),
+        (id: "c", prompt: Fresh(5), stop: Length(20)),
+        (id: "d", prompt: Fresh(8), stop: Length(20)),
+    ],
+    vary: (arrivals: true),
+)"#;
+
+fn search(scenario: &Scenario, rule: &str, order: Order, jobs: usize) -> (Checked, Duration) {
+    let open = scenario.vary.open();
+    let rule = runner::rule(rule).expect("a rule");
+    let check = Check { setup: &scenario.setup, rule, open: &open, order, literal: false, jobs };
+    let start = Instant::now();
+    let checked = runner::check(&check, Limits { states_max: u64::MAX, stop: &mut |_| false });
+    (checked, start.elapsed())
+}
+
+/// The best of several rounds.
+fn best<T>(mut round: impl FnMut() -> (T, Duration)) -> (T, Duration) {
+    let mut rounds: Vec<(T, Duration)> = (0..ROUNDS).map(|_| round()).collect();
+    rounds.sort_by_key(|(_, time)| *time);
+    rounds.swap_remove(0)
+}
+
+fn main() {
+    let interleaved = read(INTERLEAVED);
+    let mut all = Duration::ZERO;
+    for rule in runner::rule_names() {
+        let (checked, time) = search(&interleaved, rule, Order::Bfs, 2);
+        assert!(checked.is_complete());
+        all += time;
+    }
+    println!("one request, three prefills, {} rules, two jobs: {all:?}", runner::rule_names().len());
+
+    let large = conversation(4, 26);
+    for order in [Order::Dfs, Order::Bfs] {
+        let one = best(|| search(&large, "mask-lookahead", order, 1));
+        let two = best(|| search(&large, "mask-lookahead", order, 2));
+        assert!(one.0.is_complete() && one.0.explored == two.0.explored);
+        let (unique, transitions) = (one.0.explored.unique, one.0.explored.transitions);
+        let (one, two) = (one.1.as_secs_f64(), two.1.as_secs_f64());
+        println!(
+            "{order:?}: {unique} unique states, {transitions} transitions; one job {one:.2} s, {:.0} unique states/s; two jobs \
+             {two:.2} s, ratio {:.3}",
+            unique as f64 / one,
+            two / one
+        );
+    }
+
+    let four = read(FOUR);
+    let rules = [runner::rule(runner::DEFAULT_RULE).expect("the default rule exists")];
+    let style = Style::Weighted(&[("arrival", 150)]);
+    let runs = 20_000;
+    let fuzz = Fuzz { source: Source::Setup(&four.setup, four.vary), rules: &rules, style, seeds: (0, runs, 1) };
+    let go = |jobs| {
+        best(|| {
+            let start = Instant::now();
+            (black_box(runner::fuzz(&fuzz, jobs, &|_| ())), start.elapsed())
+        })
+    };
+    let (one, two) = (go(1), go(2));
+    assert!(one.0 == two.0);
+    let (one, two) = (one.1.as_secs_f64(), two.1.as_secs_f64());
+    println!("fuzz: {:.0} runs/s on one core; two jobs, ratio {:.3}", runs as f64 / one, two / one);
+}
