@@ -84,3 +84,67 @@ fn the_page_on_output_shows_what_is_printed() {
     assert_eq!(diff, shown[1]);
     assert_eq!(printed(&["conform", "tests/recordings/whole"]), shown[2]);
 }
+
+/// The command lines of a file in `scale/`, with the words that a shell or a cluster puts in.
+fn commands(file: &str) -> Vec<Vec<String>> {
+    let text = std::fs::read_to_string(Path::new("scale").join(file)).unwrap();
+    let put_in = [("\"$@\"", ""), ("$seeds", "0..9"), ("$i", "3"), ("JOB_COMPLETION_INDEX", "3"), ("\"", "")];
+    let text = put_in.iter().fold(text, |text, (word, value)| text.replace(word, value));
+    let text = text.replace("SLURM_ARRAY_TASK_ID", "3");
+    let lines = text.lines().map(str::trim).filter(|line| line.starts_with("overlapsim "));
+    lines.map(|line| line.split('>').next().unwrap().split_whitespace().map(String::from).collect()).collect()
+}
+
+#[test]
+fn the_files_of_campaigns_are_well_formed() {
+    use clap::Parser as _;
+    let (mut scripts, mut shards, mut merges) = (0, 0, 0);
+    for entry in std::fs::read_dir("scale").unwrap() {
+        let file = entry.unwrap().file_name().to_string_lossy().to_string();
+        if file.ends_with(".sh") {
+            scripts += 1;
+            let checked = std::process::Command::new("bash").args(["-n", &format!("scale/{file}")]).status().unwrap();
+            assert!(checked.success(), "{file}");
+        }
+        for command in commands(&file) {
+            shards += usize::from(command[1] == "fuzz" && command.contains(&"--shard".to_string()));
+            merges += usize::from(command[1] == "merge");
+            overlapsim::cli::Cli::try_parse_from(&command)
+                .unwrap_or_else(|error| panic!("{file}: {command:?}: {error}"));
+        }
+    }
+    assert_eq!((scripts, shards, merges), (3, 3, 3));
+}
+
+#[test]
+fn shards_on_one_machine_add_up_to_the_bytes_of_the_whole() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let binary = Path::new(env!("CARGO_BIN_EXE_overlapsim"));
+    let path = std::env::var("PATH").unwrap_or_default();
+    let path = format!("{}:{path}", binary.parent().unwrap().display());
+    let folder = std::env::temp_dir().join(format!("overlapsim-docs-{}", std::process::id()));
+    let within = |name: &str| {
+        let folder = folder.join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        folder
+    };
+    let options = ["--rule", "committed-len"];
+    let sum = std::process::Command::new("sh")
+        .arg(root.join("scale/local.sh"))
+        .arg("0..60")
+        .args(options)
+        .env("PATH", path)
+        .current_dir(within("shards"))
+        .output()
+        .unwrap();
+    let whole = std::process::Command::new(binary)
+        .args(["fuzz", "--generate", "small", "--seeds", "0..60", "--out", "reports"])
+        .args(options)
+        .current_dir(within("whole"))
+        .output()
+        .unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(sum.stderr.is_empty(), "{}", String::from_utf8_lossy(&sum.stderr));
+    assert_eq!(String::from_utf8_lossy(&sum.stdout), String::from_utf8_lossy(&whole.stdout));
+    assert_eq!(sum.status.code(), whole.status.code());
+}
