@@ -15,10 +15,11 @@ pub enum Style {
     Uniform,
     /// By the site: each yes to a question of yes and no has a likelihood in thousandths; other questions are uniform.
     Weighted(&'static [(&'static str, u32)]),
-    /// The script's answer, but at a few questions spread over the run, after the schedules of probabilistic concurrency
-    /// testing: with `changes` of them over `span` questions.
+    /// After the schedules of probabilistic concurrency testing: what would happen by itself is held back, or not, from
+    /// the start, and at a few questions spread over the run what is asked about changes sides for good. A question of
+    /// more than yes and no gets another answer than the script's at a change only. Behind them it is the script.
     Pct {
-        /// Questions answered otherwise.
+        /// Questions at which something changes.
         changes: u32,
         /// Questions over which they are spread.
         span: u32,
@@ -32,8 +33,10 @@ pub struct Draw<'a> {
     style: Style,
     rng: ChaCha8Rng,
     durations: Seeded,
-    /// The questions at which the answer is not the script's, in order.
+    /// The questions at which something changes, in order.
     changes: Vec<u32>,
+    /// What was asked about, by site and subject, and whether its answers are turned over.
+    turned: Vec<(&'static str, u32, bool)>,
     answers: Vec<u32>,
 }
 
@@ -49,7 +52,7 @@ impl<'a> Draw<'a> {
                 drawn
             }
         };
-        Draw { open, style, rng, durations: Seeded::new(seed), changes, answers: Vec::new() }
+        Draw { open, style, rng, durations: Seeded::new(seed), changes, turned: Vec::new(), answers: Vec::new() }
     }
 
     /// The answers so far, as a list that [`super::Replay`] takes.
@@ -58,7 +61,7 @@ impl<'a> Draw<'a> {
     }
 
     fn answer(&mut self, choice: Choice) -> u32 {
-        let Choice { site, options, default, .. } = choice;
+        let Choice { site, options, .. } = choice;
         match self.style {
             Style::Uniform => self.rng.random_range(0..options),
             Style::Weighted(sites) => {
@@ -68,11 +71,25 @@ impl<'a> Draw<'a> {
                     None => self.rng.random_range(0..options),
                 }
             }
-            Style::Pct { .. } if self.changes.contains(&(self.answers.len() as u32)) => {
-                (default + 1 + self.rng.random_range(0..options - 1)) % options
-            }
-            Style::Pct { .. } => default,
+            Style::Pct { span, .. } if self.answers.len() as u32 >= span => choice.default,
+            Style::Pct { .. } => self.by_sides(choice),
         }
+    }
+
+    fn by_sides(&mut self, Choice { site, subject, options, default }: Choice) -> u32 {
+        let changes = self.changes.binary_search(&(self.answers.len() as u32)).is_ok();
+        if options > 2 {
+            return if changes { (default + 1 + self.rng.random_range(0..options - 1)) % options } else { default };
+        }
+        let known = self.turned.iter().position(|known| (known.0, known.1) == (site, subject));
+        let at = known.unwrap_or_else(|| {
+            let held = default == 1 && self.rng.random_range(0..2) == 1;
+            self.turned.push((site, subject, held));
+            self.turned.len() - 1
+        });
+        let turned = &mut self.turned[at].2;
+        *turned ^= changes;
+        default ^ u32::from(*turned)
     }
 }
 
@@ -116,7 +133,9 @@ mod tests {
             assert_eq!(drawn(style, 5), drawn(style, 5));
             assert_ne!(drawn(style, 5), drawn(style, 6));
         }
-        assert!((1..=3).contains(&drawn(pct, 1).iter().sum::<u32>()));
+        // One thing is asked about, and it changes sides at most three times.
+        let sides = drawn(pct, 1);
+        assert!((1..=3).contains(&sides.windows(2).filter(|pair| pair[0] != pair[1]).count()), "{sides:?}");
         let rare: u32 = (0..50).map(|seed| drawn(Style::Weighted(&[("x", 100)]), seed).iter().sum::<u32>()).sum();
         assert!((200..450).contains(&rare), "{rare} of 3200");
     }
