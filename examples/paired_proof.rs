@@ -12,17 +12,18 @@
 //! open: arrivals, stops, aborts, retraction, refused slots. Refuses to go on after a case that is not clean or not
 //! complete: it is shown as a scenario, and the exit code is 1.
 
+#[path = "../tests/common/cases.rs"]
+mod cases;
+
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use cases::Case;
 use overlapsim::judge::Verdict;
-use overlapsim::runner::{self, Check, Checked};
-use overlapsim::scenario::{self, Scenario};
-use overlapsim::search::{Limits, Order};
+use overlapsim::report::name;
 
 const RELEASES: [&str; 2] = ["V0_5_17", "V0_5_23"];
-const STRATEGIES: [&str; 2] = ["ExtraBuffer", "ExtraBufferLazy"];
-const OPEN: &str = "(arrivals: true, stops: true, aborts: true, retract: true, alloc_failure: true)";
+const OPEN: &str = ", aborts: true, retract: true";
 const STATES_MAX: u64 = 40_000_000;
 
 /// Prompt and outputs of those others that decode.
@@ -37,35 +38,24 @@ fn main() -> ExitCode {
     let mut sum = (0_u64, 0_u64);
     println!("| release | strategy | G | prompt | others | unique states | verdict | complete |");
     println!("|---|---|---|---|---|---|---|---|");
-    for grid in asked.grids.0..=asked.grids.1 {
-        let (first, last) = asked.prompts.unwrap_or((1, 2 * grid));
-        for prompt in first..=last {
-            for (release, strategy) in RELEASES.iter().flat_map(|r| STRATEGIES.iter().map(move |s| (*r, *s))) {
-                for others in asked.others() {
-                    let text = asked.scenario(release, strategy, grid, prompt, &others);
-                    let checked = search(&text);
-                    let unique = checked.explored.unique;
-                    sum = (sum.0 + 1, sum.1 + unique);
-                    let verdict = format!("{:?}", checked.verdict).to_lowercase();
-                    let complete = if checked.is_complete() { "yes" } else { "no" };
-                    let named = named(&others);
-                    println!(
-                        "| {release} | {strategy} | {grid} | {prompt} | {named} | {unique} | {verdict} | {complete} |"
-                    );
-                    // A log is read while it grows.
-                    let _ = std::io::stdout().flush();
-                    if checked.verdict != Verdict::Clean || !checked.is_complete() {
-                        println!("\n{text}");
-                        for found in &checked.findings {
-                            println!(
-                                "{:?} {}: choices {:?}",
-                                found.finding.kind, found.finding.reason, found.path.answers
-                            );
-                        }
-                        return ExitCode::FAILURE;
-                    }
-                }
+    for case in asked.cases() {
+        let checked = case.search("paired", STATES_MAX);
+        let unique = checked.explored.unique;
+        sum = (sum.0 + 1, sum.1 + unique);
+        let (verdict, complete) = (name::verdict(checked.verdict), checked.is_complete());
+        let Case { release, strategy, grid, prompt, others, .. } = &case;
+        let others: Vec<String> = others.iter().map(|(prompt, outputs)| format!("{prompt}+{outputs}")).collect();
+        let others = others.join(" ");
+        let complete_word = if complete { "yes" } else { "no" };
+        println!("| {release} | {strategy} | {grid} | {prompt} | {others} | {unique} | {verdict} | {complete_word} |");
+        // A log is read while it grows.
+        let _ = std::io::stdout().flush();
+        if checked.verdict != Verdict::Clean || !complete {
+            println!("\n{}", case.text());
+            for found in &checked.findings {
+                println!("{:?} {}: choices {:?}", found.finding.kind, found.finding.reason, found.path.answers);
             }
+            return ExitCode::FAILURE;
         }
     }
     println!("\n{} cases, {} unique states: all clean, nothing lost, all complete", sum.0, sum.1);
@@ -112,20 +102,21 @@ impl Asked {
         }
     }
 
-    fn scenario(&self, release: &str, strategy: &str, grid: u32, prompt: u32, others: &[(u32, u32)]) -> String {
-        let chunk = if self.family == Family::Chunk { 1 } else { grid };
-        let outputs = 3 * grid;
-        let mut requests =
-            format!("        (id: \"a\", arrive: Turn(0), prompt: Fresh({prompt}), stop: Length({outputs})),\n");
-        for (nth, (prompt, outputs)) in others.iter().enumerate() {
-            requests += &format!(
-                "        (id: \"o{nth}\", arrive: Turn(0), prompt: Fresh({prompt}), stop: Length({outputs})),\n"
-            );
+    fn cases(&self) -> Vec<Case> {
+        let mut cases = Vec::new();
+        for grid in self.grids.0..=self.grids.1 {
+            let (first, last) = self.prompts.unwrap_or((1, 2 * grid));
+            let chunk = if self.family == Family::Chunk { 1 } else { grid };
+            for prompt in first..=last {
+                for (release, strategy) in
+                    RELEASES.iter().flat_map(|r| ["extra_buffer", "extra_buffer_lazy"].map(|s| (*r, s)))
+                {
+                    let case = |others| Case { release, strategy, grid, chunk, more: "", prompt, others, open: OPEN };
+                    cases.extend(self.others().into_iter().map(case));
+                }
+            }
         }
-        format!(
-            "Scenario(\n    engine: (release: {release}, strategy: {strategy}, track_interval: {grid}, mamba_chunk: {chunk}),\n    \
-             requests: [\n{requests}    ],\n    vary: {OPEN},\n)\n"
-        )
+        cases
     }
 }
 
@@ -134,17 +125,4 @@ fn range(text: &str) -> Option<(u32, u32)> {
         Some((from, to)) => Some((from.parse().ok()?, to.parse().ok()?)),
         None => text.parse().ok().map(|one| (one, one)),
     }
-}
-
-fn named(others: &[(u32, u32)]) -> String {
-    let named: Vec<String> = others.iter().map(|(prompt, outputs)| format!("{prompt}+{outputs}")).collect();
-    named.join(" ")
-}
-
-fn search(text: &str) -> Checked {
-    let scenario = scenario::parse("case", text, ".".as_ref(), &runner::rule_names());
-    let Scenario { setup, vary, .. } = scenario.unwrap_or_else(|wrong| panic!("{wrong:?}\n{text}"));
-    let rule = runner::rule("paired").expect("the rule exists");
-    let check = Check { setup: &setup, rule, open: &vary.open(), order: Order::Bfs, literal: false, jobs: 1 };
-    runner::check(&check, Limits { states_max: STATES_MAX, stop: &mut |_| false })
 }
