@@ -1,0 +1,143 @@
+//! The smallest scenario for every kind of fault that the first family shows, with what every rule makes of it: as
+//! `check --out` writes it, but that the strategy stays what it is.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use overlapsim::history;
+use overlapsim::judge::{Judgement, Kind, Verdict};
+use overlapsim::model::{Rule, Setup, Vary};
+use overlapsim::report::name;
+use overlapsim::runner::{self, Found, Keep, counts};
+use overlapsim::scenario::{self, Expect, ExpectFinding, ExpectVerdict, Scenario};
+use overlapsim::search::Replay;
+
+use crate::cases::{Case, STRATEGIES};
+use crate::matrix::{RELEASES, STATES_MAX, base};
+
+/// Most setups that are tried on the way to a small one.
+const TRIES_MAX: usize = 20_000;
+
+/// Grids in the order in which they are tried.
+const GRIDS: [u32; 3] = [4, 3, 2];
+
+/// Writes the files to `folder`, and prints their names.
+pub fn write(folder: &Path) {
+    std::fs::create_dir_all(folder).expect("the folder can be made");
+    for rule in runner::rule_names() {
+        for (strategy, _) in STRATEGIES {
+            for (kind, shortest) in shortest(rule, strategy) {
+                let strategy = strategy.replace(", ", "-").replace([' ', '_'], "-");
+                let named = format!("{rule}-{strategy}-{}.ron", name::kind(kind));
+                std::fs::write(folder.join(&named), text(rule, kind, &shortest, &named))
+                    .expect("a file can be written");
+                println!("{named}");
+            }
+        }
+    }
+}
+
+/// The shortest way to a kind of fault.
+struct Shortest {
+    case: Case,
+    found: Found,
+}
+
+/// By kind: the case in which it is found in the fewest turns, on the first grid that shows it.
+fn shortest(rule: &str, strategy: &'static str) -> BTreeMap<Kind, Shortest> {
+    let mut kinds = BTreeMap::new();
+    for grid in GRIDS {
+        let mut here: BTreeMap<Kind, Shortest> = BTreeMap::new();
+        for (release, prompt) in
+            RELEASES.iter().flat_map(|release| (1..=2 * grid).map(move |prompt| (*release, prompt)))
+        {
+            let case = base(release, strategy, grid, prompt);
+            for found in case.search(rule, STATES_MAX).findings {
+                if here.get(&found.finding.kind).is_none_or(|known| found.path.steps < known.found.path.steps) {
+                    here.insert(found.finding.kind, Shortest { case: case.clone(), found });
+                }
+            }
+        }
+        for (kind, shortest) in here {
+            kinds.entry(kind).or_insert(shortest);
+        }
+    }
+    kinds
+}
+
+/// The file: the history as a script, made small, with the expectation of every rule.
+fn text(rule: &str, kind: Kind, shortest: &Shortest, named: &str) -> String {
+    let Shortest { case, found } = shortest;
+    let rule = runner::rule(rule).expect("the rule exists");
+    let (setup, vary) = case.setup();
+    let (strategy, overlap) = (setup.engine.strategy, setup.engine.overlap);
+    // A fault of one strategy stays one of that strategy.
+    let valid = |setup: &Setup| {
+        let same = setup.engine.strategy == strategy && setup.engine.overlap == overlap;
+        same.then(|| read(setup)).flatten()
+    };
+    let open = vary.open();
+    let script = history::concrete(&setup, rule, &mut Replay::new(&open, &found.path.answers, 0), scenario::turns_max);
+    let script = script.and_then(|script| valid(&script)).expect("the history can be written as a script");
+    let small = runner::reduce(script, rule, kind, &valid, TRIES_MAX);
+    let judge = |rule: &dyn Rule| runner::run(&small, rule, 0, Keep::default(), None).judgement;
+    let judgement = judge(rule);
+    let finding = judgement.findings.iter().find(|finding| counts(finding) && finding.kind == kind);
+    let reason = &finding.expect("what was made small still shows it").reason;
+    let Case { release, grid, prompt, .. } = case;
+    let title = format!(
+        "{}: {reason}. Found among all timings of one request of {prompt} tokens and two prefills, {release}, G = {grid}, \
+         under {}, and made small.",
+        name::kind(kind),
+        rule.name()
+    );
+    let every = runner::rule_names();
+    let every = every.iter().map(|rule| runner::rule(rule).expect("the rule exists"));
+    let expect = every.map(|rule| expectation(rule.name(), &judge(rule), &small.names)).collect();
+    let mut scenario = of(&small);
+    scenario.expect = expect;
+    scenario.rule = Some(rule.name().to_string());
+    scenario.title = title;
+    let text = scenario::write(&scenario);
+    let (title, rest) = text.split_once('\n').expect("a scenario has lines");
+    format!("{title}\n// overlapsim run scenarios/findings/{named} --timeline\n{rest}")
+}
+
+fn of(setup: &Setup) -> Scenario {
+    Scenario {
+        name: String::new(),
+        path: PathBuf::new(),
+        title: String::new(),
+        rule: None,
+        seed: 0,
+        setup: setup.clone(),
+        vary: Vary::default(),
+        expect: Vec::new(),
+    }
+}
+
+/// The setup as a file has it, if it may stand in one.
+fn read(setup: &Setup) -> Option<Setup> {
+    let mut scenario = of(setup);
+    scenario.setup.turns_max = scenario::turns_max(&setup.requests, &setup.events);
+    scenario::parse("small.ron", &scenario::write(&scenario), "".as_ref(), &[]).ok().map(|scenario| scenario.setup)
+}
+
+fn expectation(rule: &str, judgement: &Judgement, names: &[String]) -> Expect {
+    let verdict = match judgement.verdict {
+        Verdict::Clean => ExpectVerdict::Clean,
+        Verdict::Lossy => ExpectVerdict::Lossy,
+        Verdict::Inconclusive => ExpectVerdict::Inconclusive,
+        Verdict::Corrupt => ExpectVerdict::Corrupt,
+        Verdict::Broken => ExpectVerdict::Broken,
+    };
+    let findings = judgement.findings.iter().filter(|finding| counts(finding)).map(|finding| ExpectFinding {
+        kind: name::kind(finding.kind).to_string(),
+        request: finding.req.map(|req| names[req.index()].clone()),
+        label: finding.label,
+        holds: finding.holds,
+        turn: Some(finding.turn),
+        slot: finding.slot.map(|slot| slot.0),
+    });
+    Expect { rule: rule.to_string(), verdict, findings: findings.collect() }
+}
