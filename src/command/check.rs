@@ -141,7 +141,7 @@ fn finding(
             let open = scenario.vary.open();
             let finder =
                 Finder { setup: &scenario.setup, rule, kind: found.finding.kind, by: "check", of: &scenario.name };
-            finder.write(out, None, || crate::search::Replay::new(&open, choices, scenario.seed))?
+            finder.write(out, None, || crate::search::Replay::new(&open, choices, None))?
         }
         None => None,
     };

@@ -58,9 +58,14 @@ impl Way<'_> {
         if self.choices.is_some() { scenario.vary.open() } else { Open::default() }
     }
 
-    /// The chooser that goes this way.
+    /// The chooser that goes this way. Choices without a seed are those of an exhaustive search, whose durations are the
+    /// shortest.
     pub fn chooser<'a>(&'a self, scenario: &Scenario, open: &'a Open) -> Replay<'a> {
-        Replay::new(open, self.choices.unwrap_or_default(), self.seed.unwrap_or(scenario.seed))
+        let seed = match self.choices {
+            Some(_) => self.seed,
+            None => Some(self.seed.unwrap_or(scenario.seed)),
+        };
+        Replay::new(open, self.choices.unwrap_or_default(), seed)
     }
 }
 

@@ -31,9 +31,10 @@ impl Judge {
         self.bound.is_some() || self.store.overflow || self.account.overflow || self.requests.overflow
     }
 
-    /// The state letter by letter, but for where and when it is.
+    /// The state letter by letter, but for where and when it is: a wait that can go on for ever is one state.
     pub fn literal(&self) -> String {
         let mut judge = self.clone();
+        judge.turns = 0;
         judge.findings.turn = 0;
         format!("{judge:?}")
     }

@@ -68,7 +68,7 @@ pub fn check(check: &Check<'_>, limits: Limits<'_>) -> Checked {
         .found
         .iter()
         .map(|(&kind, (path, times))| {
-            let Outcome { judgement, .. } = replay_choices(setup, rule, open, &path.answers, 0).0;
+            let Outcome { judgement, .. } = replay_choices(setup, rule, open, &path.answers).0;
             let finding = judgement.findings.iter().find(|finding| counts(finding) && finding.kind == kind);
             let finding = finding.expect("a replay of its choices shows what the search found").clone();
             Found { finding, path: path.clone(), times: *times, judgement }
@@ -79,16 +79,15 @@ pub fn check(check: &Check<'_>, limits: Limits<'_>) -> Checked {
     Checked { rule: rule.name(), verdict, explored, symmetries: Frame::symmetries(setup), findings }
 }
 
-/// Runs `setup` with the answers of a list, and by the script where it ends. The shortest durations are drawn as `seed`
-/// says. Also says where the list did not fit.
+/// Runs `setup` with the answers of a list, and by the script where it ends, with the shortest durations, as the search
+/// does. Also says where the list did not fit.
 pub fn replay_choices(
     setup: &Setup,
     rule: &dyn Rule,
     open: &Open,
     choices: &[u32],
-    seed: u64,
 ) -> (Outcome, Option<search::Misfit>) {
-    let mut chooser = Replay::new(open, choices, seed);
+    let mut chooser = Replay::new(open, choices, None);
     let outcome = run_with(setup, rule, &mut chooser, Keep::default(), None);
     (outcome, chooser.misfit())
 }

@@ -15,7 +15,8 @@ pub struct Misfit {
     pub turn: u32,
 }
 
-/// Answers open questions from a list, then by the script. Draws durations by seed.
+/// Answers open questions from a list, then by the script. Draws durations by seed, or gives the shortest, as the exhaustive
+/// search does.
 #[derive(Clone, Debug)]
 pub struct Replay<'a> {
     open: &'a Open,
@@ -23,13 +24,13 @@ pub struct Replay<'a> {
     at: usize,
     turn: u32,
     misfit: Option<Misfit>,
-    durations: Seeded,
+    durations: Option<Seeded>,
 }
 
 impl<'a> Replay<'a> {
-    /// Replays `list`.
-    pub fn new(open: &'a Open, list: &'a [u32], seed: u64) -> Self {
-        Replay { open, list, at: 0, turn: 0, misfit: None, durations: Seeded::new(seed) }
+    /// Replays `list`. Durations are the shortest if there is no seed.
+    pub fn new(open: &'a Open, list: &'a [u32], seed: Option<u64>) -> Self {
+        Replay { open, list, at: 0, turn: 0, misfit: None, durations: seed.map(Seeded::new) }
     }
 
     /// The first choice that did not fit, if any did not: an answer that the question does not have, or one left over at
@@ -64,7 +65,7 @@ impl Chooser for Replay<'_> {
     }
 
     fn duration_ns(&mut self, lo_ns: u64, hi_ns: u64) -> u64 {
-        self.durations.duration_ns(lo_ns, hi_ns)
+        self.durations.as_mut().map_or(lo_ns, |drawn| drawn.duration_ns(lo_ns, hi_ns))
     }
 }
 
@@ -76,14 +77,14 @@ mod tests {
     fn a_list_that_does_not_fit_says_where() {
         let open = Open(vec!["x"]);
         let ask = |chooser: &mut Replay, options| chooser.choose(Choice { site: "x", subject: 7, options, default: 0 });
-        let mut chooser = Replay::new(&open, &[1, 2, 0], 0);
+        let mut chooser = Replay::new(&open, &[1, 2, 0], None);
         assert_eq!((ask(&mut chooser, 2), ask(&mut chooser, 1)), (1, 0));
         chooser.choose(Choice { site: "turn", subject: 4, options: 1, default: 0 });
         assert_eq!(ask(&mut chooser, 2), 0);
         let misfit = chooser.misfit().expect("there is no answer 2 of 2");
         assert_eq!((misfit.nth, misfit.answer, misfit.turn), (2, 2, 4));
         assert_eq!(misfit.asked.map(|choice| choice.subject), Some(7));
-        let mut chooser = Replay::new(&open, &[1, 1], 0);
+        let mut chooser = Replay::new(&open, &[1, 1], None);
         ask(&mut chooser, 2);
         assert_eq!(chooser.misfit().map(|misfit| (misfit.nth, misfit.asked)), Some((2, None)));
         ask(&mut chooser, 2);

@@ -1,0 +1,186 @@
+//! `fuzz` and `merge`: the same for any number of threads and shards, and what is refused.
+
+use std::path::Path;
+
+use overlapsim::command::{Failure, Format, FuzzArgs, Preset, Shard, StyleWord, fuzz_to_text, merge_to_text};
+use serde_json::Value;
+
+use super::tools::{Folder, INTERLEAVED, overlapsim, texts, words};
+
+fn args(format: Format) -> FuzzArgs {
+    FuzzArgs {
+        file: None,
+        preset: Some(Preset::Small),
+        seeds: (5, 205),
+        rule: None,
+        jobs: Some(1),
+        shard: Shard::WHOLE,
+        strategy: StyleWord::Jitter,
+        out: None,
+        format,
+    }
+}
+
+fn of_file(file: &Path, format: Format) -> FuzzArgs {
+    FuzzArgs { file: Some(file.to_path_buf()), preset: None, rule: Some("all".into()), ..args(format) }
+}
+
+fn print(args: &FuzzArgs) -> String {
+    fuzz_to_text(args).expect("it can be run").0
+}
+
+#[test]
+fn the_same_is_printed_for_any_number_of_threads() {
+    for format in [Format::Text, Format::Json] {
+        let one = print(&args(format));
+        for jobs in [2, 8] {
+            assert_eq!(print(&FuzzArgs { jobs: Some(jobs), ..args(format) }), one);
+        }
+    }
+}
+
+/// Runs the shards of a search, each to a directory of its own.
+fn shards(folder: &Folder, args: &FuzzArgs, of: u64) -> Vec<std::path::PathBuf> {
+    let run = |nth: u64| {
+        let out = folder.path().join(format!("node-{nth}"));
+        print(&FuzzArgs { out: Some(out.clone()), shard: Shard { nth, of }, ..args.clone() });
+        out
+    };
+    (0..of).map(run).collect()
+}
+
+/// A report without the files that were written: a shard writes its own.
+fn without_files(text: &str) -> String {
+    let keep = |line: &&str| !line.trim_start().starts_with("scenario: ");
+    let bare = |line: &str| match line.trim_start().strip_prefix("\"scenario\": ") {
+        Some(_) => "\"scenario\"".to_string(),
+        None => line.to_string(),
+    };
+    text.lines().filter(keep).map(bare).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn shards_add_up_to_the_whole() {
+    let folder = Folder::new("shards");
+    let file = folder.write("x.ron", INTERLEAVED);
+    let cases = [
+        FuzzArgs { seeds: (3, 43), ..args(Format::Text) },
+        FuzzArgs { seeds: (3, 43), ..of_file(&file, Format::Text) },
+        // Fewer seeds than shards.
+        FuzzArgs { seeds: (0, 2), ..args(Format::Text) },
+    ];
+    for (nth, case) in cases.iter().enumerate() {
+        let folder = Folder::new(&format!("shards-{nth}"));
+        let mut directories = shards(&folder, case, 3);
+        directories.reverse();
+        for format in [Format::Text, Format::Json] {
+            let whole = fuzz_to_text(&FuzzArgs { format, ..case.clone() }).expect("it can be run");
+            let sum = merge_to_text(&directories, format).expect("they can be added up");
+            assert_eq!(without_files(&sum.0), without_files(&whole.0));
+            assert_eq!(sum.1, whole.1);
+        }
+    }
+}
+
+fn refused(paths: &[std::path::PathBuf]) -> String {
+    let Err(Failure(why)) = merge_to_text(paths, Format::Text) else { panic!("{paths:?} add up") };
+    why
+}
+
+#[test]
+fn shards_that_are_no_whole_are_refused() {
+    let folder = Folder::new("refused");
+    let case = FuzzArgs { seeds: (0, 9), ..args(Format::Text) };
+    let whole = shards(&folder, &case, 3);
+    assert!(merge_to_text(&whole, Format::Text).is_ok());
+    for missing in 0..3 {
+        let mut paths = whole.clone();
+        paths.remove(missing);
+        let why = refused(&paths);
+        assert!(why.contains(&format!("shard {missing} of 3 is missing")) && why.contains("help: "), "{why}");
+    }
+    let twice = folder.path().join("fuzz-again.json");
+    std::fs::copy(whole[1].join("fuzz-1-of-3.json"), &twice).expect("a file can be copied");
+    let why = refused(&[&whole[..], &[twice]].concat());
+    assert!(why.contains("this shard is there twice"), "{why}");
+    let strategy = StyleWord::Uniform;
+    for (other, said) in [
+        (FuzzArgs { seeds: (0, 10), ..case.clone() }, "it has other seeds"),
+        (FuzzArgs { strategy, ..case.clone() }, "it drew its answers otherwise"),
+        (FuzzArgs { preset: Some(Preset::Wide), ..case.clone() }, "it ran something else"),
+        (FuzzArgs { rule: Some("paired".into()), ..case.clone() }, "it ran other rules"),
+    ] {
+        let elsewhere = Folder::new("refused-other");
+        let foreign = shards(&elsewhere, &other, 3);
+        let why = refused(&[whole[0].clone(), foreign[1].clone(), whole[2].clone()]);
+        assert!(why.contains(said) && why.contains("help: "), "{why}");
+    }
+    let elsewhere = Folder::new("refused-number");
+    let why = refused(&[whole[0].clone(), shards(&elsewhere, &case, 2)[1].clone()]);
+    assert!(why.contains("it is one of another number of shards"), "{why}");
+    assert!(refused(&[folder.path().join("node-0/none")]).contains("cannot read"));
+    let args = ["merge", "node-0", "node-2"];
+    let output = overlapsim(folder.path(), &args);
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
+}
+
+#[test]
+fn a_report_that_is_none_is_refused_with_its_place() {
+    let folder = Folder::new("corrupt");
+    let case = FuzzArgs { seeds: (0, 3), ..args(Format::Text) };
+    let path = shards(&folder, &case, 1).remove(0).join("fuzz-0-of-1.json");
+    let text = std::fs::read_to_string(&path).expect("a report");
+    for (wrong, place) in [
+        (text.replacen("\"version\": ", "\"version\": [", 1), ":4:"),
+        (text.replacen("\"seeds\"", "\"seed\"", 1), ":6:"),
+        (text[..text.len() / 2].to_string(), ":"),
+        (String::new(), ":1:0"),
+    ] {
+        std::fs::write(&path, wrong).expect("a file can be written");
+        let why = refused(std::slice::from_ref(&path));
+        let place = format!("fuzz-0-of-1.json{place}");
+        assert!(why.contains(&place) && why.contains("no report of a search") && why.contains("help: "), "{why}");
+    }
+}
+
+#[test]
+fn every_replay_line_shows_its_kind() {
+    let folder = Folder::new("lines");
+    folder.write("x.ron", INTERLEAVED);
+    let mut lines = 0;
+    for source in [&["x.ron"][..], &["--generate", "small"]] {
+        for strategy in ["uniform", "jitter", "pct"] {
+            let args = [&["fuzz"], source, &["--seeds", "0..60", "--strategy", strategy, "--rule", "mask-lookahead"]];
+            let output = overlapsim(folder.path(), &[&args.concat()[..], &["--format", "json"]].concat());
+            let json: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+            let findings = json["rules"][0]["findings"].as_array().expect("a list");
+            assert_eq!(json["rules"][0]["runs"], 60);
+            for finding in findings {
+                let (line, kind) = (finding["replay"].as_str().expect("a line"), finding["kind"].as_str());
+                let (text, error) = texts(&overlapsim(folder.path(), &words(line)));
+                assert!(error.is_empty() && text.contains(kind.expect("a kind")), "{line}: {error}{text}");
+                lines += 1;
+            }
+        }
+    }
+    assert!(lines >= 8, "{lines}");
+    let output = overlapsim(folder.path(), &["test", "found"]);
+    assert_eq!(output.status.code(), Some(0), "what replay lines wrote: {:?}", texts(&output));
+}
+
+#[test]
+fn every_preset_runs_and_the_seeds_of_none_are_refused() {
+    for preset in Preset::ALL {
+        let args = FuzzArgs { preset: Some(preset), seeds: (0, 8), ..args(Format::Json) };
+        let json: Value = serde_json::from_str(&print(&args)).expect("it is JSON");
+        assert_eq!(json["source"], format!("generated {}", preset.name()));
+        assert!(json["rules"].as_array().is_some_and(|rules| rules.iter().all(|rule| rule["runs"] == 8)));
+    }
+    let folder = Folder::new("seeds");
+    for wrong in ["5..5", "6..5", "x", "1", "0..-1"] {
+        let output = overlapsim(folder.path(), &["fuzz", "--generate", "small", "--seeds", wrong]);
+        assert_eq!(output.status.code(), Some(2), "{wrong}");
+    }
+    let output = overlapsim(folder.path(), &["fuzz", "--generate", "small", "--seeds", "0..9", "--shard", "3/3"]);
+    assert_eq!(output.status.code(), Some(2));
+}

@@ -1,0 +1,13 @@
+//! The searches: `check`, `fuzz`, `merge` and `run --choices`, what they find and what they print.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod check;
+mod choices;
+mod coverage;
+mod fuzz;
+mod planted;
+mod reduction;
+mod small;
+mod tools;

@@ -1,0 +1,130 @@
+//! What is left out of a state, and who may change places, changes no verdict: the search that tells states apart no more
+//! than matters finds what the search finds that tells them apart letter by letter, and what random runs find.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use overlapsim::judge::{Judge, Kind, Options, Verdict};
+use overlapsim::model::{Every, Machine, Rule, Setup, Strategy, Vary};
+use overlapsim::runner::{self, Check, Checked, counts};
+use overlapsim::scenario;
+use overlapsim::search::{Bound, Draw, Limits, Order, Style};
+
+use super::common::planted::{RIGHT, RIGHT_LAZY, WRONG, WRONG_LAZY};
+use super::small::{Dice, scenario as scenario_of, small};
+
+/// Setups that are drawn.
+const SEEDS: u64 = 460;
+/// Most unique states of a literal search.
+const STATES_MAX: u64 = 400;
+/// Random runs of each.
+const RUNS: u64 = 12;
+
+fn search(setup: &Setup, rule: &dyn Rule, vary: Vary, literal: bool, order: Order, jobs: usize) -> Checked {
+    let check = Check { setup, rule, open: &vary.open(), order, literal, jobs };
+    let states_max = if literal { STATES_MAX } else { 20 * STATES_MAX };
+    runner::check(&check, Limits { states_max, stop: &mut |_| false })
+}
+
+/// What must not depend on how states are told apart: verdict, whether all was seen, and the kinds, each with the least
+/// number of turns to it.
+type Told = (Verdict, bool, BTreeMap<Kind, u32>);
+
+fn told(checked: &Checked) -> Told {
+    let kinds = checked.findings.iter().map(|found| (found.finding.kind, found.path.steps)).collect();
+    (checked.verdict, checked.is_complete(), kinds)
+}
+
+/// The same where no order of search promises the shortest way.
+fn any_way((verdict, complete, kinds): &Told) -> (Verdict, bool, BTreeSet<Kind>) {
+    (*verdict, *complete, kinds.keys().copied().collect())
+}
+
+/// The rules that a setup is searched under: one of the real ones, one of the planted ones that can run it.
+fn rules(dice: &mut Dice, setup: &Setup) -> Vec<&'static dyn Rule> {
+    let real = runner::rule_names();
+    let mut rules = vec![runner::rule(dice.of(&real)).expect("a rule")];
+    match setup.engine.strategy {
+        Strategy::ExtraBuffer if setup.engine.overlap && setup.engine.spec.is_none() => {
+            rules.push(WRONG.get(dice.below(WRONG.len() as u32 + 1) as usize).map_or(&RIGHT, |(rule, _)| rule));
+        }
+        Strategy::ExtraBufferLazy if setup.engine.spec.is_none() => {
+            let wrong = WRONG_LAZY.get(dice.below(WRONG_LAZY.len() as u32 + 1) as usize);
+            rules.push(wrong.map_or(&RIGHT_LAZY, |(rule, _)| rule));
+        }
+        Strategy::NoBuffer | Strategy::ExtraBuffer | Strategy::ExtraBufferLazy => {}
+    }
+    rules
+}
+
+/// The kinds that random runs show.
+fn drawn(setup: &Setup, rule: &dyn Rule, vary: Vary) -> BTreeSet<Kind> {
+    let open = vary.open();
+    let mut kinds = BTreeSet::new();
+    for seed in 0..RUNS {
+        let style = if seed % 2 == 0 { Style::Uniform } else { Style::Pct { changes: 2, span: 24 } };
+        let mut judge = Judge::new(Options { page_size: setup.engine.page_size, keep_boundaries: false });
+        let mut draw = Draw::new(&open, style, seed);
+        Machine::<_, _, Every>::with_features(setup, rule, &mut draw, &mut judge).run();
+        let judgement = judge.finish(&setup.names);
+        kinds.extend(judgement.findings.iter().filter(|finding| counts(finding)).map(|finding| finding.kind));
+    }
+    kinds
+}
+
+/// Searches a setup in every way. Says what came of it, nothing if it is too large; where it is not the same, panics.
+fn compare(seed: u64, setup: &Setup, vary: Vary, rule: &dyn Rule) -> Option<Told> {
+    let literal = search(setup, rule, vary, true, Order::Bfs, 1);
+    if literal.explored.bound == Some(Bound::States) {
+        return None;
+    }
+    let want = told(&literal);
+    let wrong = |what: &str, got: &dyn std::fmt::Debug| {
+        let text = scenario::write(&scenario_of(setup));
+        panic!("seed {seed} under {}, {vary:?}, {what}: letter by letter {want:?}, got {got:?}\n{text}", rule.name())
+    };
+    for jobs in [1, 2] {
+        let wide = told(&search(setup, rule, vary, false, Order::Bfs, jobs));
+        if wide != want {
+            wrong("bfs", &wide);
+        }
+        let deep = told(&search(setup, rule, vary, false, Order::Dfs, jobs));
+        if any_way(&deep) != any_way(&want) {
+            wrong("dfs", &deep);
+        }
+    }
+    let more: Vec<Kind> = drawn(setup, rule, vary).into_iter().filter(|kind| !want.2.contains_key(kind)).collect();
+    if literal.is_complete() && !more.is_empty() {
+        wrong("random runs", &more);
+    }
+    Some(want)
+}
+
+fn compare_all(seeds: impl Iterator<Item = u64>) {
+    let (mut large, mut done) = (0, 0);
+    let mut kinds: BTreeSet<Kind> = BTreeSet::new();
+    for seed in seeds {
+        let Some((setup, vary)) = small(seed) else { continue };
+        for rule in rules(&mut Dice(seed), &setup) {
+            match compare(seed, &setup, vary, rule) {
+                Some((.., found)) => {
+                    done += 1;
+                    kinds.extend(found.into_keys());
+                }
+                None => large += 1,
+            }
+        }
+    }
+    assert!(done >= 200 && large < done / 2, "{done} searched, {large} too large");
+    let some = [Kind::Mislabelled, Kind::Unwritten, Kind::Aliased, Kind::Torn, Kind::Lost, Kind::Assertion];
+    assert!(some.iter().all(|kind| kinds.contains(kind)), "{kinds:?}");
+}
+
+#[test]
+fn what_is_left_out_changes_no_verdict() {
+    compare_all((0..SEEDS).step_by(2));
+}
+
+#[test]
+fn what_is_left_out_changes_no_verdict_of_others() {
+    compare_all((1..SEEDS).step_by(2));
+}
