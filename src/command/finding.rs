@@ -63,7 +63,9 @@ impl Finder<'_> {
         let Finder { setup, rule, kind, by, of } = *self;
         let script = history::concrete(setup, rule, &mut chooser(), scenario::turns_max);
         let Some(script) = script.and_then(|script| valid(&script)) else { return Ok(None) };
-        let least = runner::reduce(script, rule, kind, &valid, TRIES_MAX);
+        // Under another strategy it would be another fault.
+        let same = |setup: &Setup| valid(setup).filter(|read| read.engine.strategy == script.engine.strategy);
+        let least = runner::reduce(script.clone(), rule, kind, &same, TRIES_MAX);
         let judgement = runner::run(&least, rule, 0, Keep::default(), None).judgement;
         let Some(finding) = judgement.findings.iter().find(|finding| counts(finding) && finding.kind == kind) else {
             return Ok(None);
