@@ -77,7 +77,8 @@ fn text(rule: &str, kind: Kind, shortest: &Shortest, named: &str) -> String {
         same.then(|| read(setup)).flatten()
     };
     let open = vary.open();
-    let script = history::concrete(&setup, rule, &mut Replay::new(&open, &found.path.answers, None), scenario::turns_max);
+    let script =
+        history::concrete(&setup, rule, &mut Replay::new(&open, &found.path.answers, None), scenario::turns_max);
     let script = script.and_then(|script| valid(&script)).expect("the history can be written as a script");
     let small = runner::reduce(script, rule, kind, &valid, TRIES_MAX);
     let judge = |rule: &dyn Rule| runner::run(&small, rule, 0, Keep::default(), None).judgement;

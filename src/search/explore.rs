@@ -5,6 +5,9 @@
 //! order, that of a single thread. So nothing that is reported depends on the number of threads.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::RwLock;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::Scope;
 
 use crate::engine::{Chooser, Open};
 
@@ -154,35 +157,98 @@ struct Expanded<S, K> {
 
 /// Searches everything that can come of `system` when the `open` questions are answered in every way.
 pub fn explore<S: System>(system: &S, open: &Open, order: Order, jobs: usize, limits: Limits<'_>) -> Explored<S::Kind> {
-    let mut search = Search::new(system);
-    let worker = |_| Worker::<S> { scratch: system.scratch(), spare: Vec::new() };
-    let mut workers: Vec<Worker<S>> = (0..jobs.max(1)).map(worker).collect();
-    let mut frontier = VecDeque::from([Node { id: 0, state: system.start() }]);
-    let bound = loop {
-        if frontier.is_empty() {
-            break None;
-        }
-        if search.visited.len() as u64 >= limits.states_max {
-            break Some(Bound::States);
-        }
-        if (limits.stop)(search.visited.len() as u64) {
-            break Some(Bound::Stopped);
-        }
-        let count = frontier.len().min(BLOCK);
-        let block: Vec<Node<S::State>> = match order {
-            Order::Bfs => frontier.drain(..count).collect(),
-            Order::Dfs => frontier.drain(frontier.len() - count..).rev().collect(),
+    let visited = RwLock::new(Visited::default());
+    let mut search = Search::new();
+    let bound = std::thread::scope(|scope| {
+        let shared = Shared { system, open, visited: &visited };
+        let team = Team::new(scope, shared, jobs);
+        search.run(shared, order, team, limits)
+    });
+    let unique = shared_by_nobody(visited).len();
+    search.finish(unique as u64, bound)
+}
+
+fn shared_by_nobody(visited: RwLock<Visited>) -> Visited {
+    visited.into_inner().expect("no thread panicked")
+}
+
+/// What all threads look at. The states seen are written by one of them, between two blocks.
+struct Shared<'a, S> {
+    system: &'a S,
+    open: &'a Open,
+    visited: &'a RwLock<Visited>,
+}
+
+impl<S> Clone for Shared<'_, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S> Copy for Shared<'_, S> {}
+
+/// A part of a block, and the place of its first node there.
+type Part<S> = (usize, Vec<Node<<S as System>::State>>);
+
+/// A thread at the other end.
+struct Hand<S: System> {
+    parts: Sender<Part<S>>,
+    expanded: Receiver<Expanded<S::State, S::Kind>>,
+}
+
+/// The threads of a search: this one, and others that wait for parts of blocks.
+struct Team<S: System> {
+    own: Worker<S>,
+    hands: Vec<Hand<S>>,
+}
+
+impl<S: System> Team<S> {
+    fn new<'s>(scope: &'s Scope<'s, '_>, shared: Shared<'s, S>, jobs: usize) -> Self {
+        let worker = || Worker::<S> { scratch: shared.system.scratch(), spare: Vec::new() };
+        let hand = |_| {
+            let (parts, to_do) = channel::<Part<S>>();
+            let (done, expanded) = channel();
+            let mut worker = worker();
+            scope.spawn(move || {
+                for (first, part) in to_do {
+                    if done.send(expand_part(shared, part, first, &mut worker)).is_err() {
+                        return;
+                    }
+                }
+            });
+            Hand { parts, expanded }
         };
-        let ids: Vec<u32> = block.iter().map(|node| node.id).collect();
-        let parts = search.expand(system, open, block, &mut workers);
-        search.take(&ids, parts, &mut frontier);
-    };
-    search.finish(bound)
+        Team { own: worker(), hands: (1..jobs.max(1)).map(hand).collect() }
+    }
+
+    /// Takes every step from every node of a block.
+    fn expand(&mut self, shared: Shared<'_, S>, block: Vec<Node<S::State>>) -> Vec<Expanded<S::State, S::Kind>> {
+        let threads = self.hands.len() + 1;
+        if threads == 1 || block.len() < SHARED_MIN * threads {
+            return vec![expand_part(shared, block, 0, &mut self.own)];
+        }
+        let share = block.len().div_ceil(threads);
+        let mut own = block;
+        let mut rest = own.split_off(share);
+        let mut busy = Vec::with_capacity(self.hands.len());
+        let mut first = share;
+        for hand in &self.hands {
+            let next = rest.split_off(share.min(rest.len()));
+            let part = std::mem::replace(&mut rest, next);
+            let count = part.len();
+            hand.parts.send((first, part)).expect("a thread of the search waits for parts");
+            busy.push(hand);
+            first += count;
+        }
+        let mut done = vec![expand_part(shared, own, 0, &mut self.own)];
+        let rest = busy.into_iter().map(|hand| hand.expanded.recv().expect("a part of the search panicked"));
+        done.extend(rest);
+        done
+    }
 }
 
 /// A search under way.
 struct Search<K> {
-    visited: Visited,
     trails: Vec<Trail>,
     answers: Vec<u32>,
     transitions: u64,
@@ -193,11 +259,8 @@ struct Search<K> {
 }
 
 impl<K: Clone + Ord + Send> Search<K> {
-    fn new<S: System<Kind = K>>(system: &S) -> Self {
-        let mut visited = Visited::default();
-        visited.insert(system.fingerprint(&system.start(), &mut system.scratch()));
+    fn new() -> Self {
         Search {
-            visited,
             trails: vec![Trail { parent: 0, answers: 0, depth: 0 }],
             answers: Vec::new(),
             transitions: 0,
@@ -208,43 +271,49 @@ impl<K: Clone + Ord + Send> Search<K> {
         }
     }
 
-    /// Takes every step from every node of a block, in as many threads as there are jobs.
-    fn expand<S: System<Kind = K>>(
-        &self,
-        system: &S,
-        open: &Open,
-        mut block: Vec<Node<S::State>>,
-        workers: &mut [Worker<S>],
-    ) -> Vec<Expanded<S::State, K>> {
-        let share = block.len().div_ceil(workers.len());
-        let visited = &self.visited;
-        if block.len() < SHARED_MIN * workers.len() || workers.len() == 1 {
-            return vec![expand_part(system, open, block, 0, visited, &mut workers[0])];
+    /// Works the frontier off. Returns what ended it before all was seen.
+    fn run<S: System<Kind = K>>(
+        &mut self,
+        shared: Shared<'_, S>,
+        order: Order,
+        mut team: Team<S>,
+        limits: Limits<'_>,
+    ) -> Option<Bound> {
+        let start = shared.system.start();
+        let print = shared.system.fingerprint(&start, &mut shared.system.scratch());
+        shared.writes(|visited| visited.insert(print));
+        let mut frontier = VecDeque::from([Node { id: 0, state: start }]);
+        let mut unique = 1;
+        while !frontier.is_empty() {
+            if unique >= limits.states_max {
+                return Some(Bound::States);
+            }
+            if (limits.stop)(unique) {
+                return Some(Bound::Stopped);
+            }
+            let count = frontier.len().min(BLOCK);
+            let block: Vec<Node<S::State>> = match order {
+                Order::Bfs => frontier.drain(..count).collect(),
+                Order::Dfs => frontier.drain(frontier.len() - count..).rev().collect(),
+            };
+            let ids: Vec<u32> = block.iter().map(|node| node.id).collect();
+            let parts = team.expand(shared, block);
+            unique = shared.writes(|visited| {
+                self.take(visited, &ids, parts, &mut frontier);
+                visited.len() as u64
+            });
         }
-        let mut parts = Vec::new();
-        while !block.is_empty() {
-            let rest = block.split_off(share.min(block.len()));
-            parts.push(std::mem::replace(&mut block, rest));
-        }
-        let (first, others) = workers.split_first_mut().expect("there is a worker");
-        let mut parts = parts.into_iter();
-        let own = parts.next().expect("there is a part");
-        std::thread::scope(|scope| {
-            let spawned: Vec<_> = parts
-                .zip(others)
-                .enumerate()
-                .map(|(nth, (part, worker))| {
-                    scope.spawn(move || expand_part(system, open, part, (nth + 1) * share, visited, worker))
-                })
-                .collect();
-            let mut done = vec![expand_part(system, open, own, 0, visited, first)];
-            done.extend(spawned.into_iter().map(|thread| thread.join().expect("a part of the search panicked")));
-            done
-        })
+        None
     }
 
     /// Takes in the successors of a block, in order.
-    fn take<T>(&mut self, ids: &[u32], parts: Vec<Expanded<T, K>>, frontier: &mut VecDeque<Node<T>>) {
+    fn take<T>(
+        &mut self,
+        visited: &mut Visited,
+        ids: &[u32],
+        parts: Vec<Expanded<T, K>>,
+        frontier: &mut VecDeque<Node<T>>,
+    ) {
         for part in parts {
             self.goals |= part.goals;
             for successor in part.successors {
@@ -258,7 +327,7 @@ impl<K: Clone + Ord + Send> Search<K> {
                     self.find(&stepped, parent, answers, depth);
                 }
                 let Some((print, state)) = successor.next else { continue };
-                if self.visited.insert(print) {
+                if visited.insert(print) {
                     let start = self.answers.len() as u32;
                     self.answers.extend_from_slice(answers);
                     let id = u32::try_from(self.trails.len()).expect("fewer than 2^32 states");
@@ -299,10 +368,10 @@ impl<K: Clone + Ord + Send> Search<K> {
         Path { steps, answers: all.into_iter().map(|answer| answer >> 1).collect() }
     }
 
-    fn finish(self, bound: Option<Bound>) -> Explored<K> {
+    fn finish(self, unique: u64, bound: Option<Bound>) -> Explored<K> {
         Explored {
             states: self.transitions + 1,
-            unique: self.visited.len() as u64,
+            unique,
             transitions: self.transitions,
             depth: self.depth,
             bound: bound.or(self.cut.then_some(Bound::Cut)),
@@ -312,15 +381,21 @@ impl<K: Clone + Ord + Send> Search<K> {
     }
 }
 
+impl<S> Shared<'_, S> {
+    fn writes<T>(&self, write: impl FnOnce(&mut Visited) -> T) -> T {
+        write(&mut self.visited.write().expect("no thread panicked"))
+    }
+}
+
 /// Takes every step from every node of a part of a block that begins at place `first`.
 fn expand_part<S: System>(
-    system: &S,
-    open: &Open,
+    shared: Shared<'_, S>,
     part: Vec<Node<S::State>>,
     first: usize,
-    visited: &Visited,
     worker: &mut Worker<S>,
 ) -> Expanded<S::State, S::Kind> {
+    let Shared { system, open, visited } = shared;
+    let visited = visited.read().expect("no thread panicked");
     let mut expanded = Expanded { successors: Vec::with_capacity(2 * part.len()), answers: Vec::new(), goals: 0 };
     let Worker { scratch, spare } = worker;
     let mut chooser = Enumerate::new(open);
