@@ -40,7 +40,7 @@ fn any_way((verdict, complete, kinds): &Told) -> (Verdict, bool, BTreeSet<Kind>)
 }
 
 /// The rules that a setup is searched under: one of the real ones, one of the planted ones that can run it.
-fn rules(dice: &mut Dice, setup: &Setup) -> Vec<&'static dyn Rule> {
+pub fn rules(dice: &mut Dice, setup: &Setup) -> Vec<&'static dyn Rule> {
     let real = runner::rule_names();
     let mut rules = vec![runner::rule(dice.of(&real)).expect("a rule")];
     match setup.engine.strategy {

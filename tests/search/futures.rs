@@ -1,0 +1,166 @@
+//! States that are taken for one have one future: whatever can be found after one of them, by whatever steps, can be found
+//! after the other. The futures are told from the graph of all states, letter by letter; so what is left out of a state is
+//! looked for at every state, not only where it would change a verdict.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use overlapsim::engine::Open;
+use overlapsim::judge::{Judge, Kind, Options};
+use overlapsim::model::{Every, Frame, Machine, Rule, Setup, World};
+use overlapsim::record::{Canon, fingerprint};
+use overlapsim::runner::counts;
+use overlapsim::scenario;
+use overlapsim::search::Enumerate;
+
+use super::reduction::rules;
+use super::small::{Dice, scenario as scenario_of, small};
+
+/// Setups that are drawn.
+const SEEDS: u64 = 400;
+/// Most states of each.
+const STATES_MAX: usize = 300;
+
+/// What one step comes to: the kinds found, whether a bound cut it, and the next state if there is one.
+type Step<T> = (BTreeSet<Kind>, bool, Option<T>);
+
+#[derive(Clone)]
+struct Moment {
+    world: World,
+    judge: Judge,
+}
+
+struct System<'a> {
+    setup: &'a Setup,
+    rule: &'a dyn Rule,
+    frame: Frame,
+    canon: Canon,
+}
+
+impl System<'_> {
+    /// What tells a state from others when nothing is left out.
+    fn literal(&self, at: &Moment) -> u128 {
+        fingerprint(format!("{}{}", at.world.literal(self.setup, self.frame), at.judge.literal()).as_bytes())
+    }
+
+    /// What tells a state from those with another future.
+    fn print(&mut self, at: &Moment) -> u128 {
+        self.canon.begin();
+        at.world.canon_queues(self.setup, self.frame, &mut self.canon);
+        at.world.canon_rest(self.setup, self.frame, &at.judge, &mut self.canon);
+        at.judge.canon(&mut self.canon);
+        self.canon.fingerprint()
+    }
+
+    /// Takes every step from a state.
+    fn steps(&self, from: &Moment, open: &Open) -> Vec<Step<Moment>> {
+        let mut steps = Vec::new();
+        let mut chooser = Enumerate::new(open);
+        chooser.begin();
+        loop {
+            let Moment { world, mut judge } = from.clone();
+            let mut machine = Machine::<_, _, Every>::resume(self.setup, self.rule, &mut chooser, &mut judge, world);
+            let ended = machine.turn();
+            let world = machine.into_world();
+            let findings = judge.take_findings(ended.is_some()).0;
+            let kinds = findings.iter().filter(|finding| counts(finding)).map(|finding| finding.kind).collect();
+            let over = ended.is_some() || world.turn() >= self.setup.turns_max;
+            let at = Moment { world, judge };
+            let cut = at.judge.is_cut() || ended.is_none() && over;
+            steps.push((kinds, cut, (!over).then_some(at)));
+            if !chooser.advance() {
+                return steps;
+            }
+        }
+    }
+}
+
+/// A state of the graph: what it is taken for, and where its steps lead.
+struct Node {
+    print: u128,
+    steps: BTreeSet<Step<usize>>,
+}
+
+/// All states, if they are not too many.
+fn graph(system: &mut System, open: &Open) -> Option<Vec<Node>> {
+    let options = Options { page_size: system.setup.engine.page_size, keep_boundaries: false };
+    let start = Moment { world: World::new(system.setup), judge: Judge::new(options) };
+    let mut places = BTreeMap::from([(system.literal(&start), 0)]);
+    let mut moments = vec![start];
+    let mut nodes = Vec::new();
+    while let Some(at) = moments.get(nodes.len()).cloned() {
+        let mut steps = BTreeSet::new();
+        for (kinds, cut, next) in system.steps(&at, open) {
+            let place = next.map(|next| {
+                *places.entry(system.literal(&next)).or_insert_with(|| {
+                    moments.push(next);
+                    moments.len() - 1
+                })
+            });
+            steps.insert((kinds, cut, place));
+        }
+        if moments.len() > STATES_MAX {
+            return None;
+        }
+        nodes.push(Node { print: system.print(&at), steps });
+    }
+    Some(nodes)
+}
+
+/// For each state the number of its future: the coarsest parting of states such that those of one part have the same
+/// steps to the same parts.
+fn futures(nodes: &[Node]) -> Vec<usize> {
+    let (mut parts, mut count) = (vec![0; nodes.len()], 1);
+    loop {
+        let mut numbers = BTreeMap::new();
+        let part = |(at, node): (usize, &Node)| {
+            let to = |(kinds, cut, next): &Step<usize>| (kinds.clone(), *cut, next.map(|next| parts[next]));
+            let steps: BTreeSet<Step<usize>> = node.steps.iter().map(to).collect();
+            let new = numbers.len();
+            *numbers.entry((parts[at], steps)).or_insert(new)
+        };
+        let finer: Vec<usize> = nodes.iter().enumerate().map(part).collect();
+        if numbers.len() == count {
+            return finer;
+        }
+        (parts, count) = (finer, numbers.len());
+    }
+}
+
+/// Looks at the states of a setup. Returns how many there are, and how many of them are taken for another.
+fn look(seed: u64, setup: &Setup, open: &Open, rule: &dyn Rule) -> Option<[usize; 2]> {
+    let mut system = System { setup, rule, frame: Frame::new(setup), canon: Frame::canon(setup) };
+    let nodes = graph(&mut system, open)?;
+    let mut known = BTreeMap::new();
+    for (node, future) in nodes.iter().zip(futures(&nodes)) {
+        if *known.entry(node.print).or_insert(future) != future {
+            let text = scenario::write(&scenario_of(setup));
+            panic!(
+                "seed {seed} under {}, {open:?}: two states with two futures are taken for one\n{text}",
+                rule.name()
+            );
+        }
+    }
+    Some([nodes.len(), nodes.len() - known.len()])
+}
+
+fn look_at_all(seeds: impl Iterator<Item = u64>) {
+    let mut sum = [0, 0];
+    for seed in seeds {
+        let Some((setup, vary)) = small(seed) else { continue };
+        for rule in rules(&mut Dice(seed), &setup) {
+            let looked = look(seed, &setup, &vary.open(), rule).unwrap_or_default();
+            sum = [sum[0] + looked[0], sum[1] + looked[1]];
+        }
+    }
+    assert!(sum[0] > 5_000 && sum[1] > 1_000, "{sum:?}");
+}
+
+#[test]
+fn states_taken_for_one_have_one_future() {
+    look_at_all((0..SEEDS).step_by(2));
+}
+
+#[test]
+fn states_taken_for_one_have_one_future_in_others() {
+    look_at_all((1..SEEDS).step_by(2));
+}
