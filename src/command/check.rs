@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use crate::judge::Goals;
-use crate::model::Rule;
-use crate::report::{CheckFinding, CheckReport, Reduction, check_json, check_text, name};
+use crate::model::{Rule, Strategy};
+use crate::report::{CheckFinding, CheckReport, Reduction, check_json, check_summary, check_text, name};
 use crate::runner::{self, Checked, Found, bound_words};
 use crate::scenario::Scenario;
 use crate::search::{Limits, Order};
@@ -73,7 +73,14 @@ pub fn check_to_text(args: &CheckArgs) -> Result<(String, Exit), Failure> {
     }
     let text = match args.format {
         Format::Json => check_json(&reports),
-        Format::Text => reports.iter().map(check_text).collect::<Vec<_>>().join("\n"),
+        Format::Text => {
+            let mut text = reports.iter().map(check_text).collect::<Vec<_>>().join("\n");
+            if reports.len() > 1 {
+                text.push('\n');
+                text.push_str(&check_summary(&reports));
+            }
+            text
+        }
     };
     Ok((text, exit))
 }
@@ -123,10 +130,36 @@ fn report(
             states_per_unique: explored.states as f64 / explored.unique as f64,
             symmetries: checked.symmetries,
         },
+        vary: open_names(scenario),
+        warnings: open_warnings(scenario),
         goals: names(true),
         goals_missed: names(false),
         scenario: scenario.path.to_string_lossy().into_owned(),
     })
+}
+
+/// What a scenario leaves open, by the names of its fields.
+pub(super) fn open_names(scenario: &Scenario) -> Vec<&'static str> {
+    let open = scenario.vary.fields().into_iter().filter(|(.., open)| *open);
+    open.map(|(name, ..)| name).collect()
+}
+
+/// What a search of little says to whoever takes it for one of much.
+pub(super) fn open_warnings(scenario: &Scenario) -> Vec<String> {
+    let engine = &scenario.setup.engine;
+    let mut warnings = Vec::new();
+    if scenario.vary.is_nothing() {
+        warnings.push(
+            "nothing is open, so this is one timing and no more: say what is, as in `vary: (arrivals: true)`".to_string(),
+        );
+    }
+    if scenario.vary.accept && engine.spec.is_none() {
+        warnings.push("`accept` is open, but without `spec` nothing is accepted: it is never asked".to_string());
+    }
+    if scenario.vary.alloc_failure && engine.strategy != Strategy::ExtraBufferLazy {
+        warnings.push("`alloc_failure` is open, but only ExtraBufferLazy takes a slot on demand: it is never asked".to_string());
+    }
+    warnings
 }
 
 fn finding(
@@ -140,7 +173,7 @@ fn finding(
         Some(out) => {
             let open = scenario.vary.open();
             let finder =
-                Finder { setup: &scenario.setup, rule, kind: found.finding.kind, by: "check", of: &scenario.name };
+                Finder { setup: &scenario.setup, rule, kind: found.finding.kind, by: "check", of: &scenario.name, stem: &scenario.name };
             finder.write(out, None, || crate::search::Replay::new(&open, choices, None))?
         }
         None => None,

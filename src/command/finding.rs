@@ -22,10 +22,15 @@ pub(super) struct OutDir(PathBuf);
 
 impl OutDir {
     pub(super) fn new(path: &Path) -> Result<OutDir, Failure> {
-        std::fs::create_dir_all(path).map_err(|error| {
-            let help = "help: give a directory that can be made, or is there";
-            Failure(format!("error: cannot make the directory {}: {error}\n{help}\n", path.display()))
-        })?;
+        let cannot = |error: std::io::Error| {
+            let help = "help: give --out a directory that can be made and written, or is there";
+            let why = if path.is_file() { "a file of that name is there".to_string() } else { error.to_string() };
+            Failure(format!("error: cannot write to the directory {}: {why}\n{help}\n", path.display()))
+        };
+        std::fs::create_dir_all(path).map_err(cannot)?;
+        // Better now than after a long search.
+        let probe = path.join(".overlapsim.part");
+        std::fs::write(&probe, "").and_then(|()| std::fs::remove_file(&probe)).map_err(cannot)?;
         Ok(OutDir(path.to_path_buf()))
     }
 
@@ -49,6 +54,8 @@ pub(super) struct Finder<'a> {
     pub by: &'a str,
     /// What it searched.
     pub of: &'a str,
+    /// What the name of the file begins with.
+    pub stem: &'a str,
 }
 
 impl Finder<'_> {
@@ -60,7 +67,7 @@ impl Finder<'_> {
         seed: Option<u64>,
         chooser: impl Fn() -> C,
     ) -> Result<Option<String>, Failure> {
-        let Finder { setup, rule, kind, by, of } = *self;
+        let Finder { setup, rule, kind, by, of, stem } = *self;
         let script = history::concrete(setup, rule, &mut chooser(), scenario::turns_max);
         let Some(script) = script.and_then(|script| valid(&script)) else { return Ok(None) };
         // Under another strategy it would be another fault.
@@ -71,7 +78,7 @@ impl Finder<'_> {
             return Ok(None);
         };
         let seed = seed.map_or(String::new(), |seed| format!("-{seed}"));
-        let file = format!("{}-{}{seed}.ron", rule.name(), name::kind(kind));
+        let file = format!("{}-{}-{}{seed}.ron", file_word(stem), rule.name(), name::kind(kind));
         let request = finding.req.map_or(String::new(), |req| format!("{}: ", least.name(req)));
         let reason = format!(
             "{}, {request}{}. Found by {by} of {of} under {}, and made small.",
@@ -96,6 +103,13 @@ impl Finder<'_> {
         out.write(&file, &format!("{title}\n{comment}{rest}"))?;
         Ok(Some(path.to_string_lossy().into_owned()))
     }
+}
+
+/// A name that is a good part of the name of a file.
+fn file_word(name: &str) -> String {
+    let plain = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '-' };
+    let word: String = name.chars().map(plain).take(80).collect();
+    if word.is_empty() { "scenario".to_string() } else { word }
 }
 
 /// A setup as a scenario file gives it, if one can.

@@ -215,8 +215,11 @@ impl Told<'_> {
         };
         let written = match self.out {
             Some(out) => {
-                let of = self.scenario.map_or_else(|| format!("seed {seed}"), |scenario| scenario.name.clone());
-                let finder = Finder { setup: &setup, rule, kind, by: "fuzz", of: &of };
+                let (preset, style) = (self.args.preset.map_or("", Preset::name), self.args.strategy.name());
+                let stem = self.scenario.map_or(preset, |scenario| &scenario.name);
+                let generated = if self.scenario.is_some() { "" } else { "generated " };
+                let of = format!("{generated}{stem}, seed {seed}, {style},");
+                let finder = Finder { setup: &setup, rule, kind, by: "fuzz", of: &of, stem };
                 finder.write(out, Some(seed), || Draw::new(&open, self.asked.style, seed))?
             }
             None => None,
@@ -226,12 +229,16 @@ impl Told<'_> {
             label: finding.label,
             holds: finding.holds,
             choices: choices_word(draw.answers()),
-            scenario: written,
             request: finding.req.map(|req| setup.name(req).to_string()),
             reason: finding.reason.clone(),
             runs,
             seed,
-            replay,
+            replay: match (&written, self.scenario) {
+                // What was generated is in no other file.
+                (Some(path), None) => replay_line(Path::new(path), rule.name(), None, None),
+                (Some(_) | None, _) => replay,
+            },
+            scenario: written,
         })
     }
 }

@@ -22,7 +22,7 @@ impl World {
     pub fn canon_queues(&self, setup: &Setup, frame: Frame, out: &mut Canon) {
         assert!(self.pinned.is_empty(), "pins are checked within their turn");
         out.maybe(self.turn_matters(setup).then_some(self.turn));
-        if frame.clock_matters {
+        if self.clock_matters(frame) {
             out.long(self.clock.cpu.ns());
             out.long(self.clock.gpu_free.ns());
             self.queue.iter().for_each(|pending| out.long(pending.copied.ns()));
@@ -122,13 +122,18 @@ impl World {
     /// The state letter by letter, but for the clock and the turn where nothing waits for them.
     pub fn literal(&self, setup: &Setup, frame: Frame) -> String {
         let mut world = self.clone();
-        if !frame.clock_matters {
+        if !self.clock_matters(frame) {
             world.clock = Default::default();
         }
         if !self.turn_matters(setup) {
             world.turn = 0;
         }
         format!("{world:?}")
+    }
+
+    /// Whether something is still to come at a time, or the order of things may hang on times alone.
+    fn clock_matters(&self, frame: Frame) -> bool {
+        frame.clock_matters || self.arrivals.next().1.is_some()
     }
 
     /// Whether something is still to come in a turn that has a number.

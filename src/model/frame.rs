@@ -12,7 +12,7 @@ pub struct Frame {
     pub kv_ample: bool,
     /// State slots are never short: no state is evicted.
     pub slots_ample: bool,
-    /// Virtual time can decide something: a request arrives by time, or turns take none.
+    /// Turns may take no time, so that what is due at one moment need not be due in one order.
     pub clock_matters: bool,
 }
 
@@ -46,12 +46,11 @@ impl Frame {
             // Held and set aside, with one that stands in for it while its free waits, and a state a token in the tree.
             slots += reach + 16;
         }
-        let timed = setup.requests.iter().any(|spec| matches!(spec.arrive, Arrive::At(_)));
         let still = super::clock::least(setup.costs.ingest) + super::clock::least(setup.costs.plan) == 0;
         Frame {
             kv_ample: kv < u64::from(engine.kv_tokens),
             slots_ample: slots < u64::from(engine.mamba_slots),
-            clock_matters: timed || still,
+            clock_matters: still,
         }
     }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::layout::{row, wrap};
+use super::layout::{align, row, wrap};
 
 /// What a search of one rule came to, ready to be printed. Fields in the order of the JSON form.
 #[derive(Clone, Debug, Serialize)]
@@ -29,6 +29,10 @@ pub struct CheckReport {
     pub bound: Option<&'static str>,
     /// How much smaller the search was for telling states apart no more than matters.
     pub reduction: Reduction,
+    /// What was open.
+    pub vary: Vec<&'static str>,
+    /// What the reader should know.
+    pub warnings: Vec<String>,
     /// Goals reached.
     pub goals: Vec<&'static str>,
     /// Goals never reached.
@@ -101,6 +105,7 @@ pub fn check_text(report: &CheckReport) -> String {
         Some(bound) => format!("no: ended by {bound}"),
     };
     row(&mut out, "complete", &complete);
+    row(&mut out, "open", &open(&report.vary));
     if report.findings.is_empty() {
         row(&mut out, "findings", "none");
     }
@@ -108,8 +113,8 @@ pub fn check_text(report: &CheckReport) -> String {
         out.push('\n');
         let request = finding.request.as_ref().map_or(String::new(), |request| format!(" {request}:"));
         wrap(&mut out, 2, &format!("{}{request} {}", finding.kind, finding.reason));
-        let times = if finding.times == 1 { "once".to_string() } else { format!("{} times", finding.times) };
-        let _ = writeln!(out, "  first after {} turns; found {times}", finding.turns);
+        let steps = if finding.times == 1 { "one step".to_string() } else { format!("{} steps", finding.times) };
+        let _ = writeln!(out, "  first in turn {}; {steps} of the search found one", finding.turns.saturating_sub(1));
         let _ = writeln!(out, "  choices: {}", finding.choices);
         let _ = writeln!(out, "  replay: {}", finding.replay);
         if let Some(scenario) = &finding.scenario {
@@ -118,7 +123,29 @@ pub fn check_text(report: &CheckReport) -> String {
     }
     out.push('\n');
     goals(&mut out, &report.goals, &report.goals_missed);
+    for warning in &report.warnings {
+        wrap(&mut out, 0, &format!("warning: {warning}"));
+    }
     out
+}
+
+/// What is open, in words.
+pub(super) fn open<T: AsRef<str>>(vary: &[T]) -> String {
+    let names: Vec<&str> = vary.iter().map(AsRef::as_ref).collect();
+    if names.is_empty() { "nothing".to_string() } else { names.join(", ") }
+}
+
+/// One line for each search: rule, verdict, whether it is complete, what was found.
+pub fn check_summary(reports: &[CheckReport]) -> String {
+    let rows: Vec<Vec<String>> = reports
+        .iter()
+        .map(|report| {
+            let kinds: Vec<&str> = report.findings.iter().map(|finding| finding.kind).collect();
+            let complete = if report.complete { "complete" } else { "not complete" };
+            vec![report.rule.to_string(), report.verdict.to_string(), complete.to_string(), kinds.join(", ")]
+        })
+        .collect();
+    align(&rows, &[]).into_iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
 /// Which goals were reached, and which never.

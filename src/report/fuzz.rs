@@ -211,7 +211,8 @@ pub fn fuzz_text(report: &FuzzReport) -> String {
             let request = finding.request.as_ref().map_or(String::new(), |request| format!(" {request}:"));
             wrap(&mut out, 2, &format!("{}{request} {}", finding.kind, finding.reason));
             let share = 100.0 * finding.runs as f64 / rule.runs.max(1) as f64;
-            let _ = writeln!(out, "  in {} runs ({share:.2} %), first with seed {}", finding.runs, finding.seed);
+            let runs = if finding.runs == 1 { "1 run".to_string() } else { format!("{} runs", finding.runs) };
+            let _ = writeln!(out, "  in {runs} ({share:.2} %), first with seed {}", finding.seed);
             let _ = writeln!(out, "  replay: {}", finding.replay);
             if let Some(scenario) = &finding.scenario {
                 let _ = writeln!(out, "  scenario: {scenario}");

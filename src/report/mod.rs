@@ -25,7 +25,7 @@ mod fixture;
 #[cfg(test)]
 mod tests;
 
-pub use check::{CheckFinding, CheckReport, Reduction, check_json, check_text};
+pub use check::{CheckFinding, CheckReport, Reduction, check_json, check_summary, check_text};
 pub use conform::{ConformSummary, Differing, RecordingKey, conform_json, conform_text};
 pub use diff::diff_text;
 pub use fuzz::{FuzzFinding, FuzzReport, FuzzRule, Verdicts, fuzz_text};

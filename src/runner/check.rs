@@ -161,6 +161,7 @@ pub fn bound_words(bound: Bound) -> &'static str {
     match bound {
         Bound::States => "the most states (--max-states)",
         Bound::Stopped => "the time (--max-time)",
-        Bound::Cut => "a bound within a run: it stalls, or is out of turns",
+        Bound::Cut => "a bound within a run: it stalls, or is out of turns (turns_max)",
+        Bound::Answers => "one turn with more open questions than can be answered in every way: let less happen at once",
     }
 }

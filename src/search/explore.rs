@@ -17,6 +17,12 @@ use super::visited::Visited;
 /// States expanded before their successors are taken in.
 const BLOCK: usize = 256;
 
+/// Most successors that a block should have, and so the fewer states the more ways lead on from each.
+const SUCCESSORS_MAX: usize = 16 * BLOCK;
+/// Most ways on from one state.
+const ANSWERS_MAX: usize = 1 << 14;
+/// States that are expanded ahead of their block.
+const PROBE: usize = 1;
 /// Fewer states than this for each thread are not worth a thread.
 const SHARED_MIN: usize = 16;
 /// Most states that a thread keeps for their memory.
@@ -40,6 +46,8 @@ pub struct Stepped<K> {
 struct Worker<S: System> {
     scratch: S::Scratch,
     spare: Vec<S::State>,
+    /// Fingerprints of the part at hand.
+    here: Visited,
 }
 
 /// What can be searched: a state that is a value, a step that asks a chooser, and a fingerprint that tells states apart
@@ -91,6 +99,8 @@ pub enum Bound {
     Stopped,
     /// A run was cut short by a bound of its own.
     Cut,
+    /// Too many questions were asked in one step.
+    Answers,
 }
 
 /// The answers that lead somewhere.
@@ -142,13 +152,15 @@ struct Successor<S, K> {
     from: u32,
     /// Its answers in the list of the thread that took the step.
     answers: (u32, u32),
-    /// The state and its fingerprint, unless it was seen before this block or nothing comes after it.
+    /// The state and its fingerprint, unless it was seen before in this part or before this block, or nothing comes after it.
     next: Option<(u128, S)>,
     stepped: Option<Box<Stepped<K>>>,
 }
 
 /// What a thread made of its part of a block.
 struct Expanded<S, K> {
+    /// A state had more ways on than are looked at.
+    too_many: bool,
     successors: Vec<Successor<S, K>>,
     /// Answers, the lowest bit telling whether it is another than the script's.
     answers: Vec<u32>,
@@ -204,7 +216,7 @@ struct Team<S: System> {
 
 impl<S: System> Team<S> {
     fn new<'s>(scope: &'s Scope<'s, '_>, shared: Shared<'s, S>, jobs: usize) -> Self {
-        let worker = || Worker::<S> { scratch: shared.system.scratch(), spare: Vec::new() };
+        let worker = || Worker::<S> { scratch: shared.system.scratch(), spare: Vec::new(), here: Visited::default() };
         let hand = |_| {
             let (parts, to_do) = channel::<Part<S>>();
             let (done, expanded) = channel();
@@ -225,13 +237,13 @@ impl<S: System> Team<S> {
     fn expand(&mut self, shared: Shared<'_, S>, block: Vec<Node<S::State>>) -> Vec<Expanded<S::State, S::Kind>> {
         let threads = self.hands.len() + 1;
         if threads == 1 || block.len() < SHARED_MIN * threads {
-            return vec![expand_part(shared, block, 0, &mut self.own)];
+            return vec![expand_part(shared, block, PROBE, &mut self.own)];
         }
         let share = block.len().div_ceil(threads);
         let mut own = block;
         let mut rest = own.split_off(share);
         let mut busy = Vec::with_capacity(self.hands.len());
-        let mut first = share;
+        let mut first = PROBE + share;
         for hand in &self.hands {
             let next = rest.split_off(share.min(rest.len()));
             let part = std::mem::replace(&mut rest, next);
@@ -240,7 +252,7 @@ impl<S: System> Team<S> {
             busy.push(hand);
             first += count;
         }
-        let mut done = vec![expand_part(shared, own, 0, &mut self.own)];
+        let mut done = vec![expand_part(shared, own, PROBE, &mut self.own)];
         let rest = busy.into_iter().map(|hand| hand.expanded.recv().expect("a part of the search panicked"));
         done.extend(rest);
         done
@@ -291,17 +303,24 @@ impl<K: Clone + Ord + Send> Search<K> {
             if (limits.stop)(unique) {
                 return Some(Bound::Stopped);
             }
-            let count = frontier.len().min(BLOCK);
-            let block: Vec<Node<S::State>> = match order {
-                Order::Bfs => frontier.drain(..count).collect(),
-                Order::Dfs => frontier.drain(frontier.len() - count..).rev().collect(),
-            };
-            let ids: Vec<u32> = block.iter().map(|node| node.id).collect();
-            let parts = team.expand(shared, block);
+            // The first state of a block tells how many ways lead on from states like it.
+            let mut ids = Vec::with_capacity(BLOCK);
+            let mut parts = Vec::with_capacity(team.hands.len() + 2);
+            let probe = next_block(&mut frontier, order, 1);
+            ids.extend(probe.iter().map(|node| node.id));
+            parts.push(expand_part(shared, probe, 0, &mut team.own));
+            let ways = parts[0].successors.len().max(1);
+            let block = next_block(&mut frontier, order, (SUCCESSORS_MAX / ways).clamp(1, BLOCK) - 1);
+            ids.extend(block.iter().map(|node| node.id));
+            parts.extend(team.expand(shared, block));
+            let too_many = parts.iter().any(|part| part.too_many);
             unique = shared.writes(|visited| {
                 self.take(visited, &ids, parts, &mut frontier);
                 visited.len() as u64
             });
+            if too_many {
+                return Some(Bound::Answers);
+            }
         }
         None
     }
@@ -381,6 +400,15 @@ impl<K: Clone + Ord + Send> Search<K> {
     }
 }
 
+/// Takes so many states off the frontier.
+fn next_block<S>(frontier: &mut VecDeque<Node<S>>, order: Order, count: usize) -> Vec<Node<S>> {
+    let count = count.min(frontier.len());
+    match order {
+        Order::Bfs => frontier.drain(..count).collect(),
+        Order::Dfs => frontier.drain(frontier.len() - count..).rev().collect(),
+    }
+}
+
 impl<S> Shared<'_, S> {
     fn writes<T>(&self, write: impl FnOnce(&mut Visited) -> T) -> T {
         write(&mut self.visited.write().expect("no thread panicked"))
@@ -396,13 +424,18 @@ fn expand_part<S: System>(
 ) -> Expanded<S::State, S::Kind> {
     let Shared { system, open, visited } = shared;
     let visited = visited.read().expect("no thread panicked");
-    let mut expanded = Expanded { successors: Vec::with_capacity(2 * part.len()), answers: Vec::new(), goals: 0 };
-    let Worker { scratch, spare } = worker;
+    let mut expanded = Expanded { too_many: false, successors: Vec::with_capacity(2 * part.len()), answers: Vec::new(), goals: 0 };
+    let Worker { scratch, spare, here } = worker;
+    here.clear();
     let mut chooser = Enumerate::new(open);
     for (place, node) in part.into_iter().enumerate() {
         chooser.begin();
         let from = (first + place) as u32;
-        loop {
+        for ways in 0.. {
+            if ways == ANSWERS_MAX {
+                expanded.too_many = true;
+                break;
+            }
             // How many lists there are shows only in the step, so every step works on a copy.
             let mut state = match spare.pop() {
                 Some(mut old) => {
@@ -416,7 +449,7 @@ fn expand_part<S: System>(
             expanded.answers.extend(chooser.answers().map(|(answer, script)| answer << 1 | u32::from(!script)));
             let answers = (start, expanded.answers.len() as u32);
             let print = (!stepped.over).then(|| system.fingerprint(&state, scratch));
-            let next = print.filter(|&print| !visited.contains(print));
+            let next = print.filter(|&print| !visited.contains(print) && here.insert(print));
             let next = match next {
                 Some(print) => Some((print, state)),
                 None => {

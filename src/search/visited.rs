@@ -20,6 +20,11 @@ impl Visited {
         self.prints.contains(&print)
     }
 
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.prints.clear();
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.prints.len()
