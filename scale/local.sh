@@ -1,9 +1,22 @@
 #!/bin/sh
 # Four shards side by side on this machine, then their sum: local.sh SEEDS [OPTION..], as in local.sh 0..100000 --rule paired
+# Reports go to reports/, where those of an earlier campaign are removed first.
+if [ $# -eq 0 ]; then
+    echo "usage: local.sh SEEDS [OPTION..], as in local.sh 0..100000 --rule paired" >&2
+    exit 2
+fi
 seeds=$1
 shift
+rm -f reports/fuzz-*-of-4.json
+pids=
 for i in 0 1 2 3; do
     overlapsim fuzz --generate small --seeds "$seeds" --shard "$i/4" --jobs 1 --out reports "$@" > /dev/null &
+    pids="$pids $!"
 done
-wait
+# 1 and 3 are what the runs came to: the shard is done.
+for pid in $pids; do
+    wait "$pid"
+    code=$?
+    case $code in 0 | 1 | 3) ;; *) exit $code ;; esac
+done
 overlapsim merge reports

@@ -150,14 +150,17 @@ pub(super) fn open_warnings(scenario: &Scenario) -> Vec<String> {
     let mut warnings = Vec::new();
     if scenario.vary.is_nothing() {
         warnings.push(
-            "nothing is open, so this is one timing and no more: say what is, as in `vary: (arrivals: true)`".to_string(),
+            "nothing is open, so this is one timing and no more: say what is, as in `vary: (arrivals: true)`"
+                .to_string(),
         );
     }
     if scenario.vary.accept && engine.spec.is_none() {
         warnings.push("`accept` is open, but without `spec` nothing is accepted: it is never asked".to_string());
     }
     if scenario.vary.alloc_failure && engine.strategy != Strategy::ExtraBufferLazy {
-        warnings.push("`alloc_failure` is open, but only ExtraBufferLazy takes a slot on demand: it is never asked".to_string());
+        warnings.push(
+            "`alloc_failure` is open, but only ExtraBufferLazy takes a slot on demand: it is never asked".to_string(),
+        );
     }
     warnings
 }
@@ -172,8 +175,14 @@ fn finding(
     let written = match out {
         Some(out) => {
             let open = scenario.vary.open();
-            let finder =
-                Finder { setup: &scenario.setup, rule, kind: found.finding.kind, by: "check", of: &scenario.name, stem: &scenario.name };
+            let finder = Finder {
+                setup: &scenario.setup,
+                rule,
+                kind: found.finding.kind,
+                by: "check",
+                of: &scenario.name,
+                stem: &scenario.name,
+            };
             finder.write(out, None, || crate::search::Replay::new(&open, choices, None))?
         }
         None => None,

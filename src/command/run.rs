@@ -10,7 +10,7 @@ use crate::runner::{self, Keep, Outcome};
 use crate::scenario::{self, Scenario};
 use crate::search::{Misfit, Replay};
 
-use super::output::{Choices, Exit, Failure, Printer, replay_line};
+use super::output::{Choices, Exit, Failure, Printer, choices_word, replay_line};
 use super::progress::Progress;
 
 /// How the result is printed.
@@ -53,6 +53,15 @@ pub(super) struct Way<'a> {
 }
 
 impl Way<'_> {
+    /// In words.
+    pub fn words(&self, scenario: &Scenario) -> String {
+        match (self.choices, self.seed) {
+            (Some(choices), None) => format!("choices {}, the shortest durations", choices_word(choices)),
+            (Some(choices), Some(seed)) => format!("choices {}, durations by seed {seed}", choices_word(choices)),
+            (None, seed) => format!("seed {}", seed.unwrap_or(scenario.seed)),
+        }
+    }
+
     /// The questions that are open.
     pub fn open(&self, scenario: &Scenario) -> Open {
         if self.choices.is_some() { scenario.vary.open() } else { Open::default() }
@@ -252,6 +261,7 @@ pub(super) fn reports<'a>(
             scenario: path,
             rule: rule.name(),
             seed: way.seed.unwrap_or(scenario.seed),
+            way: way.words(scenario),
             replay: replay_line(&scenario.path, rule.name(), way.seed, way.choices),
             names: &scenario.setup.names,
             judgement: &outcome.judgement,

@@ -44,6 +44,15 @@ impl Account {
         self.locks.get(req.index()).is_some_and(Option::is_some)
     }
 
+    /// How many slots, pages and locks are booked to requests for which `gone` holds.
+    pub fn left(&self, gone: impl Fn(ReqId) -> bool) -> u32 {
+        let of = |owner: &&Owner| req_of(**owner).is_some_and(&gone);
+        let slots = self.slots.iter().flatten().filter(of).count();
+        let pages = self.pages.iter().flatten().filter(of).count();
+        let locks = held(&self.locks).filter(|(index, _)| gone(ReqId(*index as u32))).count();
+        (slots + pages + locks) as u32
+    }
+
     /// A slot was given out.
     pub fn slot_alloc(&mut self, slot: SlotId, owner: Owner, findings: &mut Findings) {
         let Some(holder) = entry(&mut self.slots, slot.index(), SLOTS_MAX, &mut self.overflow) else { return };

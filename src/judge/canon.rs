@@ -59,6 +59,8 @@ impl Judge {
             }
         }
         out.word(self.store.in_flight_count());
+        // What is booked to nobody alive would be found at the end.
+        out.word(self.account.left(|req| !out.is_live(req)));
         let mut at = 0;
         while at < out.slots().len() {
             self.canon_slot(out.slots()[at], out);

@@ -222,6 +222,7 @@ impl Store {
         out.req_if_live(slot.writer);
         out.flag(slot.writer.is_some());
         let unknown = slot.before.iter().filter(|before| !self.clock.knows(before.launch));
+        out.word(unknown.clone().count() as u32);
         for before in unknown {
             out.word(ago(before.launch));
             out.state(before.state, names);
@@ -234,13 +235,14 @@ impl Store {
         }
         out.word(u32::MAX);
         let (read, reader) = slot.read;
+        out.flag(self.clock.knows(read));
         if !self.clock.knows(read) {
             out.word(ago(read));
             out.flag(read > slot.since);
             out.req_if_live(Some(reader));
         }
+        out.flag(slot.donation.is_some());
         if let Some(Donation { req, state, root, by_decode: _ }) = slot.donation {
-            out.word(1);
             out.req_if_live(Some(req));
             out.flag(slot.writer == Some(req));
             out.flag(state == slot.content);

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use crate::engine::{EventQueue, Time};
 use crate::record::{Canon, ReqId};
 
-use super::frame::Frame;
 use super::setup::{Arrive, Setup};
 
 /// A request that may be seen now.
@@ -106,12 +105,16 @@ impl Arrivals {
 
     /// Writes the due requests in the order in which they will be asked about. Who else has not been seen follows from what
     /// was.
-    pub fn canon(&self, frame: Frame, out: &mut Canon) {
+    ///
+    /// Who comes later stands behind them, but for one thing: what came at the very time that it is now stands by its place
+    /// in the setup among whatever comes at the next ingest. `times` says that times are to be written as they are.
+    pub fn canon(&self, now: Time, times: bool, out: &mut Canon) {
         let mut due = self.due.clone();
         due.sort_unstable();
         for due in due {
             out.req(due.req);
-            if frame.clock_matters {
+            out.flag(due.at == now);
+            if times {
                 out.long(due.at.ns());
             }
         }

@@ -28,7 +28,7 @@ impl World {
             self.queue.iter().for_each(|pending| out.long(pending.copied.ns()));
         }
         out.flag(self.idle());
-        self.arrivals.canon(frame, out);
+        self.arrivals.canon(self.clock.cpu, self.clock_matters(frame), out);
         out.word(END);
         self.waiting.iter().for_each(|&req| out.req(req));
         out.word(END);

@@ -38,6 +38,7 @@ impl Fixture {
             scenario: "scenarios/double-fire.ron",
             rule,
             seed: 0,
+            way: "seed 0".to_string(),
             replay: format!("overlapsim run scenarios/double-fire.ron --rule {rule} --timeline"),
             names: &self.names,
             judgement: &self.judgement,

@@ -76,7 +76,7 @@ impl Verdicts {
         [("clean", clean), ("lossy", lossy), ("inconclusive", inconclusive), ("corrupt", corrupt), ("broken", broken)]
     }
 
-    /// The worst of them.
+    /// The worst of them, by name: clean if there are none.
     pub fn worst(&self) -> &'static str {
         self.all().iter().rev().find(|(_, runs)| *runs > 0).map_or("clean", |(name, _)| name)
     }

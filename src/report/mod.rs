@@ -49,6 +49,8 @@ pub struct Run<'a> {
     pub rule: &'a str,
     /// The seed of drawn durations.
     pub seed: u64,
+    /// In words: the seed, or the choices that were replayed and how durations were drawn.
+    pub way: String,
     /// The command that replays this run.
     pub replay: String,
     /// The ids of the requests, by request index.

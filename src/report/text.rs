@@ -13,7 +13,7 @@ const SHOWN_MAX: usize = 20;
 /// The report of one run.
 pub fn run_text(run: &Run) -> String {
     let verdict = name::verdict(run.judgement.verdict);
-    let mut out = format!("{verdict}   {} under {}, seed {}\n\n", run.scenario, run.rule, run.seed);
+    let mut out = format!("{verdict}   {} under {}, {}\n\n", run.scenario, run.rule, run.way);
     counts(&mut out, run.judgement);
     findings(&mut out, run);
     out.push('\n');

@@ -1,7 +1,7 @@
 //! The exhaustive search of a setup under a rule: machine and judge as a system whose states can be told apart.
 
 use crate::engine::{Chooser, Open};
-use crate::judge::{Finding, Judge, Judgement, Kind, Options, Verdict, weight};
+use crate::judge::{Finding, Goal, Judge, Judgement, Kind, Options, Verdict, weight};
 use crate::model::{Every, Frame, Machine, Rule, Setup, World};
 use crate::record::{Canon, fingerprint};
 use crate::search::{self, Bound, Explored, Limits, Order, Path, Replay, Stepped, System};
@@ -103,9 +103,11 @@ pub struct Moment {
     /// Away only while a machine has it.
     world: Option<World>,
     judge: Judge,
+    /// Turns taken, as the bound on them counts: the number of a turn jumps where nothing happens.
+    turns: u32,
 }
 
-clone_in_place!(Moment { world, judge });
+clone_in_place!(Moment { world, judge, turns });
 
 /// All timings of a setup.
 struct Timings<'a> {
@@ -122,19 +124,26 @@ impl System for Timings<'_> {
 
     fn start(&self) -> Box<Moment> {
         let options = Options { page_size: self.setup.engine.page_size, keep_boundaries: false };
-        Box::new(Moment { world: Some(World::new(self.setup)), judge: Judge::new(options) })
+        Box::new(Moment { world: Some(World::new(self.setup)), judge: Judge::new(options), turns: 0 })
     }
 
     fn step(&self, state: &mut Box<Moment>, chooser: &mut impl Chooser) -> Stepped<Kind> {
         let world = state.world.take().expect("a state between two steps is whole");
         let mut machine = Machine::<_, _, Every>::resume(self.setup, self.rule, chooser, &mut state.judge, world);
         let ended = machine.turn();
-        let world = state.world.insert(machine.into_world());
-        let out_of_turns = world.turn() >= self.setup.turns_max;
+        state.world = Some(machine.into_world());
+        state.turns += 1;
+        let out_of_turns = state.turns >= self.setup.turns_max;
         let over = ended.is_some() || out_of_turns;
-        let (findings, goals) = state.judge.take_findings(ended.is_some());
-        let found = findings.iter().filter(|finding| counts(finding)).map(|finding| finding.kind).collect();
-        let cut = state.judge.is_cut() || ended.is_none() && out_of_turns;
+        let (findings, mut goals) = state.judge.take_findings(ended.is_some());
+        let mut found: Vec<Kind> = findings.iter().filter(|finding| counts(finding)).map(|it| it.kind).collect();
+        found.sort_unstable();
+        found.dedup();
+        let cut_short = ended.is_none() && out_of_turns;
+        if cut_short {
+            goals.insert(Goal::Bound);
+        }
+        let cut = state.judge.is_cut() || cut_short;
         Stepped { over, cut, found, goals: goals.bits() }
     }
 
@@ -143,7 +152,7 @@ impl System for Timings<'_> {
     }
 
     fn fingerprint(&self, state: &Box<Moment>, canon: &mut Canon) -> u128 {
-        let Moment { world, judge } = &**state;
+        let Moment { world, judge, turns: _ } = &**state;
         let world = world.as_ref().expect("a state between two steps is whole");
         if self.literal {
             return fingerprint(format!("{}{}", world.literal(self.setup, self.frame), judge.literal()).as_bytes());
@@ -162,6 +171,8 @@ pub fn bound_words(bound: Bound) -> &'static str {
         Bound::States => "the most states (--max-states)",
         Bound::Stopped => "the time (--max-time)",
         Bound::Cut => "a bound within a run: it stalls, or is out of turns (turns_max)",
-        Bound::Answers => "one turn with more open questions than can be answered in every way: let less happen at once",
+        Bound::Answers => {
+            "one turn with more open questions than can be answered in every way: let less happen at once"
+        }
     }
 }

@@ -424,7 +424,8 @@ fn expand_part<S: System>(
 ) -> Expanded<S::State, S::Kind> {
     let Shared { system, open, visited } = shared;
     let visited = visited.read().expect("no thread panicked");
-    let mut expanded = Expanded { too_many: false, successors: Vec::with_capacity(2 * part.len()), answers: Vec::new(), goals: 0 };
+    let mut expanded =
+        Expanded { too_many: false, successors: Vec::with_capacity(2 * part.len()), answers: Vec::new(), goals: 0 };
     let Worker { scratch, spare, here } = worker;
     here.clear();
     let mut chooser = Enumerate::new(open);

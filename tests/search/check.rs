@@ -198,7 +198,10 @@ fn every_replay_line_shows_its_kind() {
                 assert!(line.contains(&format!(" --choices {choices} ")), "{line}");
                 assert!(!choices.ends_with(".0"), "an answer of the script at the end says nothing: {choices}");
                 let (text, error) = texts(&overlapsim(folder.path(), &words(line)));
-                assert!(error.is_empty() && text.contains(kind.expect("a kind")), "{line}: {error}{text}");
+                assert!(
+                    error.is_empty() && text.contains(&format!(". {}: ", kind.expect("a kind"))),
+                    "{line}: {error}{text}"
+                );
                 lines += 1;
             }
         }
@@ -249,7 +252,7 @@ fn what_is_written_passes_its_own_test() {
         let (printed, error) = texts(&overlapsim(&out, &words(line)));
         let shown = ["lost", "unwritten", "mislabelled", "foreign", "aliased"]
             .iter()
-            .any(|shown| kind.ends_with(shown) && printed.contains(shown));
+            .any(|shown| kind.ends_with(shown) && printed.contains(&format!(". {shown}: ")));
         assert!(error.is_empty() && shown, "{kind}: {line}: {error}{printed}");
     }
     let output = overlapsim(folder.path(), &["test", "found"]);
@@ -292,7 +295,10 @@ fn drawn_durations_are_the_shortest_in_a_search_and_in_its_replay() {
     for finding in json.as_array().expect("a list").iter().flat_map(|report| report["findings"].as_array().unwrap()) {
         let line = finding["replay"].as_str().expect("a line");
         let (text, error) = texts(&overlapsim(folder.path(), &words(line)));
-        assert!(error.is_empty() && text.contains(finding["kind"].as_str().expect("a kind")), "{line}: {error}{text}");
+        assert!(
+            error.is_empty() && text.contains(&format!(". {}: ", finding["kind"].as_str().expect("a kind"))),
+            "{line}: {error}{text}"
+        );
         lines += 1;
     }
     assert!(lines > 0, "{printed}");

@@ -52,9 +52,10 @@ fn shards(folder: &Folder, args: &FuzzArgs, of: u64) -> Vec<std::path::PathBuf> 
 /// A report without the files that were written: a shard writes its own.
 fn without_files(text: &str) -> String {
     let keep = |line: &&str| !line.trim_start().starts_with("scenario: ");
-    let bare = |line: &str| match line.trim_start().strip_prefix("\"scenario\": ") {
-        Some(_) => "\"scenario\"".to_string(),
-        None => line.to_string(),
+    let bare = |line: &str| {
+        let field =
+            ["\"scenario\": ", "\"replay\": ", "replay: "].into_iter().find(|at| line.trim_start().starts_with(at));
+        field.unwrap_or(line).to_string()
     };
     text.lines().filter(keep).map(bare).collect::<Vec<_>>().join("\n")
 }
@@ -158,7 +159,13 @@ fn every_replay_line_shows_its_kind() {
             for finding in findings {
                 let (line, kind) = (finding["replay"].as_str().expect("a line"), finding["kind"].as_str());
                 let (text, error) = texts(&overlapsim(folder.path(), &words(line)));
-                assert!(error.is_empty() && text.contains(kind.expect("a kind")), "{line}: {error}{text}");
+                assert!(
+                    error.is_empty()
+                        && [format!(". {}: ", kind.expect("a kind")), format!("\n  {} ", kind.expect("a kind"))]
+                            .iter()
+                            .any(|at| text.contains(at)),
+                    "{line}: {error}{text}"
+                );
                 lines += 1;
             }
         }

@@ -22,6 +22,8 @@ fn setup(strategy: &str) -> (Setup, Vary) {
                 (id: "a", prompt: Fresh(1), stop: Length(9)),
                 (id: "b", prompt: Fresh(3), stop: Length(6)),
                 (id: "c", prompt: Fresh(1), stop: Length(1)),
+                (id: "d", prompt: Fresh(1), stop: Length(1)),
+                (id: "e", prompt: Fresh(1), stop: Length(1)),
             ],
             vary: (arrivals: true, stops: true),
         )"#

@@ -128,3 +128,65 @@ fn what_is_left_out_changes_no_verdict() {
 fn what_is_left_out_changes_no_verdict_of_others() {
     compare_all((1..SEEDS).step_by(2));
 }
+
+/// Timings whose order hangs on what came at one moment, and runs that jump over turns: a state that leaves that out, or a
+/// bound that counts otherwise than a run does, acquits them.
+const MOMENTS: [(&str, &str); 3] = [
+    (
+        "paired",
+        r#"(
+            engine: (
+                release: V0_5_23, strategy: ExtraBuffer, track_interval: 32, mamba_chunk: 1, chunked_prefill_size: 4,
+                snapshot: Copy,
+            ),
+            requests: [
+                (id: "y", arrive: Turn(2), prompt: Fresh(3), stop: Length(1)),
+                (id: "a", arrive: Turn(0), prompt: Fresh(1), stop: Length(1)),
+                (id: "e", arrive: Turn(0), prompt: Fresh(1), stop: Length(1)),
+                (id: "x", arrive: After("a"), prompt: Fresh(4), stop: Length(1)),
+            ],
+            vary: (aborts: true),
+        )"#,
+    ),
+    (
+        "paired",
+        r#"(
+            engine: (release: V0_5_23, track_interval: 32, mamba_chunk: 1, chunked_prefill_size: 4, snapshot: Copy),
+            requests: [
+                (id: "y", arrive: Before("c", 5), prompt: Fresh(3), stop: Length(1)),
+                (id: "c", arrive: Turn(0), prompt: Fresh(1), stop: Length(5)),
+                (id: "a", arrive: Before("c", 2), prompt: Fresh(1), stop: Length(1)),
+                (id: "x", arrive: After("a"), prompt: Fresh(4), stop: Length(1)),
+            ],
+            vary: (arrivals: true),
+        )"#,
+    ),
+    (
+        "committed-len",
+        r#"(
+            engine: (track_interval: 4, mamba_chunk: 4),
+            requests: [
+                (id: "a", prompt: Fresh(1), stop: Length(2)),
+                (id: "b", arrive: Turn(1000), prompt: Fresh(3), stop: Length(4)),
+            ],
+            turns_max: 40,
+            vary: (stops: true),
+        )"#,
+    ),
+];
+
+#[test]
+fn what_comes_at_one_moment_and_turns_that_are_jumped_over_are_told_apart() {
+    for (rule, text) in MOMENTS {
+        let scenario = scenario::parse("x.ron", text, ".".as_ref(), &[]).expect("a valid scenario");
+        let rule = runner::rule(rule).expect("a rule");
+        let find = |literal, order| {
+            let check = Check { setup: &scenario.setup, rule, open: &scenario.vary.open(), order, literal, jobs: 1 };
+            told(&runner::check(&check, Limits { states_max: 100_000, stop: &mut |_| false }))
+        };
+        let letter_by_letter = find(true, Order::Bfs);
+        assert!(letter_by_letter.0 > Verdict::Clean && letter_by_letter.1, "{letter_by_letter:?}");
+        assert_eq!(find(false, Order::Bfs), letter_by_letter);
+        assert_eq!(any_way(&find(false, Order::Dfs)), any_way(&letter_by_letter));
+    }
+}

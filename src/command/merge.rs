@@ -1,0 +1,100 @@
+//! `merge`: the reports of the shards of a random search, added up.
+
+use std::path::{Path, PathBuf};
+
+use crate::judge::Goals;
+use crate::report::{FuzzReport, FuzzRule, name};
+
+use super::fuzz::rendered;
+use super::output::{Exit, Failure, print, shell_word};
+use super::run::Format;
+
+/// Adds up the reports of shards, and prints what the whole would have printed.
+///
+/// # Errors
+/// A report that cannot be read, shards of different searches, or shards that are missing or there twice.
+pub fn merge(paths: &[PathBuf], format: Format) -> Result<Exit, Failure> {
+    let (text, exit) = merge_to_text(paths, format)?;
+    print(&text)?;
+    Ok(exit)
+}
+
+/// Adds up the reports of shards; what `merge` prints, and how it ends.
+///
+/// # Errors
+/// As [`merge`].
+pub fn merge_to_text(paths: &[PathBuf], format: Format) -> Result<(String, Exit), Failure> {
+    let mut files = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            reports_in(path, &mut files)?;
+        } else {
+            files.push(path.clone());
+        }
+    }
+    files.sort();
+    files.dedup();
+    let mut reports: Vec<(PathBuf, FuzzReport)> =
+        files.into_iter().map(|path| read(&path).map(|report| (path, report))).collect::<Result<_, _>>()?;
+    reports.sort_by_key(|(_, report)| report.shard);
+    let Some((first_path, first)) = reports.first() else {
+        let help = "help: name reports that `fuzz --out` wrote, fuzz-0-of-4.json and so on, or directories of them\n";
+        return Err(Failure(format!("error: no report found\n{help}")));
+    };
+    let of = first.shard[1];
+    for (place, (path, report)) in reports.iter().enumerate() {
+        let wrong = |why: &str, help: &str| Failure(format!("error: {}: {why}\nhelp: {help}\n", path.display()));
+        if let Some(why) = report.differs_from(first) {
+            let help = format!("{} is of another search: add up shards of one", shell_word(first_path));
+            return Err(wrong(why, &help));
+        }
+        if report.shard[0] < place as u64 {
+            return Err(wrong("this shard is there twice", "name every shard once"));
+        }
+        if report.shard[0] > place as u64 {
+            return Err(missing(place as u64, of));
+        }
+    }
+    if (reports.len() as u64) < of {
+        return Err(missing(reports.len() as u64, of));
+    }
+    let mut reports = reports.into_iter().map(|(_, report)| report);
+    let mut sum = reports.next().expect("there is a first one");
+    reports.for_each(|report| sum.absorb(&report));
+    sum.shard = [0, 1];
+    let kind = |text: &str| name::kind_from_name(text).map_or(usize::MAX, |kind| kind as usize);
+    let goal = |text: &str| Goals::ALL.iter().position(|goal| goal.name() == text).unwrap_or(usize::MAX);
+    sum.rules.iter_mut().for_each(|rule| rule.sort(kind, goal));
+    let worst = |rule: &FuzzRule| name::verdict_from_name(rule.verdicts.worst()).expect("a verdict has a name");
+    let exit = sum.rules.iter().map(|rule| Exit::from(worst(rule))).max().unwrap_or(Exit::Good);
+    Ok((rendered(&sum, format), exit))
+}
+
+fn missing(shard: u64, of: u64) -> Failure {
+    let help = format!("name its report too, fuzz-{shard}-of-{of}.json, or run it again with --shard {shard}/{of}");
+    Failure(format!("error: shard {shard} of {of} is missing\nhelp: {help}\n"))
+}
+
+fn reports_in(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    let wrong = |error: std::io::Error| {
+        Failure(format!("error: cannot read {}: {error}\nhelp: name the reports one by one\n", directory.display()))
+    };
+    for entry in std::fs::read_dir(directory).map_err(wrong)? {
+        let path = entry.map_err(wrong)?.path();
+        let name = path.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
+        if name.starts_with("fuzz-") && name.ends_with(".json") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn read(path: &Path) -> Result<FuzzReport, Failure> {
+    let help = "help: give a report that `fuzz --out` wrote\n";
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure(format!("error: cannot read {}: {error}\n{help}", path.display())))?;
+    serde_json::from_str(&text).map_err(|error| {
+        let place = format!("{}:{}:{}", path.display(), error.line(), error.column());
+        Failure(format!("error: {place}: this is no report of a search: {error}\n{help}"))
+    })
+}
