@@ -125,7 +125,7 @@ pub(super) fn choices_word(choices: &[u32]) -> String {
     }
 }
 
-/// Reads a list of choices, as [`choices_word`] writes it.
+/// Reads a list of choices, as reports write it.
 ///
 /// # Errors
 /// What is wrong with it, in words for the command line.

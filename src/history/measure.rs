@@ -21,7 +21,7 @@ pub struct Measure {
     pub prompts: u64,
     /// Most outputs of each request.
     pub outputs_max: u64,
-    /// `track_interval` and `mamba_chunk`, the draft, and the numbers of [`SIZES`].
+    /// `track_interval` and `mamba_chunk`, the draft, and the numbers of `SIZES`.
     pub sizes: u64,
     /// Turns of arrivals and events, and steps and times that arrivals wait for.
     pub turns: u64,

@@ -1,7 +1,7 @@
 //! What happened in a run, as a setup of its own, and how such a setup is made smaller.
 //!
 //! A search answers questions that its scenario leaves open. What it finds is worth keeping only as a scenario that
-//! leaves nothing open: [`concrete`] writes one history down as a script, [`smaller`] lists what might do with less of it
+//! leaves nothing open: [`concrete()`] writes one history down as a script, [`smaller()`] lists what might do with less of it
 //! (`docs/shrinking.md`). Owns setups only: what is a finding, and what a file may say, is asked of others.
 
 mod concrete;

@@ -21,7 +21,7 @@ impl Asked {
     }
 }
 
-/// Answers the open questions of one step with the present list; [`Enumerate::next`] goes on to the next list. The first
+/// Answers the open questions of one step with the present list; [`Enumerate::advance`] goes on to the next list. The first
 /// list is the script's, and the last question changes first. Durations are the shortest.
 #[derive(Clone, Debug)]
 pub struct Enumerate<'a> {
