@@ -108,7 +108,8 @@ enum Command {
         #[arg(long)]
         skew: bool,
         /// Answers to the questions that the scenario's `vary` opens, in the order in which they are asked, as in 0.2.1 (`-`
-        /// for none): where the list ends, the script goes on
+        /// for none): where the list ends, the script goes on. Durations are the shortest, as in `check`, unless --seed is
+        /// given
         #[arg(long, value_name = "LIST", value_parser = command::choices, allow_hyphen_values = true)]
         choices: Option<Choices>,
     },

@@ -64,8 +64,29 @@ pub fn small(seed: u64) -> Option<(Setup, Vary)> {
         setup.engine.kv_tokens = (longest + reserve + dice.below(10)).next_multiple_of(setup.engine.page_size);
     }
     setup.turns_max = scenario::turns_max(&setup.requests, &setup.events);
-    let vary = vary(&mut dice, &setup);
+    let mut vary = vary(&mut dice, &setup);
+    if dice.one_in(3) {
+        interrupt(&mut dice, &mut setup);
+        vary = Vary { arrivals: true, stops: dice.one_in(2), ..Vary::default() };
+    }
+    setup.turns_max = scenario::turns_max(&setup.requests, &setup.events);
     valid(&setup).map(|setup| (setup, vary))
+}
+
+/// One long request, and one or two short ones that come in between at some time: when these are over, the machine is where it
+/// would be without them, and what was kept on the way need not be.
+fn interrupt(dice: &mut Dice, setup: &mut Setup) {
+    let count = dice.between(2, 3).min(if setup.engine.spec.is_some() { 2 } else { 3 });
+    let mut request = |nth: u32| {
+        let (len, max_new) = if nth == 0 { (dice.between(1, 3), dice.between(6, 9)) } else { (1, 1) };
+        let prompt = Prompt::Fresh { fresh: 1000 + 100 * nth, len };
+        RequestSpec { arrive: Arrive::Turn(0), prompt, stop: Stop::Length, max_new, accept: Vec::new() }
+    };
+    setup.requests = (0..count).map(&mut request).collect();
+    setup.names = (0..count).map(|i| format!("r{i}")).collect();
+    setup.events.clear();
+    setup.engine.kv_tokens = setup.engine.kv_tokens.max(24);
+    setup.engine.max_running = 3;
 }
 
 fn engine(dice: &mut Dice) -> Engine {
