@@ -7,7 +7,7 @@ use overlapsim::runner::{self, Check, Checked, Fuzz, Source};
 use overlapsim::scenario::{self, Scenario};
 use overlapsim::search::{Limits, Order, Style};
 
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 2;
 
 fn read(text: &str) -> Scenario {
     scenario::parse("bench", text, ".".as_ref(), &runner::rule_names()).expect("a valid scenario")
@@ -76,7 +76,7 @@ fn main() {
     }
     println!("one request, three prefills, {} rules, two jobs: {all:?}", runner::rule_names().len());
 
-    let large = conversation(4, 26);
+    let large = conversation(4, 24);
     for order in [Order::Dfs, Order::Bfs] {
         let one = best(|| search(&large, "mask-lookahead", order, 1));
         let two = best(|| search(&large, "mask-lookahead", order, 2));

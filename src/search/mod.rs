@@ -10,11 +10,14 @@ mod explore;
 mod parallel;
 mod replay;
 mod shrink;
+mod system;
+mod team;
 mod visited;
 
 pub use draw::{Draw, Style};
 pub use enumerate::Enumerate;
-pub use explore::{Bound, Explored, Limits, Order, Path, Stepped, System, explore};
+pub use explore::{Bound, Explored, Limits, Order, Path, explore};
 pub use parallel::in_order;
 pub use replay::{Misfit, Replay};
 pub use shrink::shrink;
+pub use system::{Stepped, System};

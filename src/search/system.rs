@@ -1,0 +1,39 @@
+//! What can be searched.
+
+use crate::engine::Chooser;
+
+/// What one step came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stepped<K> {
+    /// Nothing comes after it.
+    pub over: bool,
+    /// It was cut short: what comes after is not known.
+    pub cut: bool,
+    /// The kinds of findings.
+    pub found: Vec<K>,
+    /// Goals reached, a bit each.
+    pub goals: u64,
+}
+
+/// What can be searched: a state that is a value, a step that asks a chooser, and a fingerprint that tells states apart
+/// that have different futures.
+pub trait System: Sync {
+    /// A state between two steps.
+    type State: Clone + Send + Sync;
+    /// What findings are told apart by.
+    type Kind: Clone + Ord + Send;
+    /// Memory for fingerprints, one a thread.
+    type Scratch: Send;
+
+    /// The first state.
+    fn start(&self) -> Self::State;
+
+    /// One step.
+    fn step(&self, state: &mut Self::State, chooser: &mut impl Chooser) -> Stepped<Self::Kind>;
+
+    /// Memory for fingerprints.
+    fn scratch(&self) -> Self::Scratch;
+
+    /// The fingerprint of a state that is not over.
+    fn fingerprint(&self, state: &Self::State, scratch: &mut Self::Scratch) -> u128;
+}
