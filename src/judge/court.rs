@@ -93,10 +93,10 @@ impl Judge {
     pub fn finish(mut self, names: &[String]) -> Judgement {
         self.settle();
         let goals = self.goals();
+        let cut = self.is_cut();
         let findings = self.findings.finish(names);
-        let unseen = self.store.overflow || self.account.overflow || self.requests.overflow;
         Judgement {
-            verdict: verdict(&findings, self.bound.is_some() || unseen),
+            verdict: verdict(&findings, cut),
             turns: self.turns,
             decode_results: self.rows.decode_results,
             lookahead: self.rows.lookahead(),

@@ -85,8 +85,8 @@ impl World {
         }
         out.word(END);
         self.canon_over(out);
-        let ranks = self.tree.canon(frame.kv_ample && frame.slots_ample, names, out);
-        if !(frame.kv_ample && frame.slots_ample) {
+        let ranks = self.tree.canon(frame.ample, names, out);
+        if !frame.ample {
             for at in 0..out.reqs().len() {
                 let it = &self.reqs[out.reqs()[at].index()];
                 match &it.lock {

@@ -7,11 +7,9 @@ use crate::record::Canon;
 /// What holds of every run of a setup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// KV is never short, whatever the order of things: the budget, its share of outputs and the KV order of the tree
-    /// decide nothing.
-    pub kv_ample: bool,
-    /// State slots are never short: no state is evicted.
-    pub slots_ample: bool,
+    /// Neither KV nor state slots are ever short, whatever the order of things: nothing is evicted, and the budget, its share
+    /// of outputs and the orders of the tree decide nothing.
+    pub ample: bool,
     /// Turns may take no time, so that what is due at one moment need not be due in one order.
     pub clock_matters: bool,
 }
@@ -47,16 +45,12 @@ impl Frame {
             slots += reach + 16;
         }
         let still = super::clock::least(setup.costs.ingest) + super::clock::least(setup.costs.plan) == 0;
-        Frame {
-            kv_ample: kv < u64::from(engine.kv_tokens),
-            slots_ample: slots < u64::from(engine.mamba_slots),
-            clock_matters: still,
-        }
+        Frame { ample: kv < u64::from(engine.kv_tokens) && slots < u64::from(engine.mamba_slots), clock_matters: still }
     }
 
     /// For each request the first one that it can change places with: the same arrival, end and length of a prompt of
-    /// fresh tokens, and nobody names it. `fold` says whether any may.
-    fn classes(setup: &Setup, fold: bool) -> Vec<u32> {
+    /// fresh tokens, and nobody names it.
+    fn classes(setup: &Setup) -> Vec<u32> {
         let requests = &setup.requests;
         let mut named = vec![false; requests.len()];
         for spec in requests {
@@ -81,7 +75,7 @@ impl Frame {
                 && fresh_len(a) == fresh_len(b)
                 && (x.arrive, x.stop, x.max_new, &x.accept) == (y.arrive, y.stop, y.max_new, &y.accept)
         };
-        let first = |index: usize| (0..index).find(|&before| fold && same(before, index)).unwrap_or(index);
+        let first = |index: usize| (0..index).find(|&before| same(before, index)).unwrap_or(index);
         (0..requests.len()).map(|index| first(index) as u32).collect()
     }
 
@@ -89,12 +83,12 @@ impl Frame {
     pub fn canon(setup: &Setup) -> Canon {
         let fresh = |prompt: &Prompt| matches!(prompt, Prompt::Fresh { .. });
         let shares = !setup.requests.iter().all(|spec| fresh(&spec.prompt));
-        Canon::new(Frame::classes(setup, true), shares)
+        Canon::new(Frame::classes(setup), shares)
     }
 
     /// In how many ways interchangeable requests can change places: 1 if there are none.
     pub fn symmetries(setup: &Setup) -> u64 {
-        let classes = Frame::classes(setup, true);
+        let classes = Frame::classes(setup);
         let nth = |index: usize| classes[..=index].iter().filter(|class| **class == classes[index]).count() as u64;
         (0..classes.len()).map(nth).fold(1, u64::saturating_mul)
     }

@@ -1,7 +1,7 @@
 //! The exhaustive search: a frontier of states, each expanded by every list of answers that its next step can be given.
 //!
 //! States are values, kept in the frontier whole; those seen before are told by fingerprint. The frontier is worked off in
-//! blocks of a fixed size: a block is expanded by as many threads as there are, and its successors are taken in one
+//! blocks whose size does not depend on the threads: a block is expanded by as many threads as there are, and its successors are taken in one
 //! order, that of a single thread. So nothing that is reported depends on the number of threads.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -95,16 +95,12 @@ pub fn explore<S: System>(system: &S, open: &Open, order: Order, jobs: usize, li
         let team = Team::new(scope, shared, jobs);
         search.run(shared, order, team, limits)
     });
-    let unique = shared_by_nobody(visited).len();
-    search.finish(unique as u64, bound)
-}
-
-fn shared_by_nobody(visited: RwLock<Visited>) -> Visited {
-    visited.into_inner().expect("no thread panicked")
+    search.finish(bound)
 }
 
 /// A search under way.
 struct Search<K> {
+    /// One for each unique state, by its id.
     trails: Vec<Trail>,
     answers: Vec<u32>,
     transitions: u64,
@@ -139,8 +135,8 @@ impl<K: Clone + Ord + Send> Search<K> {
         let print = shared.system.fingerprint(&start, &mut shared.system.scratch());
         shared.writes(|visited| visited.insert(print));
         let mut frontier = VecDeque::from([Node { id: 0, state: start }]);
-        let mut unique = 1;
         while !frontier.is_empty() {
+            let unique = self.trails.len() as u64;
             if unique >= limits.states_max {
                 return Some(Bound::States);
             }
@@ -158,10 +154,7 @@ impl<K: Clone + Ord + Send> Search<K> {
             ids.extend(block.iter().map(|node| node.id));
             parts.extend(team.expand(shared, block));
             let too_many = parts.iter().any(|part| part.too_many);
-            unique = shared.writes(|visited| {
-                self.take(visited, &ids, parts, &mut frontier);
-                visited.len() as u64
-            });
+            shared.writes(|visited| self.take(visited, &ids, parts, &mut frontier));
             if too_many {
                 return Some(Bound::Answers);
             }
@@ -203,14 +196,12 @@ impl<K: Clone + Ord + Send> Search<K> {
 
     fn find(&mut self, stepped: &Stepped<K>, parent: u32, answers: &[u32], depth: u32) {
         for kind in &stepped.found {
-            let better = |known: &(Path, u64)| depth < known.0.steps;
-            match self.found.get_mut(kind) {
-                Some(known) if !better(known) => known.1 += 1,
-                Some(_) | None => {
-                    let times = self.found.get(kind).map_or(0, |known| known.1);
-                    let path = self.path(parent, answers, depth);
-                    self.found.insert(kind.clone(), (path, times + 1));
-                }
+            let (steps, times) = self.found.get(kind).map_or((u32::MAX, 0), |known| (known.0.steps, known.1));
+            if depth < steps {
+                let path = self.path(parent, answers, depth);
+                self.found.insert(kind.clone(), (path, times + 1));
+            } else if let Some(known) = self.found.get_mut(kind) {
+                known.1 += 1;
             }
         }
     }
@@ -231,10 +222,10 @@ impl<K: Clone + Ord + Send> Search<K> {
         Path { steps, answers: all.into_iter().map(|answer| answer >> 1).collect() }
     }
 
-    fn finish(self, unique: u64, bound: Option<Bound>) -> Explored<K> {
+    fn finish(self, bound: Option<Bound>) -> Explored<K> {
         Explored {
             states: self.transitions + 1,
-            unique,
+            unique: self.trails.len() as u64,
             transitions: self.transitions,
             depth: self.depth,
             bound: bound.or(self.cut.then_some(Bound::Cut)),

@@ -114,21 +114,14 @@ impl<S: System> Team<S> {
             return vec![expand_part(shared, block, PROBE, &mut self.own)];
         }
         let share = block.len().div_ceil(threads);
-        let mut own = block;
-        let mut rest = own.split_off(share);
-        let mut busy = Vec::with_capacity(self.hands.len());
-        let mut first = PROBE + share;
-        for hand in &self.hands {
-            let next = rest.split_off(share.min(rest.len()));
-            let part = std::mem::replace(&mut rest, next);
-            let count = part.len();
-            hand.parts.send((first, part)).expect("a thread of the search waits for parts");
-            busy.push(hand);
-            first += count;
+        let mut rest = block.into_iter();
+        let own = rest.by_ref().take(share).collect();
+        for (hand, nth) in self.hands.iter().zip(1..) {
+            let part = rest.by_ref().take(share).collect();
+            hand.parts.send((PROBE + nth * share, part)).expect("a thread of the search waits for parts");
         }
         let mut done = vec![expand_part(shared, own, PROBE, &mut self.own)];
-        let rest = busy.into_iter().map(|hand| hand.expanded.recv().expect("a part of the search panicked"));
-        done.extend(rest);
+        done.extend(self.hands.iter().map(|hand| hand.expanded.recv().expect("a part of the search panicked")));
         done
     }
 }

@@ -24,11 +24,6 @@ impl Visited {
     pub fn clear(&mut self) {
         self.prints.clear();
     }
-
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.prints.len()
-    }
 }
 
 /// A fingerprint is random already: its lower half is its hash.
