@@ -160,23 +160,7 @@ pub(super) fn renamed(event: Event, name: impl Fn(ReqId) -> ReqId) -> Event {
 /// Nobody arrives by time any more, so how long work takes changes nothing: the shortest will do.
 fn shortest(costs: &Costs) -> Costs {
     let mut costs = costs.clone();
-    for cost in [
-        &mut costs.ingest,
-        &mut costs.plan,
-        &mut costs.prepare,
-        &mut costs.prepare_request,
-        &mut costs.launch,
-        &mut costs.result,
-        &mut costs.result_request,
-        &mut costs.check_recompute,
-        &mut costs.check_mask,
-        &mut costs.boundary_update,
-        &mut costs.gpu_extend,
-        &mut costs.gpu_extend_token,
-        &mut costs.gpu_decode,
-        &mut costs.gpu_decode_request,
-        &mut costs.result_copy,
-    ] {
+    for cost in costs.each_mut() {
         if let Cost::Uniform(lo, _) = *cost {
             *cost = Cost::Fixed(lo);
         }

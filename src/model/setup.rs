@@ -401,6 +401,46 @@ pub struct Costs {
     pub result_copy: Cost,
 }
 
+impl Costs {
+    /// Every cost.
+    pub fn each_mut(&mut self) -> [&mut Cost; 15] {
+        let Costs {
+            ingest,
+            plan,
+            prepare,
+            prepare_request,
+            launch,
+            result,
+            result_request,
+            check_recompute,
+            check_mask,
+            boundary_update,
+            gpu_extend,
+            gpu_extend_token,
+            gpu_decode,
+            gpu_decode_request,
+            result_copy,
+        } = self;
+        [
+            ingest,
+            plan,
+            prepare,
+            prepare_request,
+            launch,
+            result,
+            result_request,
+            check_recompute,
+            check_mask,
+            boundary_update,
+            gpu_extend,
+            gpu_extend_token,
+            gpu_decode,
+            gpu_decode_request,
+            result_copy,
+        ]
+    }
+}
+
 impl Default for Costs {
     fn default() -> Self {
         Costs {

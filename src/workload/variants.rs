@@ -1,4 +1,4 @@
-//! Every variant of an engine, each with real probability. Both functions name every field: one that is new does not
+//! Every variant of an engine, each with real probability. Every field of an engine is named: one that is new does not
 //! compile until it is said here how it varies.
 
 use crate::engine::Chooser;
@@ -109,40 +109,7 @@ pub(super) fn vary<C: Chooser>(draw: &mut Draw<'_, C>, engine: &mut Engine) {
 
 /// Varies costs: a third of them, from nothing to twice their default, half of these drawn anew at every use.
 pub(super) fn vary_costs<C: Chooser>(draw: &mut Draw<'_, C>, costs: &mut Costs) {
-    let Costs {
-        ingest,
-        plan,
-        prepare,
-        prepare_request,
-        launch,
-        result,
-        result_request,
-        check_recompute,
-        check_mask,
-        boundary_update,
-        gpu_extend,
-        gpu_extend_token,
-        gpu_decode,
-        gpu_decode_request,
-        result_copy,
-    } = costs;
-    for cost in [
-        ingest,
-        plan,
-        prepare,
-        prepare_request,
-        launch,
-        result,
-        result_request,
-        check_recompute,
-        check_mask,
-        boundary_update,
-        gpu_extend,
-        gpu_extend_token,
-        gpu_decode,
-        gpu_decode_request,
-        result_copy,
-    ] {
+    for cost in costs.each_mut() {
         let usual = match *cost {
             Cost::Fixed(ns) | Cost::Uniform(_, ns) => ns,
         };
