@@ -11,7 +11,7 @@ use crate::record::{Fact, Record, ReqId, Sink, Tee, Token};
 use crate::report::{Meter, Skew, Timing};
 use crate::rule::{CommittedLen, CompletedMask, MaskLookahead, Paired, TokenLen};
 
-pub use check::{Check, Checked, Found, bound_words, check, counts, replay_choices};
+pub use check::{Check, Checked, Found, bound_words, check, counts, first_of};
 pub use fuzz::{Fuzz, Source, Tally, Times, drawn, fuzz};
 pub use reduce::reduce;
 

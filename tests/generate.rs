@@ -19,16 +19,7 @@ fn made(preset: Preset, seed: u64) -> Setup {
 
 /// The setup as a file, and what is read of that.
 fn read_back(setup: &Setup) -> (String, Result<Setup, String>) {
-    let scenario = Scenario {
-        name: "generated".into(),
-        path: "generated.ron".into(),
-        title: String::new(),
-        rule: None,
-        seed: 0,
-        setup: setup.clone(),
-        vary: Default::default(),
-        expect: Vec::new(),
-    };
+    let scenario = Scenario::of(setup.clone());
     let text = scenario::write(&scenario);
     let read = scenario::parse("generated.ron", &text, "".as_ref(), &runner::rule_names());
     (text, read.map(|scenario| scenario.setup).map_err(|diagnostic| diagnostic.render(false)))

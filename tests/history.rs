@@ -19,21 +19,8 @@ const RARE: Style =
 
 /// The setup as a file has it, without events that no file may hold.
 fn read(setup: &Setup) -> Option<Setup> {
-    let scenario = scenario(setup);
+    let scenario = Scenario::of(setup.clone());
     scenario::parse("x.ron", &scenario::write(&scenario), ".".as_ref(), &[]).ok().map(|scenario| scenario.setup)
-}
-
-fn scenario(setup: &Setup) -> Scenario {
-    Scenario {
-        name: "x".into(),
-        path: "x.ron".into(),
-        title: String::new(),
-        rule: None,
-        seed: 0,
-        setup: setup.clone(),
-        vary: Vary::default(),
-        expect: Vec::new(),
-    }
 }
 
 type Seen = (Kind, Option<String>, Option<u32>, Option<u32>, u32);
@@ -118,7 +105,7 @@ fn try_one(setup: &Setup, style: Style, seed: u64) -> Result<(), TestCaseError> 
     prop_assert_eq!(course_of(setup, &history), course_of(&script, &again));
     prop_assert_eq!(history.judgement.verdict, again.judgement.verdict);
     if read(setup).is_some() {
-        let text = scenario::write(&scenario(&script));
+        let text = scenario::write(&Scenario::of(script.clone()));
         let back = scenario::parse("x.ron", &text, ".".as_ref(), &[]);
         prop_assert!(back.is_ok(), "{:?}\n{text}", back.err());
         prop_assert_eq!(&back.unwrap().setup, &script, "{}", text);

@@ -15,26 +15,6 @@ const TRIES_MAX: usize = 100_000;
 const RARE: Style =
     Style::Weighted(&[("arrival", 300), ("stop", 60), ("abort", 15), ("retract", 50), ("alloc_failure", 200)]);
 
-fn scenario(setup: &Setup) -> Scenario {
-    Scenario {
-        name: "x".into(),
-        path: "x.ron".into(),
-        title: String::new(),
-        rule: None,
-        seed: 0,
-        setup: setup.clone(),
-        vary: Vary::default(),
-        expect: Vec::new(),
-    }
-}
-
-/// The setup as a file has it, if it may stand in one.
-fn valid(setup: &Setup) -> Option<Setup> {
-    let mut scenario = scenario(setup);
-    scenario.setup.turns_max = scenario::turns_max(&setup.requests, &setup.events);
-    scenario::parse("x.ron", &scenario::write(&scenario), ".".as_ref(), &[]).ok().map(|scenario| scenario.setup)
-}
-
 fn shows(judgement: &Judgement, kind: Kind) -> bool {
     judgement.findings.iter().any(|finding| finding.kind == kind && counts(finding))
 }
@@ -48,7 +28,8 @@ fn find(rule: &dyn Rule, kinds: &[Kind], samples: &[Setup]) -> Vec<(Setup, Kind)
         let judgement = runner::run_with(setup, rule, &mut draw(), Keep::default(), None).judgement;
         let new = |kind: &&Kind| shows(&judgement, **kind) && found.iter().all(|(_, found)| found != *kind);
         let Some(&kind) = kinds.iter().find(new) else { continue };
-        let script = concrete(setup, rule, &mut draw(), scenario::turns_max).and_then(|script| valid(&script));
+        let script =
+            concrete(setup, rule, &mut draw(), scenario::turns_max).and_then(|script| scenario::as_read(&script));
         found.extend(script.filter(|script| script.requests.len() > 2).map(|script| (script, kind)));
     }
     found
@@ -58,15 +39,19 @@ fn check(rule: &dyn Rule, kinds: &[Kind], samples: &[Setup]) {
     let found = find(rule, kinds, samples);
     assert!(!found.is_empty(), "{} goes free", rule.name());
     for (script, kind) in found {
-        let small = runner::reduce(script.clone(), rule, kind, &valid, TRIES_MAX);
-        let text = scenario::write(&scenario(&small));
+        let small = runner::reduce(script.clone(), rule, kind, &scenario::as_read, TRIES_MAX);
+        let text = scenario::write(&Scenario::of(small.clone()));
         println!("{}, {kind:?}, {:?}:\n{text}", rule.name(), measure(&small));
         let judgement = runner::run_with(&small, rule, &mut Scripted, Keep::default(), None).judgement;
         assert!(shows(&judgement, kind), "{text}");
         assert!(small.requests.len() <= 3, "{text}");
-        let again = runner::reduce(script, rule, kind, &valid, TRIES_MAX);
-        assert_eq!(scenario::write(&scenario(&again)), text);
-        assert_eq!(runner::reduce(small.clone(), rule, kind, &valid, TRIES_MAX), small, "no fixpoint: {text}");
+        let again = runner::reduce(script, rule, kind, &scenario::as_read, TRIES_MAX);
+        assert_eq!(scenario::write(&Scenario::of(again.clone())), text);
+        assert_eq!(
+            runner::reduce(small.clone(), rule, kind, &scenario::as_read, TRIES_MAX),
+            small,
+            "no fixpoint: {text}"
+        );
     }
 }
 
@@ -90,5 +75,5 @@ fn findings_of_wrong_lazy_rules_become_small() {
 fn what_does_not_show_the_kind_stays_as_it_is() {
     let rule = &WRONG[0].0;
     let setup = samples().remove(0);
-    assert_eq!(runner::reduce(setup.clone(), rule, Kind::Leak, &valid, TRIES_MAX), setup);
+    assert_eq!(runner::reduce(setup.clone(), rule, Kind::Leak, &scenario::as_read, TRIES_MAX), setup);
 }

@@ -2,14 +2,15 @@
 //! `check --out` writes it, but that the strategy stays what it is.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use overlapsim::command::expectation;
 use overlapsim::history;
-use overlapsim::judge::{Judgement, Kind, Verdict};
-use overlapsim::model::{Rule, Setup, Vary};
+use overlapsim::judge::Kind;
+use overlapsim::model::{Rule, Setup};
 use overlapsim::report::name;
-use overlapsim::runner::{self, Found, Keep, counts};
-use overlapsim::scenario::{self, Expect, ExpectFinding, ExpectVerdict, Scenario};
+use overlapsim::runner::{self, Found, Keep, first_of};
+use overlapsim::scenario::{self, Scenario};
 use overlapsim::search::Replay;
 
 use crate::cases::{Case, STRATEGIES};
@@ -74,7 +75,7 @@ fn text(rule: &str, kind: Kind, shortest: &Shortest, named: &str) -> String {
     // A fault of one strategy stays one of that strategy.
     let valid = |setup: &Setup| {
         let same = setup.engine.strategy == strategy && setup.engine.overlap == overlap;
-        same.then(|| read(setup)).flatten()
+        same.then(|| scenario::as_read(setup)).flatten()
     };
     let open = vary.open();
     let script =
@@ -83,8 +84,7 @@ fn text(rule: &str, kind: Kind, shortest: &Shortest, named: &str) -> String {
     let small = runner::reduce(script, rule, kind, &valid, TRIES_MAX);
     let judge = |rule: &dyn Rule| runner::run(&small, rule, 0, Keep::default(), None).judgement;
     let judgement = judge(rule);
-    let finding = judgement.findings.iter().find(|finding| counts(finding) && finding.kind == kind);
-    let reason = &finding.expect("what was made small still shows it").reason;
+    let reason = &first_of(&judgement, kind).expect("what was made small still shows it").reason;
     let Case { release, grid, prompt, .. } = case;
     let title = format!(
         "{}: {reason}. Found among all timings of one request of {prompt} tokens and two prefills, {release}, G = {grid}, \
@@ -94,51 +94,12 @@ fn text(rule: &str, kind: Kind, shortest: &Shortest, named: &str) -> String {
     );
     let every = runner::rule_names();
     let every = every.iter().map(|rule| runner::rule(rule).expect("the rule exists"));
-    let expect = every.map(|rule| expectation(rule.name(), &judge(rule), &small.names)).collect();
-    let mut scenario = of(&small);
+    let expect = every.map(|rule| expectation(rule, &judge(rule), &small.names)).collect();
+    let mut scenario = Scenario::of(small);
     scenario.expect = expect;
     scenario.rule = Some(rule.name().to_string());
     scenario.title = title;
     let text = scenario::write(&scenario);
     let (title, rest) = text.split_once('\n').expect("a scenario has lines");
     format!("{title}\n// overlapsim run scenarios/findings/{named} --timeline\n{rest}")
-}
-
-fn of(setup: &Setup) -> Scenario {
-    Scenario {
-        name: String::new(),
-        path: PathBuf::new(),
-        title: String::new(),
-        rule: None,
-        seed: 0,
-        setup: setup.clone(),
-        vary: Vary::default(),
-        expect: Vec::new(),
-    }
-}
-
-/// The setup as a file has it, if it may stand in one.
-fn read(setup: &Setup) -> Option<Setup> {
-    let mut scenario = of(setup);
-    scenario.setup.turns_max = scenario::turns_max(&setup.requests, &setup.events);
-    scenario::parse("small.ron", &scenario::write(&scenario), "".as_ref(), &[]).ok().map(|scenario| scenario.setup)
-}
-
-fn expectation(rule: &str, judgement: &Judgement, names: &[String]) -> Expect {
-    let verdict = match judgement.verdict {
-        Verdict::Clean => ExpectVerdict::Clean,
-        Verdict::Lossy => ExpectVerdict::Lossy,
-        Verdict::Inconclusive => ExpectVerdict::Inconclusive,
-        Verdict::Corrupt => ExpectVerdict::Corrupt,
-        Verdict::Broken => ExpectVerdict::Broken,
-    };
-    let findings = judgement.findings.iter().filter(|finding| counts(finding)).map(|finding| ExpectFinding {
-        kind: name::kind(finding.kind).to_string(),
-        request: finding.req.map(|req| names[req.index()].clone()),
-        label: finding.label,
-        holds: finding.holds,
-        turn: Some(finding.turn),
-        slot: finding.slot.map(|slot| slot.0),
-    });
-    Expect { rule: rule.to_string(), verdict, findings: findings.collect() }
 }

@@ -111,11 +111,7 @@ fn report(
     let explored = &checked.explored;
     let findings =
         checked.findings.iter().map(|found| finding(scenario, rule, found, out)).collect::<Result<Vec<_>, _>>()?;
-    let reached = Goals::from_bits(explored.goals);
-    let names = |wanted: bool| {
-        let those = Goals::ALL.iter().filter(|goal| reached.contains(*goal) == wanted);
-        those.map(|goal| goal.name()).collect()
-    };
+    let (goals, goals_missed) = Goals::from_bits(explored.goals).names();
     Ok(CheckReport {
         rule: checked.rule,
         verdict: name::verdict(checked.verdict),
@@ -132,8 +128,8 @@ fn report(
         },
         vary: open_names(scenario),
         warnings: open_warnings(scenario),
-        goals: names(true),
-        goals_missed: names(false),
+        goals,
+        goals_missed,
         scenario: scenario.path.to_string_lossy().into_owned(),
     })
 }

@@ -88,8 +88,7 @@ pub fn conform_to_text(args: &ConformArgs) -> Result<(String, ConformSummary), F
     known_rule(args.rule.as_deref())?;
     let options =
         Options { plan: args.plan, rule: args.rule.as_deref(), release, rules: &runner::rule_or_release, adjust: None };
-    let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let jobs = args.jobs.unwrap_or(cores).max(1);
+    let jobs = args.jobs.unwrap_or_else(super::progress::cores).max(1);
     let mut summary = compare(&sources, &options, jobs, &|source, index| replay_line(args, source, index));
     for ((at, index), differing) in summary.differing.iter_mut().take(EXPLAINED_MAX) {
         differing.tried = true;

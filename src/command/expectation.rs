@@ -21,7 +21,7 @@ pub(super) fn verdict(expected: ExpectVerdict) -> Verdict {
 }
 
 /// The expectation that a run meets.
-pub(super) fn expectation(rule: &dyn Rule, judgement: &Judgement, names: &[String]) -> Expect {
+pub fn expectation(rule: &dyn Rule, judgement: &Judgement, names: &[String]) -> Expect {
     let known = VERDICTS.iter().find(|known| known.0 == judgement.verdict);
     Expect {
         rule: rule.name().to_string(),

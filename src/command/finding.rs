@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use crate::engine::Chooser;
 use crate::history;
 use crate::judge::Kind;
-use crate::model::{Rule, Setup, Vary};
+use crate::model::{Rule, Setup};
 use crate::report::name;
-use crate::runner::{self, Keep, counts};
+use crate::runner::{self, Keep, first_of};
 use crate::scenario::{self, Scenario};
 
 use super::expectation::expectation;
@@ -69,14 +69,13 @@ impl Finder<'_> {
     ) -> Result<Option<String>, Failure> {
         let Finder { setup, rule, kind, by, of, stem } = *self;
         let script = history::concrete(setup, rule, &mut chooser(), scenario::turns_max);
-        let Some(script) = script.and_then(|script| valid(&script)) else { return Ok(None) };
+        let Some(script) = script.and_then(|script| scenario::as_read(&script)) else { return Ok(None) };
         // Under another strategy it would be another fault.
-        let same = |setup: &Setup| valid(setup).filter(|read| read.engine.strategy == script.engine.strategy);
+        let same =
+            |setup: &Setup| scenario::as_read(setup).filter(|read| read.engine.strategy == script.engine.strategy);
         let least = runner::reduce(script.clone(), rule, kind, &same, TRIES_MAX);
         let judgement = runner::run(&least, rule, 0, Keep::default(), None).judgement;
-        let Some(finding) = judgement.findings.iter().find(|finding| counts(finding) && finding.kind == kind) else {
-            return Ok(None);
-        };
+        let Some(finding) = first_of(&judgement, kind) else { return Ok(None) };
         let seed = seed.map_or(String::new(), |seed| format!("-{seed}"));
         let file = format!("{}-{}-{}{seed}.ron", file_word(stem), rule.name(), name::kind(kind));
         let request = finding.req.map_or(String::new(), |req| format!("{}: ", least.name(req)));
@@ -93,10 +92,8 @@ impl Finder<'_> {
             path: path.clone(),
             title: reason.replace(char::is_control, " "),
             rule: Some(rule.name().to_string()),
-            seed: 0,
             expect: vec![expectation(rule, &judgement, &least.names)],
-            vary: Vary::default(),
-            setup: least,
+            ..Scenario::of(least)
         };
         let text = scenario::write(&small);
         let (title, rest) = text.split_once('\n').expect("a scenario has lines");
@@ -110,22 +107,4 @@ fn file_word(name: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '-' };
     let word: String = name.chars().map(plain).take(80).collect();
     if word.is_empty() { "scenario".to_string() } else { word }
-}
-
-/// A setup as a scenario file gives it, if one can.
-fn valid(setup: &Setup) -> Option<Setup> {
-    let mut setup = setup.clone();
-    setup.turns_max = scenario::turns_max(&setup.requests, &setup.events);
-    let scenario = Scenario {
-        name: String::new(),
-        path: PathBuf::new(),
-        title: String::new(),
-        rule: None,
-        seed: 0,
-        setup,
-        vary: Vary::default(),
-        expect: Vec::new(),
-    };
-    let text = scenario::write(&scenario);
-    scenario::parse("small.ron", &text, Path::new(""), &[]).ok().map(|scenario| scenario.setup)
 }

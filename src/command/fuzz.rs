@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::judge::{Goals, Kind, Verdict};
+use crate::judge::{Kind, Verdict};
 use crate::model::Rule;
 use crate::record::fingerprint;
 use crate::report::{FuzzFinding, FuzzReport, FuzzRule, Verdicts, fuzz_text, name};
-use crate::runner::{self, Fuzz, Keep, Source, Tally, counts, drawn};
+use crate::runner::{self, Fuzz, Keep, Source, Tally, drawn, first_of};
 use crate::scenario::{self, Scenario};
 use crate::search::{Draw, Style};
 use crate::workload::Preset;
@@ -170,10 +170,8 @@ impl Told<'_> {
 
     fn rule(&self, rule: &'static dyn Rule, tally: &Tally) -> Result<FuzzRule, Failure> {
         let runs = |verdict| tally.verdicts.get(&verdict).copied().unwrap_or(0);
-        let names = |wanted: bool| {
-            let those = Goals::ALL.iter().filter(|goal| tally.goals.contains(*goal) == wanted);
-            those.map(|goal| goal.name().to_string()).collect()
-        };
+        let (reached, missed) = tally.goals.names();
+        let owned = |names: Vec<&str>| names.into_iter().map(str::to_string).collect();
         let findings = tally.kinds.iter().map(|(&kind, times)| self.finding(rule, kind, times.runs, times.seed));
         Ok(FuzzRule {
             rule: rule.name().to_string(),
@@ -190,8 +188,8 @@ impl Told<'_> {
             due: tally.checkpoints[0],
             lost: tally.checkpoints[1],
             findings: findings.collect::<Result<_, _>>()?,
-            goals: names(true),
-            goals_missed: names(false),
+            goals: owned(reached),
+            goals_missed: owned(missed),
         })
     }
 
@@ -200,8 +198,7 @@ impl Told<'_> {
         let (setup, open) = drawn(self.asked.source, seed);
         let mut draw = Draw::new(&open, self.asked.style, seed);
         let judgement = runner::run_with(&setup, rule, &mut draw, Keep::default(), None).judgement;
-        let finding = judgement.findings.iter().find(|finding| counts(finding) && finding.kind == kind);
-        let finding = finding.expect("a run is a function of its seed");
+        let finding = first_of(&judgement, kind).expect("a run is a function of its seed");
         let replay = match (&self.scenario, self.args.preset) {
             (Some(scenario), _) => replay_line(&scenario.path, rule.name(), Some(seed), Some(draw.answers())),
             (None, preset) => {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::judge::Goals;
-use crate::report::{FuzzReport, FuzzRule, name};
+use crate::report::{FuzzReport, name};
 
 use super::fuzz::rendered;
 use super::output::{Exit, Failure, print, shell_word};
@@ -65,8 +65,7 @@ pub fn merge_to_text(paths: &[PathBuf], format: Format) -> Result<(String, Exit)
     let kind = |text: &str| name::kind_from_name(text).map_or(usize::MAX, |kind| kind as usize);
     let goal = |text: &str| Goals::ALL.iter().position(|goal| goal.name() == text).unwrap_or(usize::MAX);
     sum.rules.iter_mut().for_each(|rule| rule.sort(kind, goal));
-    let worst = |rule: &FuzzRule| name::verdict_from_name(rule.verdicts.worst()).expect("a verdict has a name");
-    let exit = sum.rules.iter().map(|rule| Exit::from(worst(rule))).max().unwrap_or(Exit::Good);
+    let exit = sum.rules.iter().map(|rule| Exit::from(rule.verdicts.worst())).max().unwrap_or(Exit::Good);
     Ok((rendered(&sum, format), exit))
 }
 

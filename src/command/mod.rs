@@ -19,6 +19,7 @@ mod test;
 pub use check::{CheckArgs, OrderWord, check, check_to_text};
 pub use conform::{ConformArgs, PlanWord, conform, conform_to_text};
 pub use diff::diff;
+pub use expectation::expectation;
 pub use fuzz::{FuzzArgs, StyleWord, fuzz, fuzz_to_text};
 pub use graph::{GraphArgs, GraphFormat, graph, graph_to_text};
 pub use import::{ImportArgs, ScenarioFormat, import, write_scenario};

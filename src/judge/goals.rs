@@ -133,6 +133,13 @@ impl Goals {
         Goals(bits & Goals::ALL.0)
     }
 
+    /// The names of the goals that are in the set, and of those that are not.
+    pub fn names(self) -> (Vec<&'static str>, Vec<&'static str>) {
+        let (reached, missed): (Vec<Goal>, Vec<Goal>) = Goal::ALL.iter().partition(|goal| self.contains(**goal));
+        let names = |goals: Vec<Goal>| goals.into_iter().map(Goal::name).collect();
+        (names(reached), names(missed))
+    }
+
     /// Adds a goal.
     #[inline]
     pub fn insert(&mut self, goal: Goal) {

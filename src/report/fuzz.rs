@@ -4,8 +4,11 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
+use crate::judge::Verdict;
+
 use super::check::goals;
 use super::layout::{row, wrap};
+use super::name;
 
 /// What a random search came to. Written as JSON, read back to be added up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -70,15 +73,21 @@ pub struct Verdicts {
 }
 
 impl Verdicts {
-    /// The counts, from best to worst, with their names.
-    pub fn all(&self) -> [(&'static str, u64); 5] {
+    /// The counts, from best to worst.
+    pub fn all(&self) -> [(Verdict, u64); 5] {
         let Verdicts { clean, lossy, inconclusive, corrupt, broken } = *self;
-        [("clean", clean), ("lossy", lossy), ("inconclusive", inconclusive), ("corrupt", corrupt), ("broken", broken)]
+        [
+            (Verdict::Clean, clean),
+            (Verdict::Lossy, lossy),
+            (Verdict::Inconclusive, inconclusive),
+            (Verdict::Corrupt, corrupt),
+            (Verdict::Broken, broken),
+        ]
     }
 
-    /// The worst of them, by name: clean if there are none.
-    pub fn worst(&self) -> &'static str {
-        self.all().iter().rev().find(|(_, runs)| *runs > 0).map_or("clean", |(name, _)| name)
+    /// The worst of them: clean if there are none.
+    pub fn worst(&self) -> Verdict {
+        self.all().iter().rev().find(|(_, runs)| *runs > 0).map_or(Verdict::Clean, |(verdict, _)| *verdict)
     }
 }
 
@@ -145,7 +154,7 @@ impl FuzzRule {
         a.inconclusive += b.inconclusive;
         a.corrupt += b.corrupt;
         a.broken += b.broken;
-        self.verdict = self.verdicts.worst().to_string();
+        self.verdict = name::verdict(self.verdicts.worst()).to_string();
         for at in 0..2 {
             self.lookahead[at] += other.lookahead[at];
         }
@@ -194,8 +203,11 @@ pub fn fuzz_text(report: &FuzzReport) -> String {
             rule.verdict, report.source, rule.rule, report.strategy
         );
         let verdicts = rule.verdicts.all();
-        let told: Vec<String> =
-            verdicts.iter().filter(|(_, runs)| *runs > 0).map(|(name, runs)| format!("{runs} {name}")).collect();
+        let told: Vec<String> = verdicts
+            .iter()
+            .filter(|(_, runs)| *runs > 0)
+            .map(|(of, runs)| format!("{runs} {}", name::verdict(*of)))
+            .collect();
         let told = if told.is_empty() { "none".to_string() } else { told.join(", ") };
         row(&mut out, "runs", &format!("{}: {told}", rule.runs));
         let [level, ahead] = rule.lookahead;

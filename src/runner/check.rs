@@ -6,7 +6,7 @@ use crate::model::{Every, Frame, Machine, Rule, Setup, World};
 use crate::record::{Canon, fingerprint};
 use crate::search::{self, Bound, Explored, Limits, Order, Path, Replay, Stepped, System};
 
-use super::{Keep, Outcome, run_with};
+use super::{Keep, run_with};
 
 /// What `check` is asked to do.
 pub struct Check<'a> {
@@ -33,8 +33,6 @@ pub struct Found {
     pub path: Path,
     /// How many steps of the search found one of this kind.
     pub times: u64,
-    /// The judgement of the replay.
-    pub judgement: Judgement,
 }
 
 /// What came of a search.
@@ -68,10 +66,10 @@ pub fn check(check: &Check<'_>, limits: Limits<'_>) -> Checked {
         .found
         .iter()
         .map(|(&kind, (path, times))| {
-            let Outcome { judgement, .. } = replay_choices(setup, rule, open, &path.answers).0;
-            let finding = judgement.findings.iter().find(|finding| counts(finding) && finding.kind == kind);
-            let finding = finding.expect("a replay of its choices shows what the search found").clone();
-            Found { finding, path: path.clone(), times: *times, judgement }
+            let mut chooser = Replay::new(open, &path.answers, None);
+            let judgement = run_with(setup, rule, &mut chooser, Keep::default(), None).judgement;
+            let finding = first_of(&judgement, kind).expect("a replay of its choices shows what the search found");
+            Found { finding: finding.clone(), path: path.clone(), times: *times }
         })
         .collect();
     let worst = findings.iter().map(|found| weight(&found.finding)).max().unwrap_or(Verdict::Clean);
@@ -79,17 +77,17 @@ pub fn check(check: &Check<'_>, limits: Limits<'_>) -> Checked {
     Checked { rule: rule.name(), verdict, explored, symmetries: Frame::symmetries(setup), findings }
 }
 
-/// Runs `setup` with the answers of a list, and by the script where it ends, with the shortest durations, as the search
-/// does. Also says where the list did not fit.
-pub fn replay_choices(
-    setup: &Setup,
-    rule: &dyn Rule,
-    open: &Open,
-    choices: &[u32],
-) -> (Outcome, Option<search::Misfit>) {
-    let mut chooser = Replay::new(open, choices, None);
-    let outcome = run_with(setup, rule, &mut chooser, Keep::default(), None);
-    (outcome, chooser.misfit())
+/// The first finding of a kind that is a fault of its own.
+pub fn first_of(judgement: &Judgement, kind: Kind) -> Option<&Finding> {
+    judgement.findings.iter().find(|finding| counts(finding) && finding.kind == kind)
+}
+
+/// The kinds of the findings that are faults of their own, each once.
+pub(super) fn kinds(findings: &[Finding]) -> Vec<Kind> {
+    let mut kinds: Vec<Kind> = findings.iter().filter(|finding| counts(finding)).map(|finding| finding.kind).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    kinds
 }
 
 /// Whether a finding is a fault of its own.
@@ -136,15 +134,12 @@ impl System for Timings<'_> {
         let out_of_turns = state.turns >= self.setup.turns_max;
         let over = ended.is_some() || out_of_turns;
         let (findings, mut goals) = state.judge.take_findings(ended.is_some());
-        let mut found: Vec<Kind> = findings.iter().filter(|finding| counts(finding)).map(|it| it.kind).collect();
-        found.sort_unstable();
-        found.dedup();
         let cut_short = ended.is_none() && out_of_turns;
         if cut_short {
             goals.insert(Goal::Bound);
         }
         let cut = state.judge.is_cut() || cut_short;
-        Stepped { over, cut, found, goals: goals.bits() }
+        Stepped { over, cut, found: kinds(&findings), goals: goals.bits() }
     }
 
     fn scratch(&self) -> Canon {

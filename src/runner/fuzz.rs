@@ -8,7 +8,7 @@ use crate::model::{Every, Machine, Rule, Setup, Vary};
 use crate::search::{Draw, Style, in_order};
 use crate::workload::{Preset, generate};
 
-use super::counts;
+use super::check::kinds;
 
 /// Seeds that one thread takes at once.
 const BATCH: u64 = 64;
@@ -80,10 +80,7 @@ impl Tally {
         self.checkpoints[0] += judgement.checkpoints.due;
         self.checkpoints[1] += judgement.checkpoints.lost;
         self.goals = self.goals.union(judgement.goals);
-        let mut kinds: Vec<Kind> = judgement.findings.iter().filter(|f| counts(f)).map(|f| f.kind).collect();
-        kinds.sort_unstable();
-        kinds.dedup();
-        for kind in kinds {
+        for kind in kinds(&judgement.findings) {
             self.found(kind, Times { runs: 1, seed });
         }
     }

@@ -6,7 +6,7 @@ use crate::judge::{Kind, Verdict};
 use crate::model::{Rule, Setup};
 use crate::search;
 
-use super::{Keep, counts, run_with};
+use super::{Keep, first_of, run_with};
 
 /// The smallest setup on the way down from `setup` in which `rule` shows a fault of this kind by script alone, with a
 /// verdict that is no worse: what only loses checkpoints goes on to only lose them. `valid` says what a file would make of
@@ -36,7 +36,7 @@ pub fn reduce(
 /// The verdict of a scripted run, if it has a fault of this kind.
 fn shown(setup: &Setup, rule: &dyn Rule, kind: Kind) -> Option<Verdict> {
     let judgement = run_with(setup, rule, &mut Scripted, Keep::default(), None).judgement;
-    judgement.findings.iter().any(|finding| finding.kind == kind && counts(finding)).then_some(judgement.verdict)
+    first_of(&judgement, kind).map(|_| judgement.verdict)
 }
 
 /// A run that a bound cut short is of a class of its own.

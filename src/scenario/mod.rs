@@ -63,6 +63,30 @@ pub struct Scenario {
     pub expect: Vec<Expect>,
 }
 
+impl Scenario {
+    /// A scenario that is a setup and no more: without a file, a name, or anything expected or open.
+    pub fn of(setup: Setup) -> Scenario {
+        Scenario {
+            name: String::new(),
+            path: PathBuf::new(),
+            title: String::new(),
+            rule: None,
+            seed: 0,
+            setup,
+            vary: Vary::default(),
+            expect: Vec::new(),
+        }
+    }
+}
+
+/// A setup as a reader has it of the file that it is written to, with the bound on turns of a file that names none; nothing if
+/// no file may hold it.
+pub fn as_read(setup: &Setup) -> Option<Setup> {
+    let turns_max = turns_max(&setup.requests, &setup.events);
+    let text = write(&Scenario::of(Setup { turns_max, ..setup.clone() }));
+    parse("setup.ron", &text, Path::new(""), &[]).ok().map(|scenario| scenario.setup)
+}
+
 /// Reads a scenario file; a `trace` path is relative to its directory. `rules` are the names that `rule` and `expect`
 /// may use.
 ///

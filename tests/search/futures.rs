@@ -9,11 +9,11 @@ use overlapsim::judge::{Judge, Kind, Options};
 use overlapsim::model::{Every, Frame, Machine, Rule, Setup, World};
 use overlapsim::record::{Canon, Fact, Owner, ReqId, Sink, Tee, Token, fingerprint};
 use overlapsim::runner::counts;
-use overlapsim::scenario;
+use overlapsim::scenario::{self, Scenario};
 use overlapsim::search::Enumerate;
 
 use super::reduction::rules;
-use super::small::{Dice, scenario as scenario_of, small};
+use super::small::{Dice, small};
 
 /// Setups that are drawn.
 const SEEDS: u64 = 400;
@@ -169,7 +169,7 @@ fn look(seed: u64, setup: &Setup, open: &Open, rule: &dyn Rule) -> Option<[usize
     let mut known = BTreeMap::new();
     for (node, future) in nodes.iter().zip(futures(&nodes)) {
         if *known.entry(node.print).or_insert(future) != future {
-            let text = scenario::write(&scenario_of(setup));
+            let text = scenario::write(&Scenario::of(setup.clone()));
             panic!(
                 "seed {seed} under {}, {open:?}: two states with two futures are taken for one\n{text}",
                 rule.name()

@@ -9,7 +9,6 @@ use overlapsim::scenario;
 use overlapsim::search::{Draw, Limits, Order, Replay, Style};
 
 use super::common::planted::{RIGHT, RIGHT_LAZY, WRONG, WRONG_LAZY};
-use super::small::valid;
 
 const TRIES_MAX: usize = 100_000;
 const JITTER: Style = Style::Weighted(&[("arrival", 150), ("stop", 60)]);
@@ -49,8 +48,8 @@ fn fuzz(setup: &Setup, vary: Vary, rule: &'static dyn Rule) -> Vec<(Kind, u64)> 
 }
 
 fn becomes_small(script: Option<Setup>, rule: &dyn Rule, kind: Kind) {
-    let script = script.and_then(|script| valid(&script)).expect("a history can be written as a script");
-    let small = runner::reduce(script, rule, kind, &valid, TRIES_MAX);
+    let script = script.and_then(|script| scenario::as_read(&script)).expect("a history can be written as a script");
+    let small = runner::reduce(script, rule, kind, &scenario::as_read, TRIES_MAX);
     assert!(small.requests.len() <= 3, "{}: {kind:?}", rule.name());
     let judgement = runner::run(&small, rule, 0, runner::Keep::default(), None).judgement;
     assert!(judgement.findings.iter().any(|finding| finding.kind == kind), "{}: {kind:?}", rule.name());

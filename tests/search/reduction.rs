@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use overlapsim::judge::{Judge, Kind, Options, Verdict};
 use overlapsim::model::{Every, Machine, Rule, Setup, Strategy, Vary};
 use overlapsim::runner::{self, Check, Checked, counts};
-use overlapsim::scenario;
+use overlapsim::scenario::{self, Scenario};
 use overlapsim::search::{Bound, Draw, Limits, Order, Style};
 
 use super::common::planted::{RIGHT, RIGHT_LAZY, WRONG, WRONG_LAZY};
-use super::small::{Dice, scenario as scenario_of, small};
+use super::small::{Dice, small};
 
 /// Setups that are drawn.
 const SEEDS: u64 = 460;
@@ -79,7 +79,7 @@ fn compare(seed: u64, setup: &Setup, vary: Vary, rule: &dyn Rule) -> Option<Told
     }
     let want = told(&literal);
     let wrong = |what: &str, got: &dyn std::fmt::Debug| {
-        let text = scenario::write(&scenario_of(setup));
+        let text = scenario::write(&Scenario::of(setup.clone()));
         panic!("seed {seed} under {}, {vary:?}, {what}: letter by letter {want:?}, got {got:?}\n{text}", rule.name())
     };
     for jobs in [1, 2] {

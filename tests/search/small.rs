@@ -1,14 +1,12 @@
 //! Random setups so small that all their timings can be searched letter by letter, with something open in each.
 
-use std::path::PathBuf;
-
 use overlapsim::engine::Time;
 use overlapsim::model::{
     Accept, Arrive, CopyOnWrite, Cost, Costs, Engine, Event, Exhaustion, MixedTracking, Prompt, Release, RequestSpec,
     ResultQueue, Setup, SlotFree, Snapshot, Spec, Stop, Strategy, Vary,
 };
 use overlapsim::record::ReqId;
-use overlapsim::scenario::{self, Scenario};
+use overlapsim::scenario;
 
 /// Draws by seed: splitmix64.
 pub struct Dice(pub u64);
@@ -70,7 +68,7 @@ pub fn small(seed: u64) -> Option<(Setup, Vary)> {
         vary = Vary { arrivals: true, stops: dice.one_in(2), ..Vary::default() };
     }
     setup.turns_max = scenario::turns_max(&setup.requests, &setup.events);
-    valid(&setup).map(|setup| (setup, vary))
+    scenario::as_read(&setup).map(|setup| (setup, vary))
 }
 
 /// One long request, and one or two short ones that come in between at some time: when these are over, the machine is where it
@@ -228,25 +226,4 @@ fn vary(dice: &mut Dice, setup: &Setup) -> Vary {
         }
     }
     vary
-}
-
-/// The scenario of a setup.
-pub fn scenario(setup: &Setup) -> Scenario {
-    Scenario {
-        name: "x".into(),
-        path: PathBuf::from("x.ron"),
-        title: String::new(),
-        rule: None,
-        seed: 0,
-        setup: setup.clone(),
-        vary: Vary::default(),
-        expect: Vec::new(),
-    }
-}
-
-/// The setup as a file has it, if it may stand in one.
-pub fn valid(setup: &Setup) -> Option<Setup> {
-    let mut scenario = scenario(setup);
-    scenario.setup.turns_max = scenario::turns_max(&setup.requests, &setup.events);
-    scenario::parse("x.ron", &scenario::write(&scenario), ".".as_ref(), &[]).ok().map(|scenario| scenario.setup)
 }
