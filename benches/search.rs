@@ -14,16 +14,7 @@ fn read(text: &str) -> Scenario {
 }
 
 /// One request, and three prefills at any turn.
-const INTERLEAVED: &str = r#"(
-    engine: (track_interval: 4, mamba_chunk: 4),
-    requests: [
-        (id: "a", prompt: Fresh(1), stop: Length(12)),
-        (id: "b", prompt: Fresh(1), stop: Length(1)),
-        (id: "c", prompt: Fresh(1), stop: Length(1)),
-        (id: "d", prompt: Fresh(1), stop: Length(1)),
-    ],
-    vary: (arrivals: true, stops: true),
-)"#;
+const INTERLEAVED: &str = include_str!("../scenarios/check/interleaved.ron");
 
 /// A conversation: every request extends the one before, which may have stopped anywhere. Every length of every request
 /// makes other tokens, so that nearly every state differs from every other.

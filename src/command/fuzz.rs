@@ -199,20 +199,9 @@ impl Told<'_> {
         let mut draw = Draw::new(&open, self.asked.style, seed);
         let judgement = runner::run_with(&setup, rule, &mut draw, Keep::default(), None).judgement;
         let finding = first_of(&judgement, kind).expect("a run is a function of its seed");
-        let replay = match (&self.scenario, self.args.preset) {
-            (Some(scenario), _) => replay_line(&scenario.path, rule.name(), Some(seed), Some(draw.answers())),
-            (None, preset) => {
-                let (preset, style) = (preset.map_or("", Preset::name), self.args.strategy.name());
-                let rule = rule.name();
-                let seeds = format!("{seed}..{}", seed.saturating_add(1));
-                format!(
-                    "overlapsim fuzz --generate {preset} --seeds {seeds} --strategy {style} --rule {rule} --out found"
-                )
-            }
-        };
+        let (preset, style) = (self.args.preset.map_or("", Preset::name), self.args.strategy.name());
         let written = match self.out {
             Some(out) => {
-                let (preset, style) = (self.args.preset.map_or("", Preset::name), self.args.strategy.name());
                 let stem = self.scenario.map_or(preset, |scenario| &scenario.name);
                 let generated = if self.scenario.is_some() { "" } else { "generated " };
                 let of = format!("{generated}{stem}, seed {seed}, {style},");
@@ -220,6 +209,17 @@ impl Told<'_> {
                 finder.write(out, Some(seed), || Draw::new(&open, self.asked.style, seed))?
             }
             None => None,
+        };
+        let replay = match (self.scenario, &written) {
+            (Some(scenario), _) => replay_line(&scenario.path, rule.name(), Some(seed), Some(draw.answers())),
+            // What was generated is in no other file.
+            (None, Some(path)) => replay_line(Path::new(path), rule.name(), None, None),
+            (None, None) => {
+                let (end, rule) = (seed.saturating_add(1), rule.name());
+                format!(
+                    "overlapsim fuzz --generate {preset} --seeds {seed}..{end} --strategy {style} --rule {rule} --out found"
+                )
+            }
         };
         Ok(FuzzFinding {
             kind: name::kind(kind).to_string(),
@@ -230,11 +230,7 @@ impl Told<'_> {
             reason: finding.reason.clone(),
             runs,
             seed,
-            replay: match (&written, self.scenario) {
-                // What was generated is in no other file.
-                (Some(path), None) => replay_line(Path::new(path), rule.name(), None, None),
-                (Some(_) | None, _) => replay,
-            },
+            replay,
             scenario: written,
         })
     }

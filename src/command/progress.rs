@@ -14,12 +14,33 @@ const QUIET: Duration = Duration::from_secs(1);
 /// Outputs between two looks at the clock.
 const STRIDE: u64 = 4096;
 
+/// A bar that goes away with its owner.
+struct Bar(ProgressBar);
+
+impl Bar {
+    fn new(bar: ProgressBar, template: &str) -> Bar {
+        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        Bar(bar.with_style(style))
+    }
+
+    /// None where nobody looks.
+    fn on_terminal(bar: ProgressBar, template: &str) -> Option<Bar> {
+        std::io::stderr().is_terminal().then(|| Bar::new(bar, template))
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
 /// Counts outputs and shows them. The clock is read for display only: nothing that is computed depends on it.
 pub(super) struct Progress {
     started: Instant,
     expected: u64,
     done: u64,
-    bar: Option<ProgressBar>,
+    bar: Option<Bar>,
     terminal: bool,
 }
 
@@ -43,20 +64,11 @@ impl Progress {
             return;
         }
         if self.bar.is_none() && self.started.elapsed() > QUIET {
-            let style = ProgressStyle::with_template("{bar:30} {pos}/{len} output tokens, {eta} left")
-                .unwrap_or_else(|_| ProgressStyle::default_bar());
-            self.bar = Some(ProgressBar::new(self.expected).with_style(style));
+            let bar = ProgressBar::new(self.expected);
+            self.bar = Some(Bar::new(bar, "{bar:30} {pos}/{len} output tokens, {eta} left"));
         }
         if let Some(bar) = &self.bar {
-            bar.set_position(self.done.min(self.expected));
-        }
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+            bar.0.set_position(self.done.min(self.expected));
         }
     }
 }
@@ -66,23 +78,18 @@ pub(super) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-fn spinner(template: &str) -> Option<ProgressBar> {
-    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner());
-    std::io::stderr().is_terminal().then(|| ProgressBar::new_spinner().with_style(style))
-}
-
 /// Shows how far a search of all timings is, and ends it when its time is over. That one thing depends on the clock: a
 /// search that it ends says so.
 pub(super) struct SearchProgress {
     started: Instant,
     most: Option<Duration>,
-    bar: Option<ProgressBar>,
+    bar: Option<Bar>,
 }
 
 impl SearchProgress {
     /// A search of at most so many nanoseconds.
     pub(super) fn new(most_ns: Option<u64>) -> Self {
-        let bar = spinner("{spinner} {pos} unique states in {elapsed}, {per_sec}");
+        let bar = Bar::on_terminal(ProgressBar::new_spinner(), "{spinner} {pos} unique states in {elapsed}, {per_sec}");
         SearchProgress { started: Instant::now(), most: most_ns.map(Duration::from_nanos), bar }
     }
 
@@ -90,17 +97,9 @@ impl SearchProgress {
     pub(super) fn states(&mut self, unique: u64) -> bool {
         let elapsed = self.started.elapsed();
         if let Some(bar) = self.bar.as_ref().filter(|_| elapsed > QUIET) {
-            bar.set_position(unique);
+            bar.0.set_position(unique);
         }
         self.most.is_some_and(|most| elapsed >= most)
-    }
-}
-
-impl Drop for SearchProgress {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
     }
 }
 
@@ -108,16 +107,13 @@ impl Drop for SearchProgress {
 pub(super) struct RunsProgress {
     started: Instant,
     done: AtomicU64,
-    bar: Option<ProgressBar>,
+    bar: Option<Bar>,
 }
 
 impl RunsProgress {
     /// A search of so many runs.
     pub(super) fn new(runs: u64) -> Self {
-        let bar = spinner("{bar:30} {pos}/{len} runs, {per_sec}, {eta} left");
-        if let Some(bar) = &bar {
-            bar.set_length(runs);
-        }
+        let bar = Bar::on_terminal(ProgressBar::new(runs), "{bar:30} {pos}/{len} runs, {per_sec}, {eta} left");
         RunsProgress { started: Instant::now(), done: AtomicU64::new(0), bar }
     }
 
@@ -125,15 +121,7 @@ impl RunsProgress {
     pub(super) fn runs(&self, runs: u64) {
         let done = self.done.fetch_add(runs, Ordering::Relaxed) + runs;
         if let Some(bar) = self.bar.as_ref().filter(|_| self.started.elapsed() > QUIET) {
-            bar.set_position(done);
-        }
-    }
-}
-
-impl Drop for RunsProgress {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+            bar.0.set_position(done);
         }
     }
 }

@@ -105,21 +105,17 @@ pub fn check_text(report: &CheckReport) -> String {
         Some(bound) => format!("no: ended by {bound}"),
     };
     row(&mut out, "complete", &complete);
-    row(&mut out, "open", &open(&report.vary));
+    let open = if report.vary.is_empty() { "nothing".to_string() } else { report.vary.join(", ") };
+    row(&mut out, "open", &open);
     if report.findings.is_empty() {
         row(&mut out, "findings", "none");
     }
     for finding in &report.findings {
-        out.push('\n');
-        let request = finding.request.as_ref().map_or(String::new(), |request| format!(" {request}:"));
-        wrap(&mut out, 2, &format!("{}{request} {}", finding.kind, finding.reason));
+        headline(&mut out, finding.kind, finding.request.as_deref(), &finding.reason);
         let steps = if finding.times == 1 { "one step".to_string() } else { format!("{} steps", finding.times) };
         let _ = writeln!(out, "  first in turn {}; {steps} of the search found one", finding.turns.saturating_sub(1));
         let _ = writeln!(out, "  choices: {}", finding.choices);
-        let _ = writeln!(out, "  replay: {}", finding.replay);
-        if let Some(scenario) = &finding.scenario {
-            let _ = writeln!(out, "  scenario: {scenario}");
-        }
+        whereabouts(&mut out, &finding.replay, finding.scenario.as_deref());
     }
     out.push('\n');
     goals(&mut out, &report.goals, &report.goals_missed);
@@ -129,10 +125,19 @@ pub fn check_text(report: &CheckReport) -> String {
     out
 }
 
-/// What is open, in words.
-pub(super) fn open<T: AsRef<str>>(vary: &[T]) -> String {
-    let names: Vec<&str> = vary.iter().map(AsRef::as_ref).collect();
-    if names.is_empty() { "nothing".to_string() } else { names.join(", ") }
+/// How a finding of a search begins: its kind, whose it is, and why.
+pub(super) fn headline(out: &mut String, kind: &str, request: Option<&str>, reason: &str) {
+    out.push('\n');
+    let request = request.map_or(String::new(), |request| format!(" {request}:"));
+    wrap(out, 2, &format!("{kind}{request} {reason}"));
+}
+
+/// How a finding of a search ends: the command that shows it again, and the file that was written for it.
+pub(super) fn whereabouts(out: &mut String, replay: &str, scenario: Option<&str>) {
+    let _ = writeln!(out, "  replay: {replay}");
+    if let Some(scenario) = scenario {
+        let _ = writeln!(out, "  scenario: {scenario}");
+    }
 }
 
 /// One line for each search: rule, verdict, whether it is complete, what was found.

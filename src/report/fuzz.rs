@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::judge::Verdict;
 
-use super::check::goals;
-use super::layout::{row, wrap};
+use super::check::{goals, headline, whereabouts};
+use super::layout::row;
 use super::name;
 
 /// What a random search came to. Written as JSON, read back to be added up.
@@ -219,16 +219,11 @@ pub fn fuzz_text(report: &FuzzReport) -> String {
             row(&mut out, "findings", "none");
         }
         for finding in &rule.findings {
-            out.push('\n');
-            let request = finding.request.as_ref().map_or(String::new(), |request| format!(" {request}:"));
-            wrap(&mut out, 2, &format!("{}{request} {}", finding.kind, finding.reason));
+            headline(&mut out, &finding.kind, finding.request.as_deref(), &finding.reason);
             let share = 100.0 * finding.runs as f64 / rule.runs.max(1) as f64;
             let runs = if finding.runs == 1 { "1 run".to_string() } else { format!("{} runs", finding.runs) };
             let _ = writeln!(out, "  in {runs} ({share:.2} %), first with seed {}", finding.seed);
-            let _ = writeln!(out, "  replay: {}", finding.replay);
-            if let Some(scenario) = &finding.scenario {
-                let _ = writeln!(out, "  scenario: {scenario}");
-            }
+            whereabouts(&mut out, &finding.replay, finding.scenario.as_deref());
         }
         out.push('\n');
         goals(&mut out, &rule.goals, &rule.goals_missed);
