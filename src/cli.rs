@@ -1,5 +1,7 @@
 //! The command line: clap structs; each command is one call into the library.
 
+mod examples;
+
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
@@ -23,67 +25,10 @@ pub struct Cli {
 const EXITS: &str = "Exit codes: 0 clean or lossy; 1 corrupt or broken, or an expectation failed; \
 2 a mistake in the command line or a file; 3 a bound ended the run (inconclusive).";
 
-const RUN_EXAMPLES: &str = "Examples:
-  overlapsim run scenarios/double-fire.ron
-  overlapsim run scenarios/double-fire.ron --rule all
-  overlapsim run scenarios/double-fire.ron --rule completed-mask --timeline
-  overlapsim run scenarios/double-fire.ron --timeline --turns 3..4
-  overlapsim run scenarios/natural-jitter.ron --seed 7 --format json
-  overlapsim run scenarios/double-fire.ron --skew";
-
-const DIFF_EXAMPLES: &str = "Examples:
-  overlapsim diff scenarios/double-fire.ron";
-
-const KL_EXAMPLES: &str = "Examples:
-  overlapsim kl scenarios/kl-row2.ron
-  overlapsim kl scenarios/kl-row2.ron --rule token-len --state-seed 7 --format json";
-
-const TEST_EXAMPLES: &str = "Examples:
-  overlapsim test scenarios/
-  overlapsim test scenarios/double-fire.ron my-incident.ron";
-
-const CONFORM_EXAMPLES: &str = "Examples:
-  overlapsim conform tests/recordings/
-  overlapsim conform run.jsonl.gz --plan own --format json
-  overlapsim conform archive.jsonl.gz#17 --rule mask-lookahead
-
-Exit code 1 if any recording differs, 2 if one cannot be read (the others are still compared).";
-
-const IMPORT_EXAMPLES: &str = "Examples:
-  overlapsim import incident.jsonl -o incident.ron
-  overlapsim import archive.jsonl.gz#17 -o case-17.ron
-
-Exit code 1 if the replay leaves the recording; the file is written all the same, and the line is named.";
-
-const SCENARIO_EXAMPLES: &str = "Examples:
-  overlapsim scenario scenarios/double-fire.ron
-  overlapsim scenario scenarios/double-fire.ron --format json";
-
-const CHECK_EXAMPLES: &str = "Examples:
-  overlapsim check scenarios/check/interleaved.ron
-  overlapsim check scenarios/check/interleaved.ron --rule all --out found
-  overlapsim check scenarios/check/interleaved.ron --rule paired --max-states 1000000 --format json
-
-Exit code 1 if any timing is corrupt or broken, 3 if a bound ended the search before all was seen.";
-
-const FUZZ_EXAMPLES: &str = "Examples:
-  overlapsim fuzz scenarios/check/interleaved.ron --seeds 0..10000 --rule all
-  overlapsim fuzz --generate small --seeds 0..1000 --out found
-  overlapsim fuzz --generate wide --seeds 0..1000000 --shard JOB_COMPLETION_INDEX/16 --out reports";
-
-const MERGE_EXAMPLES: &str = "Examples:
-  overlapsim merge reports/
-  overlapsim merge node-0/fuzz-0-of-2.json node-1/fuzz-1-of-2.json --format json";
-
-const GRAPH_EXAMPLES: &str = "Examples:
-  overlapsim graph scenarios/torn-chunk-snapshot.ron
-  overlapsim graph scenarios/torn-chunk-snapshot.ron --around 1
-  overlapsim graph scenarios/double-fire.ron --rule completed-mask --format json";
-
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Replay a scenario under one rule or all, and judge it
-    #[command(after_help = RUN_EXAMPLES)]
+    #[command(after_help = examples::RUN)]
     Run {
         /// The scenario file
         file: PathBuf,
@@ -114,7 +59,7 @@ enum Command {
         choices: Option<Choices>,
     },
     /// Run every rule and show the boundary decisions on which they differ (for one rule, or JSON: `run`)
-    #[command(after_help = DIFF_EXAMPLES)]
+    #[command(after_help = examples::DIFF)]
     Diff {
         /// The scenario file
         file: PathBuf,
@@ -123,7 +68,7 @@ enum Command {
         seed: Option<u64>,
     },
     /// Measure what cache hits cost: the KL divergence from a cold prefill, under every rule
-    #[command(after_help = KL_EXAMPLES)]
+    #[command(after_help = examples::KL)]
     Kl {
         /// The scenario file
         file: PathBuf,
@@ -141,7 +86,7 @@ enum Command {
         format: Format,
     },
     /// Draw what ran after what, and which edge a finding misses; ends with 0 whatever the verdict
-    #[command(after_help = GRAPH_EXAMPLES)]
+    #[command(after_help = examples::GRAPH)]
     Graph {
         /// The scenario file
         file: PathBuf,
@@ -160,7 +105,7 @@ enum Command {
         format: GraphFormat,
     },
     /// Compare recordings of the real scheduler with the model, event for event
-    #[command(after_help = CONFORM_EXAMPLES)]
+    #[command(after_help = examples::CONFORM)]
     Conform {
         /// Recordings: .jsonl or .jsonl.gz files, FILE#N for one of several in a file, or directories
         #[arg(required = true, value_name = "RECORDING")]
@@ -182,7 +127,7 @@ enum Command {
         format: Format,
     },
     /// Make a scenario of a recording, which replays it
-    #[command(after_help = IMPORT_EXAMPLES)]
+    #[command(after_help = examples::IMPORT)]
     Import {
         /// The recording: a .jsonl or .jsonl.gz file, or FILE#N for one of several in a file
         #[arg(value_name = "RECORDING")]
@@ -198,7 +143,7 @@ enum Command {
         release: Option<String>,
     },
     /// Write a scenario out anew: as a file, or as JSON with every default filled in
-    #[command(after_help = SCENARIO_EXAMPLES)]
+    #[command(after_help = examples::SCENARIO)]
     Scenario {
         /// The scenario file
         file: PathBuf,
@@ -207,7 +152,7 @@ enum Command {
         format: ScenarioFormat,
     },
     /// Search every timing that a scenario's `vary` leaves open
-    #[command(after_help = CHECK_EXAMPLES)]
+    #[command(after_help = examples::CHECK)]
     Check {
         /// The scenario file
         file: PathBuf,
@@ -238,7 +183,7 @@ enum Command {
         format: Format,
     },
     /// Run random timings of a scenario, or of generated ones
-    #[command(after_help = FUZZ_EXAMPLES)]
+    #[command(after_help = examples::FUZZ)]
     Fuzz {
         /// The scenario file; what its `vary` leaves open is drawn
         #[arg(required_unless_present = "generate")]
@@ -270,7 +215,7 @@ enum Command {
         format: Format,
     },
     /// Add up the reports that the shards of a `fuzz` wrote
-    #[command(after_help = MERGE_EXAMPLES)]
+    #[command(after_help = examples::MERGE)]
     Merge {
         /// Reports, or directories of them
         #[arg(required = true, value_name = "DIR")]
@@ -280,7 +225,7 @@ enum Command {
         format: Format,
     },
     /// Check what scenarios expect: one line each, the form that CI uses
-    #[command(after_help = TEST_EXAMPLES)]
+    #[command(after_help = examples::TEST)]
     Test {
         /// Scenario files, or directories to search for .ron files
         #[arg(required = true)]
