@@ -39,6 +39,8 @@ pub mod rule;
 pub mod judge;
 pub mod numeric;
 
+pub mod scene;
+
 pub mod scenario;
 pub mod workload;
 
