@@ -4,12 +4,15 @@ mod check;
 mod fuzz;
 mod reduce;
 
+use std::ops::RangeInclusive;
+
 use crate::engine::{Chooser, Seeded};
 use crate::judge::{Judge, Judgement, Options as JudgeOptions};
 use crate::model::{Ended, Every, Features, Machine, Release, Rule, Setup};
 use crate::record::{Fact, Record, ReqId, Sink, Tee, Token};
 use crate::report::{Meter, Skew, Timing};
 use crate::rule::{CommittedLen, CompletedMask, MaskLookahead, Paired, TokenLen};
+use crate::scene::{Known, Painter, Scene};
 
 pub use check::{Check, Checked, Found, bound_words, check, counts, first_of};
 pub use fuzz::{Fuzz, Source, Tally, Times, drawn, fuzz};
@@ -113,6 +116,21 @@ pub fn run_with_features<F: Features>(
 /// that has been judged gets them here, and nobody has to keep them.
 pub fn replay(setup: &Setup, rule: &dyn Rule, chooser: &mut impl Chooser, sink: &mut impl Sink) {
     Machine::new(setup, rule, chooser, sink).run();
+}
+
+/// Runs `setup` again with the same choices, and paints what there is to see of it in these turns; all if not given.
+/// `judgement` is that of the run, with its boundaries.
+pub fn scene(
+    setup: &Setup,
+    rule: &dyn Rule,
+    chooser: &mut impl Chooser,
+    turns: Option<RangeInclusive<u32>>,
+    judgement: &Judgement,
+) -> Scene {
+    let judge = Judge::new(JudgeOptions { page_size: setup.engine.page_size, keep_boundaries: false });
+    let mut painter = Painter::new(Known::new(judge), turns);
+    Machine::new(setup, rule, chooser, &mut painter).with_skew(true).with_witness(true).run();
+    painter.finish(judgement)
 }
 
 /// Tells somebody of every output, to show progress.

@@ -105,7 +105,7 @@ pub(super) fn hit(req: ReqId, source: SlotId, len: u32, live: &mut Live, store: 
 
 /// Whether a slot holds the first `len` tokens of a request. Where the record does not tell the tokens, the length
 /// must do, but only for a slot that somebody wrote.
-fn right(truth: &Truth, store: &Store, slot: SlotId, content: State, len: u32) -> bool {
+pub(super) fn right(truth: &Truth, store: &Store, slot: SlotId, content: State, len: u32) -> bool {
     match store.writer(slot) {
         Some(_) => truth.holds(content, len),
         None => truth.surely_holds(content, len),

@@ -24,6 +24,7 @@ mod effects;
 mod findings;
 mod goals;
 mod live;
+mod look;
 mod loss;
 mod race;
 mod rows;
@@ -35,4 +36,5 @@ mod window;
 
 pub use court::{Judge, Options, weight};
 pub use goals::{Goal, Goals};
+pub use look::Holding;
 pub use verdict::{Boundary, Checkpoints, Class, Decisions, Finding, Judgement, Kind, MaskReuse, Outcome, Verdict};

@@ -210,7 +210,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         }
     }
 
-    fn kept(&self, req: ReqId) -> Kept {
+    pub(super) fn kept(&self, req: ReqId) -> Kept {
         let it = &self.world.reqs[req.index()];
         Kept { label: it.last_track_seqlen, slot: it.track[usize::from(self.keep_idx(req))] }
     }

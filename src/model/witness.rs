@@ -26,6 +26,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             next_track_idx: it.has_track.then_some(it.next_track_idx),
             last_track_idx: it.has_track.then_some(it.last_track_idx),
             last_track_seqlen: it.last_track_seqlen,
+            kept: if it.has_track { self.kept(req).slot } else { None },
             kv_committed_len: it.kv_committed_len,
             kv_allocated_len: it.kv_allocated_len,
             branching: it.branching,

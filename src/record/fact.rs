@@ -110,6 +110,8 @@ pub struct Fields {
     pub last_track_idx: Option<u8>,
     /// `last_track_seqlen`: the label, in tokens.
     pub last_track_seqlen: Option<u32>,
+    /// The track slot that a donation would take.
+    pub kept: Option<SlotId>,
     /// `kv_committed_len`, in tokens.
     pub kv_committed_len: u32,
     /// Tokens of KV reserved: beyond the committed length with speculative decoding only.

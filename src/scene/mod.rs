@@ -4,8 +4,15 @@
 //! Owns the shapes that renderers draw, and the sinks that fill them. Refuses to judge: what a slot holds and what a decision
 //! is worth it asks of the [`Judge`](crate::judge::Judge).
 
-use crate::judge::Class;
-use crate::record::{BatchId, Check, Field, FinishKind, Mode, Owner, Phase, ReqId, SlotId};
+mod board;
+mod painter;
+mod reads;
+
+pub use board::{Board, Flight, ReqNow, SlotNow, Stage};
+pub use painter::Painter;
+
+use crate::judge::{Class, Judge};
+use crate::record::{BatchId, Check, Fact, Field, FinishKind, Mode, Owner, Phase, ReqId, Sink, SlotId, Token};
 
 /// Where a span lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -223,4 +230,39 @@ pub struct Scene {
     pub places: Vec<Option<usize>>,
     /// Where the last span ends.
     pub end_ns: u64,
+}
+
+/// A judge and a board that have seen the same facts: all that is known at one moment.
+#[derive(Debug)]
+pub struct Known {
+    /// The judge.
+    pub judge: Judge,
+    /// Where everything stands.
+    pub board: Board,
+}
+
+clone_in_place!(Known { judge, board });
+
+impl Known {
+    /// Nothing yet.
+    pub fn new(judge: Judge) -> Known {
+        Known { judge, board: Board::default() }
+    }
+
+    /// A slot as it is now.
+    pub fn slot(&self, slot: SlotId) -> SlotNow {
+        self.board.slot(&self.judge, slot)
+    }
+}
+
+impl Sink for Known {
+    fn fact(&mut self, fact: Fact) {
+        self.judge.fact(fact);
+        self.board.fact(fact);
+    }
+
+    fn prompt(&mut self, req: ReqId, tokens: &[Token]) {
+        self.judge.prompt(req, tokens);
+        self.board.prompt(req, tokens);
+    }
 }

@@ -1,0 +1,50 @@
+//! What the judge knows of a slot in the middle of a run, for people who look on.
+//!
+//! Owns no state. Refuses to find anything: a slot that would be wrong if it were donated now is no finding yet.
+
+use crate::record::{ReqId, SlotId};
+
+use super::audit::right;
+use super::court::Judge;
+
+/// What a slot holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Holding {
+    /// Tokens folded once all launched forwards have run; nothing if nobody has written the slot since its owner got it.
+    pub tokens: Option<u32>,
+    /// Tokens folded after the forwards that the CPU has waited for.
+    pub tokens_now: u32,
+    /// Who wrote it last since its owner got it.
+    pub writer: Option<ReqId>,
+    /// Whether the last write has not been waited for.
+    pub in_flight: bool,
+}
+
+impl Judge {
+    /// What a slot holds.
+    pub fn holding(&self, slot: SlotId) -> Holding {
+        let writer = self.store.writer(slot);
+        Holding {
+            tokens: writer.map(|_| self.store.content(slot).n),
+            tokens_now: self.store.right_now(slot).n,
+            writer,
+            in_flight: self.store.in_flight(slot),
+        }
+    }
+
+    /// Whether a slot holds the first `len` tokens of a live request once all launched forwards have run. Nothing if the
+    /// request has been released.
+    pub fn holds(&self, slot: SlotId, req: ReqId, len: u32) -> Option<bool> {
+        let live = self.requests.peek(req)?;
+        let content = self.store.content(slot);
+        Some(right(&live.truth, &self.store, slot, content, len) && self.store.flaw(slot).is_none())
+    }
+
+    /// Whether a slot of the tree was right when it was donated and still holds that. Nothing if the record has no donation of
+    /// it.
+    pub fn holds_donation(&self, slot: SlotId) -> Option<bool> {
+        let donation = self.store.donation(slot)?;
+        let same = donation.state == self.store.content(slot);
+        Some(donation.root.is_none() && same && self.store.flaw(slot).is_none())
+    }
+}

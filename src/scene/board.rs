@@ -1,0 +1,325 @@
+//! Where everything stands at one moment: requests and slots, after the facts so far.
+//!
+//! Owns what is shown as it is now. Refuses to keep the past, and to know what a slot holds: that the judge is asked.
+
+use crate::engine::Time;
+use crate::judge::Judge;
+use crate::record::{BatchId, Fact, Fields, FinishKind, Kept, Nothing, Owner, Phase, ReqId, Sink, SlotId, Token};
+
+use super::Fit;
+
+/// How far a request is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Stage {
+    /// Not seen yet.
+    #[default]
+    Unseen,
+    /// It waits, for the first time or after a retraction.
+    Waiting,
+    /// Admitted; its prompt is being prefilled.
+    Prefill,
+    /// It decodes.
+    Decode,
+    /// It has finished.
+    Finished,
+}
+
+/// A request as it is now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReqNow {
+    /// How far it is.
+    pub stage: Stage,
+    /// Tokens of its prompt.
+    pub prompt_len: u32,
+    /// Tokens taken from the cache at its last admission.
+    pub hit: u32,
+    /// Outputs processed.
+    pub outputs: u32,
+    /// The length that the step prepared last reaches: `seq_lens[i]` of its batch.
+    pub k: u32,
+    /// L at its last processed decode result.
+    pub lookahead: Option<i64>,
+    /// `decode_batch_idx`.
+    pub decode_batch_idx: u32,
+    /// `kv_committed_len`, the track indices and the label, as they were last told.
+    pub fields: Fields,
+    /// The active slot.
+    pub active: Option<SlotId>,
+    /// The track slots.
+    pub track: [Option<SlotId>; 2],
+    /// How it finished.
+    pub finish: Option<FinishKind>,
+    /// How often it was retracted.
+    pub retracted: u32,
+}
+
+impl ReqNow {
+    /// The label and the slot that a donation would hand over now.
+    pub fn kept(&self) -> Kept {
+        Kept { label: self.fields.last_track_seqlen, slot: self.fields.kept }
+    }
+}
+
+/// A slot as it is now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlotNow {
+    /// Who holds it; nobody if it is free.
+    pub owner: Option<Owner>,
+    /// How many tokens it holds once all launched forwards have run; nothing if nobody has written it since its owner got it.
+    pub holds: Option<u32>,
+    /// Who wrote it last since its owner got it.
+    pub writer: Option<ReqId>,
+    /// The label that it is kept or cached under, in tokens.
+    pub label: Option<u32>,
+    /// Whether label and content agree.
+    pub fit: Fit,
+    /// The forward in flight that writes it, and when that ends.
+    pub lands: Option<(BatchId, Time)>,
+}
+
+/// What is kept of a slot: the rest follows.
+#[derive(Clone, Copy, Debug, Default)]
+struct Held {
+    owner: Option<Owner>,
+    /// The length that the tree has it under.
+    cached: Option<u32>,
+    /// The forward that wrote it last, and when that ends.
+    written: Option<(BatchId, Time)>,
+}
+
+/// A forward that was launched and whose result has not been processed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flight {
+    /// The batch.
+    pub batch: BatchId,
+    /// When the forward starts.
+    pub start: Time,
+    /// When it ends.
+    pub end: Time,
+}
+
+/// Requests and slots now.
+#[derive(Debug, Default)]
+pub struct Board {
+    /// The loop turn.
+    pub turn: u32,
+    /// The time on the CPU.
+    pub now: Time,
+    /// The CPU phase under way, and the batch that it works on.
+    pub phase: Option<(Phase, Option<BatchId>)>,
+    /// Launched and not processed, in stream order.
+    pub flights: Vec<Flight>,
+    reqs: Vec<ReqNow>,
+    slots: Vec<Held>,
+    launch: Option<(BatchId, Time)>,
+}
+
+clone_in_place!(Board { turn, now, phase, flights, reqs, slots, launch });
+
+impl Board {
+    /// By request index; requests that were never named are left out at the end.
+    pub fn reqs(&self) -> &[ReqNow] {
+        &self.reqs
+    }
+
+    /// Every slot that was ever named, up to the last.
+    pub fn slot_ids(&self) -> impl Iterator<Item = SlotId> + use<> {
+        (0..self.slots.len() as u32).map(SlotId)
+    }
+
+    /// Who holds a slot.
+    pub fn owner(&self, slot: SlotId) -> Option<Owner> {
+        self.slots.get(slot.index())?.owner
+    }
+
+    /// A slot as it is now. `judge` has seen the same facts.
+    pub fn slot(&self, judge: &Judge, slot: SlotId) -> SlotNow {
+        let held = self.slots.get(slot.index()).copied().unwrap_or_default();
+        let holding = judge.holding(slot);
+        let kept = match held.owner {
+            Some(Owner::Track(req, _)) => {
+                self.reqs.get(req.index()).map(ReqNow::kept).filter(|it| it.slot == Some(slot))
+            }
+            Some(Owner::Spare | Owner::Active(_) | Owner::Request(_) | Owner::Tree) | None => None,
+        };
+        let (label, fit) = match (held.cached, kept.and_then(|kept| kept.label), held.owner) {
+            (Some(len), ..) => (Some(len), fit(judge.holds_donation(slot), Fit::Wrong)),
+            (None, Some(label), Some(Owner::Track(req, _))) => {
+                (Some(label), fit(judge.holds(slot, req, label), Fit::Exposed))
+            }
+            (None, ..) => (None, Fit::None),
+        };
+        let lands = held.written.filter(|_| holding.in_flight);
+        SlotNow { owner: held.owner, holds: holding.tokens, writer: holding.writer, label, fit, lands }
+    }
+
+    fn req(&mut self, req: ReqId) -> &mut ReqNow {
+        if req.index() >= self.reqs.len() {
+            self.reqs.resize(req.index() + 1, ReqNow::default());
+        }
+        &mut self.reqs[req.index()]
+    }
+
+    fn held(&mut self, slot: SlotId) -> &mut Held {
+        if slot.index() >= self.slots.len() {
+            self.slots.resize(slot.index() + 1, Held::default());
+        }
+        &mut self.slots[slot.index()]
+    }
+
+    fn give(&mut self, slot: SlotId, to: Option<Owner>) {
+        let from = std::mem::replace(&mut self.held(slot).owner, to);
+        match from {
+            Some(Owner::Active(req)) => self.req(req).active = None,
+            Some(Owner::Track(req, idx)) if self.req(req).track[usize::from(idx)] == Some(slot) => {
+                self.req(req).track[usize::from(idx)] = None;
+            }
+            Some(Owner::Track(..) | Owner::Spare | Owner::Request(_) | Owner::Tree) | None => {}
+        }
+        match to {
+            Some(Owner::Active(req)) => self.req(req).active = Some(slot),
+            Some(Owner::Track(req, idx)) => self.req(req).track[usize::from(idx)] = Some(slot),
+            Some(Owner::Spare | Owner::Request(_) | Owner::Tree) | None => {}
+        }
+        if to != Some(Owner::Tree) {
+            self.held(slot).cached = None;
+        }
+    }
+
+    fn write(&mut self, slot: SlotId) {
+        let launch = self.launch;
+        self.held(slot).written = launch;
+    }
+
+    /// It has no state to hand over any more.
+    fn forget(&mut self, req: ReqId) {
+        let it = self.req(req);
+        (it.fields.last_track_seqlen, it.fields.kept) = (None, None);
+    }
+}
+
+fn fit(right: Option<bool>, wrong: Fit) -> Fit {
+    match right {
+        Some(true) => Fit::Right,
+        Some(false) => wrong,
+        None => Fit::None,
+    }
+}
+
+impl Sink for Board {
+    fn fact(&mut self, fact: Fact) {
+        match fact {
+            Fact::Turn { turn, at } => (self.turn, self.now, self.phase) = (turn, at, None),
+            Fact::Begin { phase, batch, at } => (self.phase, self.now) = (Some((phase, batch)), at),
+            Fact::End { at } => {
+                if let Some((Phase::Result, Some(batch))) = self.phase {
+                    self.flights.retain(|flight| flight.batch != batch);
+                }
+                (self.phase, self.now) = (None, at);
+            }
+            Fact::Wait { at, .. } | Fact::Done { at } => self.now = at,
+            Fact::Arrive { req, .. } => self.req(req).stage = Stage::Waiting,
+            Fact::Match { req, state_len, .. } => self.req(req).hit = state_len,
+            Fact::Admit { req } => self.req(req).stage = Stage::Prefill,
+            Fact::SlotAlloc { slot, owner, .. } => self.give(slot, Some(owner)),
+            Fact::SlotMove { slot, to, .. } => self.give(slot, Some(to)),
+            Fact::SlotFree { slot, .. } => self.give(slot, None),
+            Fact::PrepareExtend { req, seq_len, kv_committed_len, track, next_track_idx, .. } => {
+                let it = self.req(req);
+                (it.k, it.fields.kv_committed_len, it.fields.next_track_idx) =
+                    (seq_len, kv_committed_len, next_track_idx);
+                if let Some((_, label)) = track {
+                    it.fields.last_track_seqlen = Some(label);
+                }
+            }
+            Fact::PrepareDecode { req, k, decode_batch_idx, kv_committed_len, next_track_idx, .. } => {
+                let it = self.req(req);
+                (it.stage, it.k, it.decode_batch_idx) = (Stage::Decode, k, decode_batch_idx);
+                (it.fields.kv_committed_len, it.fields.next_track_idx) = (kv_committed_len, next_track_idx);
+            }
+            Fact::Launch { batch, start, end, .. } => {
+                self.flights.push(Flight { batch, start, end });
+                self.launch = Some((batch, end));
+            }
+            Fact::Clear { slot, .. } | Fact::CopyState { to: slot, .. } => self.write(slot),
+            Fact::Extend { slot, track, .. } => {
+                self.write(slot);
+                if let Some((slot, _)) = track {
+                    self.write(slot);
+                }
+            }
+            Fact::Step { slot, track, .. } => {
+                self.write(slot);
+                if let Some(slot) = track {
+                    self.write(slot);
+                }
+            }
+            Fact::Verify { req, slot, to, track, .. } => {
+                self.req(req).k = to;
+                self.write(slot);
+                if let Some((slot, _)) = track {
+                    self.write(slot);
+                }
+            }
+            Fact::Output { req, outputs, at, .. } => {
+                self.now = at;
+                self.req(req).outputs = outputs;
+            }
+            Fact::Finish { req, kind, outputs } => {
+                let it = self.req(req);
+                (it.stage, it.finish, it.outputs) = (Stage::Finished, Some(kind), outputs);
+            }
+            Fact::Row { req, lookahead, kv_committed_len, .. } => {
+                let it = self.req(req);
+                (it.lookahead, it.fields.kv_committed_len) = (Some(lookahead), kv_committed_len);
+            }
+            Fact::Fields { req, fields } => self.req(req).fields = fields,
+            Fact::Decision { req, after, .. } => {
+                let it = self.req(req);
+                (it.fields.last_track_seqlen, it.fields.kept) = (after.label, after.slot);
+            }
+            Fact::Flip { req, next_track_idx, .. } => self.req(req).fields.next_track_idx = Some(next_track_idx),
+            Fact::Donate { req, key_len, slot, how, .. } => {
+                if !how.existed {
+                    self.held(slot).cached = Some(key_len);
+                }
+                self.forget(req);
+            }
+            Fact::NoDonate { req, why, .. } => match why {
+                Nothing::NoSlot | Nothing::Declined | Nothing::Aborted | Nothing::Retracted => self.forget(req),
+                Nothing::NoCheckpoint => {}
+            },
+            Fact::Retract { req, .. } => {
+                self.forget(req);
+                let it = self.req(req);
+                (it.stage, it.retracted) = (Stage::Waiting, it.retracted + 1);
+            }
+            Fact::SlotRefused { .. }
+            | Fact::Hit { .. }
+            | Fact::PageAlloc { .. }
+            | Fact::PageMove { .. }
+            | Fact::PageFree { .. }
+            | Fact::Lock { .. }
+            | Fact::Unlock { .. }
+            | Fact::HostMasks { .. }
+            | Fact::MasksDropped { .. }
+            | Fact::Mix { .. }
+            | Fact::Sampled { .. }
+            | Fact::MiddleChunk { .. }
+            | Fact::Skip { .. }
+            | Fact::Arrays { .. }
+            | Fact::Read { .. }
+            | Fact::TrackRefused { .. }
+            | Fact::Assert { .. }
+            | Fact::PinMissed { .. }
+            | Fact::PinEnded { .. }
+            | Fact::Abort { .. }
+            | Fact::EventUnused { .. }
+            | Fact::Bound { .. } => {}
+        }
+    }
+
+    fn prompt(&mut self, req: ReqId, tokens: &[Token]) {
+        self.req(req).prompt_len = tokens.len() as u32;
+    }
+}

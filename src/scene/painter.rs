@@ -1,0 +1,397 @@
+//! From facts to a scene: a sink that adds a span, a step, a segment or an arrow where a fact stands for one.
+//!
+//! Owns which fact stands for what. What a slot holds and what a decision is worth it asks of the judge that it feeds.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use crate::judge::{Class, Judgement};
+use crate::record::{BatchId, Check, Fact, Field, Mode, Owner, Phase, ReqId, Sink, SlotId, Token};
+
+use super::reads::Reads;
+use super::{Donation, Known, Lane, Life, ReqNow, Scene, Segment, SlotNow, Span, Stage, Step, TurnAt, Work};
+
+/// The painting of a run under way.
+#[derive(Debug)]
+pub struct Painter {
+    known: Known,
+    scene: Scene,
+    /// The turns that are painted, if not all.
+    turns: Option<RangeInclusive<u32>>,
+    /// Whether this turn is painted.
+    painting: bool,
+    /// The CPU span under way.
+    cpu: Option<usize>,
+    /// The forward that effects belong to.
+    forward: Option<usize>,
+    /// Rows whose result has not been processed, and the rows of the one that is.
+    steps: BTreeMap<(BatchId, ReqId), usize>,
+    /// The segments under way, by slot.
+    open: Vec<Option<Segment>>,
+    /// Slots that a fact has touched since they were looked at.
+    touched: Vec<SlotId>,
+    reads: Reads,
+}
+
+impl Painter {
+    /// Paints the facts that follow on what is known, if their turn is one of `turns`; all if not given.
+    pub fn new(known: Known, turns: Option<RangeInclusive<u32>>) -> Painter {
+        let (scene, painting, cpu, forward, steps, open, touched, reads) = Default::default();
+        Painter { known, scene, turns, painting, cpu, forward, steps, open, touched, reads }
+    }
+
+    /// What is known after the facts so far.
+    pub fn known(&self) -> &Known {
+        &self.known
+    }
+
+    /// The scene, with the classes and findings of the judgement of the run.
+    pub fn finish(mut self, judgement: &Judgement) -> Scene {
+        self.end_turn();
+        self.stop();
+        let Painter { mut scene, known, .. } = self;
+        let classes: BTreeMap<(BatchId, ReqId), Class> =
+            judgement.boundaries.iter().map(|of| ((of.batch, of.req), of.class)).collect();
+        for step in &mut scene.steps {
+            step.class = classes.get(&(step.batch, step.req)).copied().filter(|_| step.result.is_some());
+        }
+        let place = |turn: u32, phase: Phase| {
+            let from = scene.spans.partition_point(|span| span.turn < turn);
+            let to = scene.spans.partition_point(|span| span.turn <= turn);
+            let fits = |span: &Span| span.work == Work::Phase(phase);
+            let found = (from..to).rev().find(|&at| fits(&scene.spans[at]));
+            found.or_else(|| (from..to).rev().find(|&at| scene.spans[at].lane == Lane::Cpu))
+        };
+        scene.places = judgement.findings.iter().map(|finding| place(finding.turn, finding.phase)).collect();
+        scene.end_ns = scene.spans.iter().map(|span| span.end_ns).max().unwrap_or(0);
+        scene.lives.resize(known.board.reqs().len(), Life::default());
+        for (life, now) in scene.lives.iter_mut().zip(known.board.reqs()) {
+            let ReqNow { prompt_len, hit, outputs, finish, retracted, .. } = *now;
+            *life = Life { prompt_len, hit, outputs, finish, retracted, ..*life };
+        }
+        scene
+    }
+
+    fn begin_turn(&mut self, turn: u32, at_ns: u64) {
+        self.end_turn();
+        let painting = self.turns.as_ref().is_none_or(|turns| turns.contains(&turn));
+        if self.painting && !painting {
+            self.stop();
+        } else if !self.painting && painting {
+            self.touched.extend(self.known.board.slot_ids());
+        }
+        self.painting = painting;
+        (self.cpu, self.forward) = (None, None);
+        if painting {
+            self.scene.turns.push(TurnAt { turn, at_ns, rows: 0, slots_used: 0, slots_cached: 0, waiting: 0 });
+        }
+    }
+
+    fn end_turn(&mut self) {
+        if !self.painting {
+            return;
+        }
+        let board = &self.known.board;
+        let Some(turn) = self.scene.turns.last_mut() else { return };
+        let owners = board.slot_ids().filter_map(|slot| board.owner(slot));
+        (turn.slots_used, turn.slots_cached) =
+            owners.fold((0, 0), |(used, cached), owner| (used + 1, cached + u32::from(owner == Owner::Tree)));
+        turn.waiting = board.reqs().iter().filter(|it| it.stage == Stage::Waiting).count() as u32;
+    }
+
+    /// Ends what is under way.
+    fn stop(&mut self) {
+        let now_ns = self.known.board.now.ns();
+        for mut segment in self.open.iter_mut().filter_map(Option::take) {
+            segment.end_ns = now_ns;
+            self.scene.segments.push(segment);
+        }
+        self.steps.clear();
+        self.scene.arrows.extend(self.reads.close());
+        self.painting = false;
+    }
+
+    fn span(&mut self, lane: Lane, work: Work, batch: Option<BatchId>, start_ns: u64, end_ns: u64) -> Option<usize> {
+        if !self.painting {
+            return None;
+        }
+        self.scene.spans.push(Span { lane, work, batch, turn: self.known.board.turn, start_ns, end_ns });
+        Some(self.scene.spans.len() - 1)
+    }
+
+    fn close_cpu(&mut self, at_ns: u64) {
+        if let Some(cpu) = self.cpu.take() {
+            self.scene.spans[cpu].end_ns = at_ns;
+        }
+    }
+
+    /// A wait splits off the front of the phase that it is in.
+    fn wait(&mut self, batch: BatchId, at_ns: u64) {
+        let Some(cpu) = self.cpu else { return };
+        let span = self.scene.spans[cpu];
+        if at_ns > span.start_ns {
+            self.scene.spans[cpu] = Span { work: Work::Wait, batch: Some(batch), end_ns: at_ns, ..span };
+            self.cpu = self.span(Lane::Cpu, span.work, span.batch, at_ns, at_ns);
+        }
+    }
+
+    fn prepare(&mut self, batch: BatchId, req: ReqId, (mode, from, k, committed): (Mode, u32, u32, u32)) {
+        if !self.painting {
+            return;
+        }
+        self.steps.insert((batch, req), self.scene.steps.len());
+        self.scene.steps.push(Step {
+            req,
+            batch,
+            mode,
+            from,
+            k,
+            prepare: self.cpu,
+            forward: None,
+            result: None,
+            committed_at_prepare: committed,
+            committed_at_result: None,
+            lookahead: None,
+            due: None,
+            check: Check::None,
+            fired: None,
+            class: None,
+            outputs: None,
+            skipped: false,
+        });
+    }
+
+    /// The rows of a decode batch ride along in a prefill batch.
+    fn mix(&mut self, batch: BatchId, decode: BatchId) {
+        let rows = (decode, ReqId(0))..=(decode, ReqId(u32::MAX));
+        let rows: Vec<(ReqId, usize)> = self.steps.range(rows).map(|(key, &at)| (key.1, at)).collect();
+        for (req, at) in rows {
+            self.steps.remove(&(decode, req));
+            self.steps.insert((batch, req), at);
+            self.scene.steps[at].batch = batch;
+        }
+    }
+
+    fn step(&mut self, batch: BatchId, req: ReqId) -> Option<&mut Step> {
+        let at = *self.steps.get(&(batch, req))?;
+        self.scene.steps.get_mut(at)
+    }
+
+    fn effect(&mut self, batch: BatchId, req: ReqId, due: Option<(SlotId, u32)>) {
+        let forward = self.forward;
+        if let Some(step) = self.step(batch, req) {
+            (step.forward, step.due) = (forward, due);
+        }
+    }
+
+    /// A row of a result that is being processed.
+    fn result(&mut self, batch: BatchId, req: ReqId) -> Option<&mut Step> {
+        let cpu = self.cpu;
+        let step = self.step(batch, req)?;
+        step.result = cpu;
+        Some(step)
+    }
+
+    fn life(&mut self, req: ReqId) -> &mut Life {
+        if req.index() >= self.scene.lives.len() {
+            self.scene.lives.resize(req.index() + 1, Life::default());
+        }
+        &mut self.scene.lives[req.index()]
+    }
+
+    fn donate(&mut self, donation: Donation) {
+        if self.painting {
+            self.scene.donations.push(donation);
+        }
+    }
+
+    /// Looks at the slots that facts have touched, and begins a segment where something has changed.
+    fn look(&mut self) {
+        if !self.painting {
+            return self.touched.clear();
+        }
+        let now_ns = self.known.board.now.ns();
+        for slot in std::mem::take(&mut self.touched) {
+            let SlotNow { owner, holds, writer, label, fit, lands } = self.known.slot(slot);
+            let lands_ns = lands.map(|(_, end)| end.ns()).filter(|&end_ns| end_ns > now_ns);
+            let turn = self.known.board.turn;
+            let (start_ns, end_ns) = (now_ns, now_ns);
+            let segment = Segment { slot, turn, start_ns, end_ns, owner, holds, writer, label, fit, lands_ns };
+            if slot.index() >= self.open.len() {
+                self.open.resize(slot.index() + 1, None);
+            }
+            let open = &mut self.open[slot.index()];
+            let same =
+                |it: &Segment| (it.owner, it.holds, it.writer, it.label, it.fit) == (owner, holds, writer, label, fit);
+            if open.as_ref().is_some_and(same) {
+                continue;
+            }
+            if let Some(mut last) = open.replace(segment) {
+                last.end_ns = now_ns;
+                // What lasted no time was only on the way to something else.
+                if last.end_ns > last.start_ns {
+                    self.scene.segments.push(last);
+                }
+            }
+        }
+    }
+
+    /// The slots whose label may be another one now.
+    fn touch_kept(&mut self, req: ReqId) {
+        if let Some(it) = self.known.board.reqs().get(req.index()) {
+            self.touched.extend(it.track.into_iter().flatten());
+        }
+    }
+}
+
+impl Sink for Painter {
+    fn fact(&mut self, fact: Fact) {
+        if let Fact::Turn { turn, at } = fact {
+            self.begin_turn(turn, at.ns());
+        }
+        self.known.fact(fact);
+        let cpu = self.cpu;
+        match fact {
+            Fact::Begin { phase, batch, at } => {
+                self.cpu = self.span(Lane::Cpu, Work::Phase(phase), batch, at.ns(), at.ns());
+            }
+            Fact::End { at } => {
+                self.close_cpu(at.ns());
+                let arrows = self.reads.close();
+                if self.painting {
+                    self.scene.arrows.extend(arrows);
+                }
+            }
+            Fact::Wait { batch, at } => self.wait(batch, at.ns()),
+            Fact::Arrive { req, at, .. } => {
+                let turn = self.known.board.turn;
+                let life = self.life(req);
+                (life.arrived_ns, life.seen) = (Some(at.ns()), Some(turn));
+            }
+            Fact::SlotAlloc { slot, owner, .. } | Fact::SlotMove { slot, to: owner, .. } => {
+                self.touched.push(slot);
+                if let Owner::Track(req, _) = owner {
+                    self.reads.write(req, Field::TrackSlots, cpu);
+                }
+            }
+            Fact::SlotFree { slot, owner, .. } => {
+                self.touched.push(slot);
+                if let Owner::Track(req, _) = owner {
+                    self.reads.write(req, Field::TrackSlots, cpu);
+                }
+            }
+            Fact::PrepareExtend { batch, req, prefix_len, seq_len, kv_committed_len, .. } => {
+                self.prepare(batch, req, (Mode::Extend, prefix_len, seq_len, kv_committed_len));
+                self.touch_kept(req);
+            }
+            Fact::PrepareDecode { batch, req, k, kv_committed_len, .. } => {
+                self.prepare(batch, req, (Mode::Decode, k.saturating_sub(1), k, kv_committed_len));
+                self.reads.write(req, Field::DecodeBatchIdx, cpu);
+                self.touch_kept(req);
+            }
+            Fact::Mix { batch, decode, .. } => self.mix(batch, decode),
+            Fact::Launch { batch, mode, rows, start, end, copied } => {
+                self.forward = self.span(Lane::Forward, Work::Forward(mode), Some(batch), start.ns(), end.ns());
+                self.span(Lane::Copy, Work::ResultCopy, Some(batch), end.ns(), copied.ns());
+                if let Some(turn) = self.scene.turns.last_mut().filter(|_| self.painting) {
+                    turn.rows += rows;
+                }
+            }
+            Fact::Clear { slot, .. } | Fact::CopyState { to: slot, .. } => self.touched.push(slot),
+            Fact::Extend { batch, req, slot, track, .. } => {
+                self.touched.extend([Some(slot), track.map(|track| track.0)].into_iter().flatten());
+                self.effect(batch, req, track);
+            }
+            Fact::Step { batch, req, slot, k, track } => {
+                self.touched.extend([Some(slot), track].into_iter().flatten());
+                self.effect(batch, req, track.map(|slot| (slot, k)));
+            }
+            Fact::Verify { batch, req, slot, from, to, track, .. } => {
+                self.touched.extend([Some(slot), track.map(|track| track.0)].into_iter().flatten());
+                self.effect(batch, req, track);
+                if let Some(step) = self.step(batch, req) {
+                    (step.mode, step.from, step.k) = (Mode::Verify, from, to);
+                }
+            }
+            Fact::MiddleChunk { batch, req } => {
+                self.result(batch, req);
+            }
+            Fact::Skip { batch, req } => {
+                if let Some(step) = self.result(batch, req) {
+                    step.skipped = true;
+                }
+            }
+            Fact::Output { batch, req, outputs, .. } => {
+                if let Some(step) = self.result(batch, req) {
+                    step.outputs = Some(outputs);
+                }
+                self.reads.write(req, Field::OutputIds, cpu);
+            }
+            Fact::Finish { req, .. } => {
+                let now_ns = self.known.board.now.ns();
+                self.life(req).finished_ns = Some(now_ns);
+                self.reads.write(req, Field::OutputIds, cpu);
+            }
+            Fact::Row { batch, req, lookahead, kv_committed_len, check } => {
+                if let Some(step) = self.result(batch, req) {
+                    (step.lookahead, step.check) = (Some(lookahead), check);
+                    step.committed_at_result = Some(kv_committed_len);
+                }
+            }
+            Fact::Fields { req, fields } => {
+                self.reads.fields(req, fields, cpu);
+                self.touch_kept(req);
+            }
+            Fact::Read { req, field, newer, changed, .. } => {
+                if let Some(to) = cpu {
+                    self.reads.read(req, field, to, newer, changed);
+                }
+            }
+            Fact::Decision { batch, req, after, .. } => {
+                if let Some(step) = self.result(batch, req) {
+                    step.fired = Some((after.label, after.slot));
+                }
+                self.touch_kept(req);
+            }
+            Fact::Flip { req, .. } => self.touch_kept(req),
+            Fact::Donate { req, label, key_len, slot, how } => {
+                if let Some(span) = cpu {
+                    let (finished, existed) = (how.finished, how.existed);
+                    self.donate(Donation { req, label, key_len, slot, span, finished, existed });
+                }
+                self.reads.clear_label(req, cpu);
+                self.touched.push(slot);
+                self.touch_kept(req);
+            }
+            Fact::NoDonate { req, .. } => self.touch_kept(req),
+            Fact::Turn { .. }
+            | Fact::Match { .. }
+            | Fact::Hit { .. }
+            | Fact::Admit { .. }
+            | Fact::SlotRefused { .. }
+            | Fact::PageAlloc { .. }
+            | Fact::PageMove { .. }
+            | Fact::PageFree { .. }
+            | Fact::Lock { .. }
+            | Fact::Unlock { .. }
+            | Fact::HostMasks { .. }
+            | Fact::MasksDropped { .. }
+            | Fact::Sampled { .. }
+            | Fact::Arrays { .. }
+            | Fact::TrackRefused { .. }
+            | Fact::Retract { .. }
+            | Fact::Assert { .. }
+            | Fact::PinMissed { .. }
+            | Fact::PinEnded { .. }
+            | Fact::Abort { .. }
+            | Fact::EventUnused { .. }
+            | Fact::Bound { .. }
+            | Fact::Done { .. } => {}
+        }
+        self.look();
+    }
+
+    fn prompt(&mut self, req: ReqId, tokens: &[Token]) {
+        self.known.prompt(req, tokens);
+    }
+}

@@ -1,0 +1,143 @@
+//! What is drawn of a run, held to what the judge says of it: over every scenario and rule.
+
+use std::path::Path;
+
+use overlapsim::engine::Seeded;
+use overlapsim::judge::{Judgement, Kind};
+use overlapsim::record::Mode;
+use overlapsim::runner::{self, Keep};
+use overlapsim::scenario::{self, Scenario};
+use overlapsim::scene::{Fit, Lane, Scene, Work};
+
+/// Every scenario that runs within a blink, with its scene and judgement under every rule.
+fn each(mut look: impl FnMut(&str, &Scenario, &Scene, &Judgement)) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
+    let mut files: Vec<_> = ["", "findings", "check"]
+        .iter()
+        .flat_map(|folder| std::fs::read_dir(root.join(folder)).expect("a folder of scenarios"))
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "ron"))
+        .collect();
+    files.sort();
+    for file in files {
+        let scenario = scenario::load(&file, &runner::rule_names()).expect("a valid scenario");
+        for rule in runner::rule_names().into_iter().filter_map(runner::rule) {
+            let (scene, judgement) = paint(&scenario, rule.name(), None);
+            look(&format!("{} under {}", file.display(), rule.name()), &scenario, &scene, &judgement);
+        }
+    }
+}
+
+fn paint(scenario: &Scenario, rule: &str, turns: Option<(u32, u32)>) -> (Scene, Judgement) {
+    let rule = runner::rule(rule).expect("a known rule");
+    let keep = Keep { boundaries: true, ..Keep::default() };
+    let judgement = runner::run(&scenario.setup, rule, scenario.seed, keep, None).judgement;
+    let mut chooser = Seeded::new(scenario.seed);
+    let turns = turns.map(|(from, to)| from..=to);
+    let scene = runner::scene(&scenario.setup, rule, &mut chooser, turns, &judgement);
+    (scene, judgement)
+}
+
+#[test]
+fn steps_decisions_and_donations_are_those_of_the_judgement() {
+    each(|name, _, scene, judgement| {
+        let rows = scene.steps.iter().filter(|step| step.lookahead.is_some()).count() as u64;
+        assert_eq!(rows, judgement.decode_results, "{name}: decode rows");
+        let fired = scene.steps.iter().filter(|step| step.fired.is_some()).count();
+        assert_eq!(fired, judgement.boundaries.iter().filter(|of| of.fired).count(), "{name}: firings");
+        let classed = scene.steps.iter().filter(|step| step.class.is_some()).count();
+        assert_eq!(classed, judgement.boundaries.len(), "{name}: classes");
+        for of in &judgement.boundaries {
+            let step = scene.steps.iter().find(|step| (step.batch, step.req) == (of.batch, of.req)).expect(name);
+            assert_eq!(step.class, Some(of.class), "{name}");
+            // A verify may go on beyond the boundary that it crosses.
+            assert!(step.k == of.k || step.mode == Mode::Verify && step.k >= of.k, "{name}: {step:?}");
+            assert_eq!(step.due.map(|due| due.0), of.due, "{name}: what was due");
+        }
+        assert_eq!(scene.donations.len() as u64, judgement.checkpoints.donated, "{name}: donations");
+        let by_lookahead = |l| scene.steps.iter().filter(|step| step.lookahead == Some(l)).count() as u64;
+        for (&l, &count) in &judgement.lookahead {
+            assert_eq!(by_lookahead(l), count, "{name}: L={l}");
+        }
+        for (life, outcome) in scene.lives.iter().zip(&judgement.requests) {
+            assert_eq!((life.outputs, life.finish), (outcome.outputs, outcome.finish), "{name}");
+        }
+    });
+}
+
+#[test]
+fn the_spans_of_a_lane_follow_each_other() {
+    each(|name, _, scene, _| {
+        for lane in [Lane::Cpu, Lane::Forward, Lane::Copy] {
+            let mut end_ns = 0;
+            for span in scene.spans.iter().filter(|span| span.lane == lane) {
+                assert!(span.start_ns >= end_ns && span.end_ns >= span.start_ns, "{name}: {span:?}");
+                end_ns = span.end_ns;
+            }
+        }
+        for step in &scene.steps {
+            let span = |at: Option<usize>| at.map(|at| scene.spans[at]);
+            assert!(span(step.prepare).is_some_and(|span| span.lane == Lane::Cpu), "{name}: {step:?}");
+            let forward = span(step.forward);
+            let launched = forward.is_some_and(|it| it.lane == Lane::Forward && it.batch == Some(step.batch));
+            assert!(launched || step.forward.is_none() && step.result.is_none(), "{name}: {step:?}");
+        }
+        for arrow in &scene.arrows {
+            assert!(arrow.from.is_none_or(|from| from <= arrow.to), "{name}: {arrow:?}");
+            assert!(arrow.newer >= arrow.changed && arrow.rows >= arrow.newer, "{name}: {arrow:?}");
+            assert!(matches!(scene.spans[arrow.to].work, Work::Phase(_)), "{name}: {arrow:?}");
+        }
+    });
+}
+
+/// A newer read must point to a write that came after the prepare of what is read for; the others to one before it.
+#[test]
+fn a_newer_value_was_written_after_the_prepare() {
+    each(|name, _, scene, _| {
+        for arrow in &scene.arrows {
+            let batch = scene.spans[arrow.to].batch.expect("a result is one of a batch");
+            let step = scene.steps.iter().find(|step| (step.batch, step.req) == (batch, arrow.req));
+            let (Some(from), Some(step)) = (arrow.from, step) else { continue };
+            let prepare = step.prepare.expect("it was prepared");
+            if arrow.newer == arrow.rows {
+                assert!(from >= prepare, "{name}: newer than prepare {prepare}, {arrow:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_slot_is_red_where_the_judge_found_its_state_wrong() {
+    each(|name, _, scene, judgement| {
+        let offered = [Kind::Mislabelled, Kind::Unwritten, Kind::Foreign, Kind::Inherited];
+        let red = |slot| scene.segments.iter().any(|it| it.slot == slot && it.fit == Fit::Wrong);
+        for finding in judgement.findings.iter().filter(|finding| offered.contains(&finding.kind)) {
+            let slot = finding.slot.expect("a state lies in a slot");
+            let cached = scene.donations.iter().any(|of| of.slot == slot && !of.existed);
+            assert!(!cached || red(slot), "{name}: {slot} is not red for {finding:?}");
+        }
+        let wrong = scene.segments.iter().filter(|it| it.fit == Fit::Wrong).count();
+        let clean = judgement.findings.iter().all(|finding| finding.kind == Kind::Lost);
+        assert!(!(clean && wrong > 0), "{name}: {wrong} red segments in a run without a fault");
+    });
+}
+
+#[test]
+fn segments_of_a_slot_join_and_a_window_shows_what_the_whole_does() {
+    each(|name, scenario, scene, judgement| {
+        let mut last: std::collections::BTreeMap<u32, u64> = std::collections::BTreeMap::new();
+        for it in &scene.segments {
+            let before = last.insert(it.slot.0, it.end_ns);
+            assert!(before.is_none_or(|end_ns| end_ns == it.start_ns), "{name}: {it:?}");
+        }
+        let Some(middle) = scene.turns.get(scene.turns.len() / 2) else { return };
+        let rule = name.rsplit(' ').next().expect("a name ends with the rule");
+        let (part, _) = paint(scenario, rule, Some((middle.turn, middle.turn + 2)));
+        let inside = |turn: u32| (middle.turn..=middle.turn + 2).contains(&turn);
+        let spans: Vec<_> = scene.spans.iter().filter(|span| inside(span.turn)).copied().collect();
+        assert_eq!(part.spans, spans, "{name}");
+        let turns: Vec<_> = scene.turns.iter().filter(|turn| inside(turn.turn)).copied().collect();
+        assert_eq!(part.turns, turns, "{name}");
+        assert_eq!(part.places.len(), judgement.findings.len(), "{name}");
+    });
+}
