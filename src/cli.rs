@@ -9,8 +9,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
 
 use crate::command::{
-    self, CheckArgs, Choices, ConformArgs, Exit, Failure, Format, FuzzArgs, GraphArgs, GraphFormat, ImportArgs, KlArgs,
-    OrderWord, PlanWord, Preset, RunArgs, ScenarioFormat, Shard, StyleWord,
+    self, CheckArgs, Choices, ConformArgs, Exit, ExploreArgs, Failure, Format, FuzzArgs, GraphArgs, GraphFormat,
+    ImportArgs, KeyScript, KlArgs, OrderWord, PlanWord, Preset, RunArgs, ScenarioFormat, Shard, StyleWord, Vary,
 };
 
 /// Replays any timing of an LLM server's overlap scheduler, and judges which recurrent state it caches under which
@@ -57,6 +57,41 @@ enum Command {
         /// given
         #[arg(long, value_name = "LIST", value_parser = command::choices, allow_hyphen_values = true)]
         choices: Option<Choices>,
+        /// What is open to --choices, in place of the scenario's `vary`: names with commas, as in arrivals,stops, or all
+        #[arg(long, value_name = "NAMES", requires = "choices", value_parser = command::vary)]
+        vary: Option<Vary>,
+    },
+    /// Step through a run in the terminal, take other choices, and see what comes of them
+    #[command(after_help = examples::EXPLORE)]
+    Explore {
+        /// The scenario file
+        file: PathBuf,
+        /// The rule to begin with, or `release` for the one that the scenario's release shipped with [default: the scenario's
+        /// own, or mask-lookahead]
+        #[arg(long, value_name = "RULE")]
+        rule: Option<String>,
+        /// The seed of drawn durations [default: the scenario's own, or 0]
+        #[arg(long, value_name = "N", allow_negative_numbers = true)]
+        seed: Option<u64>,
+        /// The answers to begin with, as reports of findings give them
+        #[arg(long, value_name = "LIST", value_parser = command::choices, allow_hyphen_values = true)]
+        choices: Option<Choices>,
+        /// What is open: names with commas, as in arrivals,stops, or all [default: what the scenario's `vary` says, or
+        /// everything if that is nothing]
+        #[arg(long, value_name = "NAMES", value_parser = command::vary)]
+        vary: Option<Vary>,
+        /// Press these keys, print the screen as text, and end: characters, and <right>, <enter> and the like
+        #[arg(long, value_name = "KEYS", value_parser = command::key_script)]
+        script: Option<KeyScript>,
+        /// With --script: columns and rows of the screen
+        #[arg(long, value_name = "WxH", requires = "script", default_value = "80x24", value_parser = size)]
+        size: (u16, u16),
+        /// Draw with ASCII characters alone
+        #[arg(long)]
+        ascii: bool,
+        /// Where histories are written to
+        #[arg(long, value_name = "DIR", default_value = ".")]
+        out: PathBuf,
     },
     /// Run every rule and show the boundary decisions on which they differ (for one rule, or JSON: `run`)
     #[command(after_help = examples::DIFF)]
@@ -249,6 +284,14 @@ fn seeds(text: &str) -> Result<(u64, u64), String> {
     if from < to { Ok((from, to)) } else { Err("there is no seed in it: the end is not included".to_owned()) }
 }
 
+/// `80x24`.
+fn size(text: &str) -> Result<(u16, u16), String> {
+    let number = |text: &str| text.parse::<u16>().ok().filter(|number| (1..=1000).contains(number));
+    let (width, height) = text.split_once('x').ok_or("give columns and rows, as in 80x24")?;
+    let (width, height) = number(width).zip(number(height)).ok_or("columns and rows go from 1 to 1000")?;
+    Ok((width, height))
+}
+
 /// A time in nanoseconds.
 fn time(text: &str) -> Result<u64, String> {
     command::time_ns(text).map_err(|why| format!("`{text}` {why}: give a time such as 30s or 500ms"))
@@ -270,8 +313,11 @@ impl Cli {
             Command::Run { format: Format::Json, timeline: true, .. } => {
                 Err(Failure("error: --timeline is text\nhelp: leave --format json out, or --timeline\n".to_string()))
             }
-            Command::Run { file, rule, seed, format, timeline, turns, skew, choices } => {
-                command::run(&RunArgs { file, rule, seed, format, timeline, turns, skew, choices })
+            Command::Run { file, rule, seed, format, timeline, turns, skew, choices, vary } => {
+                command::run(&RunArgs { file, rule, seed, format, timeline, turns, skew, choices, vary })
+            }
+            Command::Explore { file, rule, seed, choices, vary, script, size, ascii, out } => {
+                command::explore(&ExploreArgs { file, rule, seed, choices, vary, script, size, ascii, out })
             }
             Command::Diff { file, seed } => command::diff(&file, seed),
             Command::Kl { file, rule, seed, state_seed, format } => {

@@ -53,5 +53,7 @@ pub mod search;
 pub mod history;
 pub mod runner;
 
+pub mod tui;
+
 pub mod cli;
 pub mod command;

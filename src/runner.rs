@@ -3,6 +3,7 @@
 mod check;
 mod fuzz;
 mod reduce;
+mod session;
 
 use std::ops::RangeInclusive;
 
@@ -17,6 +18,7 @@ use crate::scene::{Known, Painter, Scene};
 pub use check::{Check, Checked, Found, bound_words, check, counts, first_of};
 pub use fuzz::{Fuzz, Source, Tally, Times, drawn, fuzz};
 pub use reduce::reduce;
+pub use session::{Position, Question, Session, Stop, Unit, differs};
 
 /// Every rule, in the order of their history.
 const RULES: [&dyn Rule; 5] = [&CommittedLen, &TokenLen, &MaskLookahead, &CompletedMask, &Paired];

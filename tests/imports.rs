@@ -15,7 +15,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("scenario", &["engine::Time", "model", "numeric", "record", "workload"]),
     ("workload", &["engine::Choice", "engine::Chooser", "engine::Time", "model", "numeric::Ssm", "record"]),
     ("conform", &["engine", "judge", "model", "record"]),
-    ("report", &["conform", "engine::Time", "judge", "numeric", "record", "scene"]),
+    ("report", &["conform", "engine::Choice", "engine::Time", "judge", "numeric", "record", "scene"]),
     ("graph", &["judge", "record", "report::name"]),
     ("search", &["engine"]),
     ("history", &["engine", "model", "record"]),
@@ -24,9 +24,10 @@ const TABLE: &[(&str, &[&str])] = &[
         "command",
         &[
             "conform", "engine", "graph", "history", "judge", "model", "numeric", "record", "report", "runner",
-            "scenario", "scene", "search", "workload",
+            "scenario", "scene", "search", "tui", "workload",
         ],
     ),
+    ("tui", &["engine", "judge", "model", "record", "report", "runner", "scene"]),
     ("cli", &["command"]),
 ];
 

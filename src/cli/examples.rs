@@ -56,3 +56,11 @@ pub(super) const GRAPH: &str = "Examples:
   overlapsim graph scenarios/torn-chunk-snapshot.ron
   overlapsim graph scenarios/torn-chunk-snapshot.ron --around 1
   overlapsim graph scenarios/double-fire.ron --rule completed-mask --format json";
+
+pub(super) const EXPLORE: &str = "Examples:
+  overlapsim explore scenarios/double-fire.ron
+  overlapsim explore scenarios/check/interleaved.ron --rule completed-mask --vary arrivals,stops
+  overlapsim explore scenarios/double-fire.ron --script ffr --ascii
+  overlapsim explore scenarios/double-fire.ron --script '?' --size 100x30
+
+Press ? for the keys. Ends with 0 whatever the verdict.";

@@ -12,7 +12,7 @@ use crate::search::{Limits, Order};
 use super::finding::{Finder, OutDir};
 use super::output::{Exit, Failure, choices_word, print, replay_line};
 use super::progress::SearchProgress;
-use super::run::{Format, load, rules};
+use super::run::{Format, Way, load, rules};
 
 /// Which state is next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -193,6 +193,6 @@ fn finding(
         reason: found.finding.reason.clone(),
         turns: found.path.steps,
         times: found.times,
-        replay: replay_line(&scenario.path, rule.name(), None, Some(choices)),
+        replay: replay_line(&scenario.path, rule.name(), Way { choices: Some(choices), ..Way::default() }),
     })
 }

@@ -15,7 +15,7 @@ use super::run::{Way, all_rules, load, reports, run_all, worst};
 pub fn diff(file: &Path, seed: Option<u64>) -> Result<Exit, Failure> {
     let scenario = load(file)?;
     let rules = all_rules();
-    let way = Way { seed, choices: None };
+    let way = Way { seed, ..Way::default() };
     let outcomes = run_all(&scenario, &rules, way, Keep { boundaries: true, ..Keep::default() })?;
     let path = file.to_string_lossy();
     print(&diff_text(&reports(&scenario, &path, &rules, way, &outcomes)))?;

@@ -12,6 +12,7 @@ use crate::scenario::{self, Scenario};
 
 use super::expectation::expectation;
 use super::output::{Failure, replay_line, write_file};
+use super::run::Way;
 
 /// Most setups that are tried on the way to a small one.
 const TRIES_MAX: usize = 20_000;
@@ -86,7 +87,7 @@ impl Finder<'_> {
             rule.name()
         );
         let path = out.0.join(&file);
-        let comment = format!("// {}\n", replay_line(Path::new(&file), rule.name(), None, None));
+        let comment = format!("// {}\n", replay_line(Path::new(&file), rule.name(), Way::default()));
         let small = Scenario {
             name: file.clone(),
             path: path.clone(),

@@ -14,7 +14,7 @@ use crate::workload::Preset;
 use super::finding::{Finder, OutDir};
 use super::output::{Exit, Failure, choices_word, print, replay_line};
 use super::progress::{RunsProgress, cores};
-use super::run::{Format, all_rules, load, rules};
+use super::run::{Format, Way, all_rules, load, rules};
 use super::shard::Shard;
 
 /// How answers are drawn.
@@ -211,9 +211,12 @@ impl Told<'_> {
             None => None,
         };
         let replay = match (self.scenario, &written) {
-            (Some(scenario), _) => replay_line(&scenario.path, rule.name(), Some(seed), Some(draw.answers())),
+            (Some(scenario), _) => {
+                let way = Way { seed: Some(seed), choices: Some(draw.answers()), ..Way::default() };
+                replay_line(&scenario.path, rule.name(), way)
+            }
             // What was generated is in no other file.
-            (None, Some(path)) => replay_line(Path::new(path), rule.name(), None, None),
+            (None, Some(path)) => replay_line(Path::new(path), rule.name(), Way::default()),
             (None, None) => {
                 let (end, rule) = (seed.saturating_add(1), rule.name());
                 format!(

@@ -56,8 +56,12 @@ pub fn graph_to_text(args: &GraphArgs) -> Result<String, Failure> {
     let [rule] = rules.as_slice() else {
         return Err(Failure("error: a graph is of one run\nhelp: name one rule, not `all`\n".to_owned()));
     };
-    let Outcome { judgement, record, .. } =
-        &run_one(&scenario, *rule, Way { seed: args.seed, choices: None }, Keep { record: true, ..Keep::default() })?;
+    let Outcome { judgement, record, .. } = &run_one(
+        &scenario,
+        *rule,
+        Way { seed: args.seed, ..Way::default() },
+        Keep { record: true, ..Keep::default() },
+    )?;
     let record = record.as_ref().expect("the record was asked for");
     let names = &scenario.setup.names;
     let whole = Events::new(record, judgement);

@@ -46,7 +46,7 @@ pub fn kl_to_text(args: &KlArgs) -> Result<(String, Exit), Failure> {
     let engine = &scenario.setup.engine;
     let mut state = KlState { ssm: engine.state.unwrap_or_default(), default: engine.state.is_none() };
     state.ssm.seed = args.state_seed.unwrap_or(state.ssm.seed);
-    let way = Way { seed: args.seed, choices: None };
+    let way = Way { seed: args.seed, ..Way::default() };
     let (outcomes, severities): (Vec<Outcome>, Vec<Severity>) = rules
         .iter()
         .map(|rule| measure(&scenario, *rule, way, state.ssm))

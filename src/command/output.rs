@@ -4,6 +4,9 @@ use std::io::{BufWriter, ErrorKind, StdoutLock, Write as _};
 use std::path::Path;
 
 use crate::judge::Verdict;
+use crate::model::Vary;
+
+use super::run::Way;
 
 /// How a command ended, from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -111,10 +114,36 @@ pub(super) fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// A command line that runs what a finding was found in.
-pub(super) fn replay_line(path: &Path, rule: &str, seed: Option<u64>, choices: Option<&[u32]>) -> String {
-    let seed = seed.map_or(String::new(), |seed| format!(" --seed {seed}"));
+pub(super) fn replay_line(path: &Path, rule: &str, way: Way<'_>) -> String {
+    let Way { seed, choices, vary } = way;
+    let vary = vary.map_or(String::new(), |vary| format!(" --vary {}", vary_word(vary)));
     let choices = choices.map_or(String::new(), |choices| format!(" --choices {}", choices_word(choices)));
-    format!("overlapsim run {} --rule {rule}{seed}{choices} --timeline", shell_word(path))
+    let seed = seed.map_or(String::new(), |seed| format!(" --seed {seed}"));
+    format!("overlapsim run {} --rule {rule}{seed}{vary}{choices} --timeline", shell_word(path))
+}
+
+/// What is open as one word: `arrivals,stops`, and `all` for everything.
+pub(super) fn vary_word(vary: Vary) -> String {
+    if vary == Vary::ALL {
+        return "all".to_string();
+    }
+    let open = vary.fields().into_iter().filter(|field| field.2).map(|field| field.0);
+    open.collect::<Vec<_>>().join(",")
+}
+
+/// Reads what is open, as replay lines write it.
+///
+/// # Errors
+/// A word that is none of the names.
+pub fn vary(word: &str) -> Result<Vary, String> {
+    if word == "all" {
+        return Ok(Vary::ALL);
+    }
+    let names: Vec<&str> = word.split(',').map(str::trim).collect();
+    Vary::of_names(&names).map_err(|name| {
+        let known = Vary::ALL.fields().map(|field| field.0).join(", ");
+        format!("nothing called `{name}` can be open: give some of {known}, with commas, or all")
+    })
 }
 
 /// A list of choices as one word: `0.2.1`, and `-` for the empty list.
@@ -170,9 +199,9 @@ mod tests {
 
     #[test]
     fn a_path_is_quoted_only_if_it_must_be() {
-        let line = replay_line(Path::new("scenarios/x.ron"), "token-len", None, None);
+        let line = replay_line(Path::new("scenarios/x.ron"), "token-len", Way::default());
         assert_eq!(line, "overlapsim run scenarios/x.ron --rule token-len --timeline");
-        let line = replay_line(Path::new("it's here.ron"), "token-len", Some(7), None);
+        let line = replay_line(Path::new("it's here.ron"), "token-len", Way { seed: Some(7), ..Way::default() });
         assert_eq!(line, r"overlapsim run 'it'\''s here.ron' --rule token-len --seed 7 --timeline");
     }
 
@@ -183,6 +212,16 @@ mod tests {
         }
         assert_eq!(choices("1..2"), Err("choice 2 is ``, not a number such as 0".to_string()));
         assert!(choices("1.x").is_err() && choices("").is_err() && choices("-1").is_err());
+    }
+
+    #[test]
+    fn what_is_open_is_one_word() {
+        let some = Vary { arrivals: true, stops: true, ..Vary::default() };
+        for of in [some, Vary::ALL] {
+            assert_eq!(vary(&vary_word(of)), Ok(of));
+        }
+        assert_eq!(vary_word(some), "arrivals,stops");
+        assert!(vary("arrival").is_err_and(|why| why.contains("`arrival`") && why.contains("arrivals, stops")));
     }
 
     #[test]

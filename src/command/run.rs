@@ -3,8 +3,9 @@
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use crate::engine::{Choice, Open};
-use crate::model::Rule;
+use crate::engine::Open;
+use crate::model::{Rule, Vary};
+use crate::report::question::question;
 use crate::report::{Run, Timeline, run_text, runs_json};
 use crate::runner::{self, Keep, Outcome};
 use crate::scenario::{self, Scenario};
@@ -41,6 +42,8 @@ pub struct RunArgs {
     pub skew: bool,
     /// Answers to the questions that the scenario's `vary` opens.
     pub choices: Option<Choices>,
+    /// What is open to them, in place of the scenario's `vary`.
+    pub vary: Option<Vary>,
 }
 
 /// What a run leaves to nobody: the seed of its durations, and answers to open questions.
@@ -50,6 +53,8 @@ pub(super) struct Way<'a> {
     pub seed: Option<u64>,
     /// The answers, if any question is open.
     pub choices: Option<&'a [u32]>,
+    /// What is open then, if it is not what the scenario says.
+    pub vary: Option<Vary>,
 }
 
 impl Way<'_> {
@@ -64,7 +69,7 @@ impl Way<'_> {
 
     /// The questions that are open.
     pub fn open(&self, scenario: &Scenario) -> Open {
-        if self.choices.is_some() { scenario.vary.open() } else { Open::default() }
+        if self.choices.is_some() { self.vary.unwrap_or(scenario.vary).open() } else { Open::default() }
     }
 
     /// The chooser that goes this way. Choices without a seed are those of an exhaustive search, whose durations are the
@@ -106,7 +111,7 @@ pub fn run_to_text(args: &RunArgs) -> Result<(String, Exit), Failure> {
 fn run_into(args: &RunArgs, out: &mut dyn FnMut(&str) -> bool) -> Result<Exit, Failure> {
     let scenario = load(&args.file)?;
     let rules = rules(&scenario, args.rule.as_deref())?;
-    let way = Way { seed: args.seed, choices: args.choices.as_ref().map(|choices| &choices.0[..]) };
+    let way = Way { seed: args.seed, choices: args.choices.as_ref().map(|choices| &choices.0[..]), vary: args.vary };
     let path = args.file.to_string_lossy();
     match args.format {
         Format::Json => {
@@ -223,21 +228,6 @@ fn does_not_fit(scenario: &Scenario, rule: &dyn Rule, misfit: Misfit) -> Failure
     Failure(format!("error: choice {nth} is {answer}, which does not fit under {rule}: {why}\nhelp: {help}\n"))
 }
 
-/// A question of the machine in words.
-fn question(names: &[String], choice: Choice) -> String {
-    let request = || names.get(choice.subject as usize).map_or("a request", String::as_str);
-    match choice.site {
-        "arrival" => format!("whether {} is seen now", request()),
-        "stop" => format!("whether this output of {} is a stop token", request()),
-        "abort" => format!("whether {} is aborted", request()),
-        "retract" => "who is retracted, 0 for nobody".to_string(),
-        "alloc_failure" => format!("whether the second slot of {} is refused", request()),
-        "accept" => format!("how many draft tokens of {} are accepted", request()),
-        "order" => "who of those seen now is next in the queue".to_string(),
-        site => format!("about {site}"),
-    }
-}
-
 /// Runs a scenario under one rule, showing progress.
 ///
 /// # Errors
@@ -262,7 +252,7 @@ pub(super) fn reports<'a>(
             rule: rule.name(),
             seed: way.seed.unwrap_or(scenario.seed),
             way: way.words(scenario),
-            replay: replay_line(&scenario.path, rule.name(), way.seed, way.choices),
+            replay: replay_line(&scenario.path, rule.name(), way),
             names: &scenario.setup.names,
             judgement: &outcome.judgement,
             timing: &outcome.timing,

@@ -112,7 +112,7 @@ fn check(scenario: &Scenario, path: &str, expect: &Expect, warnings: &mut Vec<St
         got: judgement.verdict,
         missing,
         unexpected,
-        replay: replay_line(&scenario.path, &expect.rule, None, None),
+        replay: replay_line(&scenario.path, &expect.rule, Way::default()),
     })
 }
 

@@ -66,6 +66,11 @@ impl Findings {
         self.list.len() - 1
     }
 
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
     /// A finding by its index.
     pub fn at(&mut self, index: usize) -> Option<&mut Finding> {
         self.list.get_mut(index)

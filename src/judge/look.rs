@@ -21,6 +21,11 @@ pub struct Holding {
 }
 
 impl Judge {
+    /// How many findings there are so far: those of a run are found in the order in which its judgement lists them.
+    pub fn found(&self) -> usize {
+        self.findings.len()
+    }
+
     /// What a slot holds.
     pub fn holding(&self, slot: SlotId) -> Holding {
         let writer = self.store.writer(slot);

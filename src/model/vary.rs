@@ -47,6 +47,27 @@ impl Vary {
         ]
     }
 
+    /// What is open if these fields are, by their names.
+    ///
+    /// # Errors
+    /// The first name that no field has.
+    pub fn of_names<'n>(names: &[&'n str]) -> Result<Vary, &'n str> {
+        let known = Vary::ALL.fields();
+        if let Some(name) = names.iter().find(|name| known.iter().all(|field| field.0 != **name)) {
+            return Err(name);
+        }
+        let has = |name: &str| names.contains(&name);
+        Ok(Vary {
+            arrivals: has("arrivals"),
+            stops: has("stops"),
+            aborts: has("aborts"),
+            retract: has("retract"),
+            alloc_failure: has("alloc_failure"),
+            accept: has("accept"),
+            order: has("order"),
+        })
+    }
+
     /// The sites at which a chooser may answer as it likes.
     pub fn open(self) -> Open {
         Open(self.fields().iter().filter(|(.., open)| *open).map(|(_, site, _)| *site).collect())

@@ -14,6 +14,7 @@ mod kl;
 mod layout;
 mod meter;
 pub mod name;
+pub mod question;
 mod skew;
 mod test_line;
 mod text;
@@ -35,7 +36,7 @@ pub use meter::{Meter, Quantiles, Timing};
 pub use skew::{Skew, SkewRow, skew_text};
 pub use test_line::{FindingLine, RuleFailure, TestOutcome, test_text};
 pub use text::run_text;
-pub use timeline::Timeline;
+pub use timeline::{Timeline, TurnLanes, turn_lanes};
 pub use warning::warnings;
 
 use crate::judge::Judgement;

@@ -1,7 +1,7 @@
 //! The names under which reports speak of verdicts, findings, classes and phases. Owns no other words.
 
 use crate::judge::{Class, Kind, Verdict};
-use crate::record::{Check, FinishKind, Mode, Nothing, Phase, ReqId};
+use crate::record::{Check, Field, FinishKind, Mode, Nothing, Phase, ReqId};
 
 /// Every kind of finding, in the order of the enum.
 pub const KINDS: [Kind; 12] = [
@@ -83,6 +83,19 @@ pub fn phase(phase: Phase) -> &'static str {
         Phase::Prepare => "prepare",
         Phase::Launch => "launch",
         Phase::Result => "result",
+    }
+}
+
+/// The name of a shared field in the modelled code.
+pub fn field(field: Field) -> &'static str {
+    match field {
+        Field::OutputIds => "output_ids",
+        Field::KvCommittedLen => "kv_committed_len",
+        Field::DecodeBatchIdx => "decode_batch_idx",
+        Field::TrackSlots => "track slots",
+        Field::NextTrackIdx => "next_track_idx",
+        Field::LastTrackIdx => "last_track_idx",
+        Field::LastTrackSeqlen => "last_track_seqlen",
     }
 }
 

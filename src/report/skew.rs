@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::record::{Fact, Field, ReqId, Sink, Token};
 
-use super::layout;
+use super::{layout, name};
 
 /// Counts by shared field; a sink of [`Fact::Read`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Skew {
     /// The table, a row a field.
     pub fn rows(&self) -> Vec<SkewRow> {
         let row = |(&field, count): (&Field, &Count)| SkewRow {
-            field: name(field),
+            field: name::field(field),
             reads: count.reads,
             newer: count.newer,
             changed: count.changed,
@@ -66,19 +66,6 @@ pub fn skew_text(skew: &Skew) -> String {
         rows.push(vec![row.field.to_string(), row.reads.to_string(), row.newer.to_string(), row.changed.to_string()]);
     }
     layout::align(&rows, &[1, 2, 3]).join("\n") + "\n"
-}
-
-/// The name of a field in the modelled code.
-fn name(field: Field) -> &'static str {
-    match field {
-        Field::OutputIds => "output_ids",
-        Field::KvCommittedLen => "kv_committed_len",
-        Field::DecodeBatchIdx => "decode_batch_idx",
-        Field::TrackSlots => "track slots",
-        Field::NextTrackIdx => "next_track_idx",
-        Field::LastTrackIdx => "last_track_idx",
-        Field::LastTrackSeqlen => "last_track_seqlen",
-    }
 }
 
 #[cfg(test)]

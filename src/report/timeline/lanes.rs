@@ -41,6 +41,11 @@ impl Segment {
         let width = columns_of(&label).max(WAIT_WIDTH);
         Segment { label, from, to, width }
     }
+
+    /// Columns that it takes.
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
 }
 
 /// The lanes of a turn: the CPU line and the GPU line. Forwards are in stream order.

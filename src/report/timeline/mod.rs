@@ -2,6 +2,7 @@
 
 mod facts;
 mod lanes;
+mod of_scene;
 mod turn;
 mod wrong;
 
@@ -14,6 +15,8 @@ use std::ops::RangeInclusive;
 use crate::engine::Time;
 use crate::judge::{Class, Judgement};
 use crate::record::{BatchId, Mode, Phase, ReqId, SlotId};
+
+pub use of_scene::{TurnLanes, turn_lanes};
 
 use lanes::{Forward, Segment};
 use turn::{Part, Row, Turn};

@@ -1,0 +1,182 @@
+//! `explore`: the terminal explorer, or its last screen as text after some keys.
+
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+
+use crate::history;
+use crate::model::{Rule, Vary};
+use crate::runner::{self, Keep, Session};
+use crate::scenario::{self, Scenario};
+use crate::search::Replay;
+use crate::tui::{self, App, Effect, Key, Look};
+
+use super::expectation::expectation;
+use super::output::{Choices, Exit, Failure, print, replay_line, write_file};
+use super::run::{Way, all_rules, load, rules};
+
+/// Keys to press.
+#[derive(Clone, Debug)]
+pub struct KeyScript(pub Vec<Key>);
+
+/// Reads keys as a script spells them.
+///
+/// # Errors
+/// What is wrong with it, in words for the command line.
+pub fn key_script(text: &str) -> Result<KeyScript, String> {
+    tui::parse(text).map(KeyScript)
+}
+
+/// What `explore` is asked to do.
+#[derive(Clone, Debug)]
+pub struct ExploreArgs {
+    /// The scenario file.
+    pub file: PathBuf,
+    /// The rule to begin with; the scenario's own if not given.
+    pub rule: Option<String>,
+    /// The seed of drawn durations; the scenario's own if not given.
+    pub seed: Option<u64>,
+    /// The answers to begin with.
+    pub choices: Option<Choices>,
+    /// What is open, if it is not what the scenario says.
+    pub vary: Option<Vary>,
+    /// Keys to press before the screen is printed as text; a terminal if not given.
+    pub script: Option<KeyScript>,
+    /// Columns and rows of that screen.
+    pub size: (u16, u16),
+    /// Nothing but ASCII.
+    pub ascii: bool,
+    /// The directory that histories are written to.
+    pub out: PathBuf,
+}
+
+/// Shows the explorer, or prints its screen.
+///
+/// # Errors
+/// A scenario that cannot be read, more or less than one rule, or no terminal to draw on.
+pub fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
+    if args.script.is_some() {
+        print(&explore_to_text(args)?)?;
+        return Ok(Exit::Good);
+    }
+    if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
+        let help = "help: run it in one, or give the keys with --script; `run --timeline` prints the whole history";
+        return Err(Failure(format!("error: explore draws on a terminal, and this is none\n{help}\n")));
+    }
+    let scenario = load(&args.file)?;
+    let look = Look { ascii: args.ascii, colour: true };
+    let mut host = Host::new(&scenario, args)?;
+    let mut app = host.app(look);
+    tui::show(&mut app, &mut |app, effect| host.serve(app, effect))
+        .map_err(|trouble| Failure(format!("error: {trouble}\nhelp: try --script, or another terminal\n")))?;
+    let line = host.replay(app.session());
+    print(&format!("{line}\n"))?;
+    Ok(Exit::Good)
+}
+
+/// The screen after the keys of the script.
+///
+/// # Errors
+/// As [`explore`].
+pub fn explore_to_text(args: &ExploreArgs) -> Result<String, Failure> {
+    let scenario = load(&args.file)?;
+    let mut host = Host::new(&scenario, args)?;
+    let mut app = host.app(Look { ascii: args.ascii, colour: false });
+    for &key in args.script.iter().flat_map(|script| &script.0) {
+        match app.update(key) {
+            Effect::Quit => break,
+            Effect::None => {}
+            effect @ (Effect::Save | Effect::Replay) => host.serve(&mut app, effect),
+        }
+    }
+    let (width, height) = args.size;
+    Ok(tui::screen(&app, width, height))
+}
+
+/// What the explorer cannot do by itself.
+struct Host<'a> {
+    scenario: &'a Scenario,
+    args: &'a ExploreArgs,
+    rule: &'static dyn Rule,
+    vary: Vary,
+}
+
+impl<'a> Host<'a> {
+    fn new(scenario: &'a Scenario, args: &'a ExploreArgs) -> Result<Host<'a>, Failure> {
+        let rules = rules(scenario, args.rule.as_deref())?;
+        let [rule] = rules.as_slice() else {
+            let help = "help: name the one to begin with; r goes on to the next";
+            return Err(Failure(format!("error: the explorer shows one rule at a time\n{help}\n")));
+        };
+        // Admission trusts no length while any output may be a stop token, so that opening stops may change what is scripted.
+        let everything = Vary { stops: !scenario.setup.engine.fixed_length_reserves_all, ..Vary::ALL };
+        let own = if scenario.vary.is_nothing() { everything } else { scenario.vary };
+        Ok(Host { scenario, args, rule: *rule, vary: args.vary.unwrap_or(own) })
+    }
+
+    fn seed(&self) -> u64 {
+        self.args.seed.unwrap_or(self.scenario.seed)
+    }
+
+    fn app(&self, look: Look) -> App<'a> {
+        let answers = self.args.choices.clone().unwrap_or_default().0;
+        let session = Session::new(&self.scenario.setup, self.rule, self.vary.open(), self.seed(), answers);
+        let title = self.args.file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        App::new(title, &self.scenario.setup.names, session, all_rules(), look)
+    }
+
+    fn serve(&mut self, app: &mut App<'a>, effect: Effect) {
+        match effect {
+            Effect::Replay => {
+                let text = format!("{}\n\nIt is printed when you leave, too.", self.replay(app.session()));
+                app.show("this history again", &text);
+            }
+            Effect::Save => match self.save(app.session()) {
+                Ok(text) => app.show("written", &text),
+                Err(Failure(text)) => app.show("not written", &text),
+            },
+            Effect::None | Effect::Quit => {}
+        }
+    }
+
+    /// The command that replays the history.
+    fn replay(&self, session: &Session) -> String {
+        let answers = session.answers();
+        let scripted = answers.is_empty() && self.scenario.vary.is_nothing() && self.args.vary.is_none();
+        let way = Way {
+            seed: (!scripted || self.args.seed.is_some()).then(|| self.seed()),
+            choices: (!scripted).then_some(answers),
+            vary: (!scripted && self.vary != self.scenario.vary).then_some(self.vary),
+        };
+        replay_line(&self.scenario.path, session.rule().name(), way)
+    }
+
+    /// Writes the history as a scenario that leaves nothing open, with what comes of it under every rule.
+    fn save(&self, session: &Session) -> Result<String, Failure> {
+        let Scenario { setup, name, .. } = self.scenario;
+        let open = session.open().clone();
+        let mut chooser = Replay::new(&open, session.answers(), Some(session.seed()));
+        let script = history::concrete(setup, session.rule(), &mut chooser, scenario::turns_max);
+        let Some(script) = script.and_then(|script| scenario::as_read(&script)) else {
+            let help = format!("help: this replays it: {}", self.replay(session));
+            return Err(Failure(format!("error: no script repeats this history\n{help}\n")));
+        };
+        let judged = |rule: &'static dyn Rule| runner::run(&script, rule, 0, Keep::default(), None).judgement;
+        let expect = all_rules().into_iter().map(|rule| expectation(rule, &judged(rule), &script.names)).collect();
+        let path = free_path(&self.args.out, name);
+        let saved = Scenario {
+            title: format!("A history of {name} that was found in the explorer, under {}.", session.rule().name()),
+            rule: Some(session.rule().name().to_string()),
+            expect,
+            ..Scenario::of(script)
+        };
+        write_file(&path, &scenario::write(&saved))?;
+        let line = replay_line(&path, session.rule().name(), Way::default());
+        Ok(format!("{}\n\n{line}", path.display()))
+    }
+}
+
+/// A file that is not there yet.
+fn free_path(folder: &Path, name: &str) -> PathBuf {
+    let path = |nth: u32| folder.join(format!("{name}-explored-{nth}.ron"));
+    (1..).map(path).find(|path| !path.exists()).expect("some number is free")
+}

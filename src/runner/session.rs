@@ -1,0 +1,303 @@
+//! A run that a person steps through: any moment of it, under any rule, with answers given on the way.
+//!
+//! Owns where the person is and how to get there fast: the state is kept at some turns, and the turns in between are run again.
+//! A position is a list of answers, a turn and a number of facts: the same on every machine. Refuses to draw.
+
+mod moves;
+mod person;
+
+use crate::engine::{Open, Seeded};
+use crate::judge::{Judge, Judgement, Options as JudgeOptions};
+use crate::model::{Ended, Every, Machine, Rule, Setup, World};
+use crate::record::{Entry, Fact, Record, Sink};
+use crate::scene::{Known, Painter, Scene};
+
+pub use moves::{Stop, Unit, differs};
+pub use person::Question;
+
+use person::Person;
+
+use super::{Keep, run_with};
+
+/// Most states that are kept: with more turns they lie further apart.
+const KEPT_MAX: usize = 128;
+
+/// A moment of a run: a turn, counted from 0, and how many of its facts have happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// How many turns were taken before this one. The number of a turn may be higher: it jumps where nothing happens.
+    pub turn: usize,
+    /// Entries of the turn's record that have happened.
+    pub fact: usize,
+}
+
+/// How far the machine is, between two turns.
+#[derive(Debug)]
+struct Place {
+    /// Away only while a machine has it.
+    world: Option<World>,
+    durations: Seeded,
+    /// Answers asked for.
+    asked: usize,
+    turns: usize,
+    ended: Option<Ended>,
+}
+
+clone_in_place!(Place { world, durations, asked, turns, ended });
+
+/// The state between two turns.
+#[derive(Clone, Debug)]
+struct Moment {
+    place: Place,
+    known: Known,
+}
+
+/// The turn that is looked at.
+#[derive(Debug)]
+struct Turn {
+    before: Moment,
+    record: Vec<Entry>,
+    questions: Vec<Question>,
+    /// After the first `fact` entries.
+    known: Known,
+    fact: usize,
+}
+
+/// A run under a person's eyes.
+#[derive(Debug)]
+pub struct Session<'a> {
+    setup: &'a Setup,
+    rule: &'static dyn Rule,
+    open: Open,
+    seed: u64,
+    answers: Vec<u32>,
+    judgement: Judgement,
+    /// The numbers of all turns.
+    numbers: Vec<u32>,
+    /// By finding: the turn in which it was found, counted from 0. Some are found when all is over.
+    found: Vec<usize>,
+    /// By turns taken, the first one before any.
+    kept: Vec<Moment>,
+    turn: Turn,
+}
+
+impl<'a> Session<'a> {
+    /// At the beginning of a run of `setup` under `rule`, with durations drawn by `seed`. Questions that are `open` are answered by
+    /// `answers`, then as scripted.
+    pub fn new(setup: &'a Setup, rule: &'static dyn Rule, open: Open, seed: u64, answers: Vec<u32>) -> Session<'a> {
+        let known = Known::new(Judge::new(JudgeOptions { page_size: setup.engine.page_size, keep_boundaries: false }));
+        let durations = Seeded::new(seed);
+        let place = Place { world: Some(World::new(setup)), durations, asked: 0, turns: 0, ended: None };
+        let before = Moment { place, known: known.clone() };
+        let turn = Turn { before: before.clone(), record: Vec::new(), questions: Vec::new(), known, fact: 0 };
+        let judgement = Judge::new(JudgeOptions { page_size: 1, keep_boundaries: false }).finish(&[]);
+        let (numbers, found, kept) = (Vec::new(), Vec::new(), vec![before]);
+        let mut session = Session { setup, rule, open, seed, answers, judgement, numbers, found, kept, turn };
+        session.rerun();
+        session.seek(Position::default());
+        session
+    }
+
+    /// The rule.
+    pub fn rule(&self) -> &'static dyn Rule {
+        self.rule
+    }
+
+    /// The questions that are open.
+    pub fn open(&self) -> &Open {
+        &self.open
+    }
+
+    /// The seed of drawn durations.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The answers given, up to the last one that is not the script's.
+    pub fn answers(&self) -> &[u32] {
+        &self.answers
+    }
+
+    /// What the judge says of the whole run.
+    pub fn judgement(&self) -> &Judgement {
+        &self.judgement
+    }
+
+    /// How many turns the run has.
+    pub fn turns(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// The number of a turn.
+    pub fn number(&self, turn: usize) -> Option<u32> {
+        self.numbers.get(turn).copied()
+    }
+
+    /// Where the person is.
+    pub fn position(&self) -> Position {
+        Position { turn: self.turn.before.place.turns, fact: self.turn.fact }
+    }
+
+    /// What is known there.
+    pub fn known(&self) -> &Known {
+        &self.turn.known
+    }
+
+    /// Everything that happens in this turn; the first [`Position::fact`] entries have happened.
+    pub fn record(&self) -> &[Entry] {
+        &self.turn.record
+    }
+
+    /// The open questions of this turn, with the answers that they got.
+    pub fn questions(&self) -> &[Question] {
+        &self.turn.questions
+    }
+
+    /// What there is to see of this turn and of some before it.
+    pub fn scene(&self, turns_before: usize) -> Scene {
+        let here = self.turn.before.place.turns;
+        let Moment { mut place, known } = self.moment(here.saturating_sub(turns_before));
+        let mut painter = Painter::new(known, None);
+        while place.turns <= here && place.ended.is_none() {
+            self.take_turn(&mut place, &mut painter);
+        }
+        painter.finish(&self.judgement)
+    }
+
+    /// Goes to a moment, or to the nearest there is.
+    pub fn seek(&mut self, to: Position) {
+        let turn = to.turn.min(self.turns().saturating_sub(1));
+        if turn != self.turn.before.place.turns || self.turn.record.is_empty() {
+            let before = self.moment(turn);
+            let mut after = before.place.clone();
+            let mut record = Record::default();
+            let questions = self.take_turn(&mut after, &mut record);
+            let known = before.known.clone();
+            self.turn = Turn { before, record: record.entries, questions, known, fact: 0 };
+        }
+        let fact = to.fact.min(self.turn.record.len());
+        if fact < self.turn.fact {
+            self.turn.known.clone_from(&self.turn.before.known);
+            self.turn.fact = 0;
+        }
+        for entry in &self.turn.record[self.turn.fact..fact] {
+            tell(entry, &mut self.turn.known);
+        }
+        self.turn.fact = fact;
+    }
+
+    /// Runs under another rule, with the same answers as far as they fit, and stays at the same point.
+    pub fn set_rule(&mut self, rule: &'static dyn Rule) {
+        let stop = self.stop();
+        let turn = self.position().turn;
+        self.rule = rule;
+        self.rerun();
+        self.seek(Position { turn, fact: 0 });
+        self.seek_stop(stop);
+    }
+
+    /// Answers question number `nth` of the run, and goes on as scripted from there. Stays in the same turn.
+    pub fn choose(&mut self, nth: usize, answer: u32) {
+        let mut answers = self.answers_before(nth);
+        answers.push(answer);
+        self.set_answers(answers);
+    }
+
+    /// Gives other answers, and stays in the same turn.
+    pub fn set_answers(&mut self, answers: Vec<u32>) {
+        let position = self.position();
+        self.answers = answers;
+        self.rerun();
+        self.seek(position);
+    }
+
+    /// Goes back to a history and a point of it.
+    pub fn restore(&mut self, rule: &'static dyn Rule, answers: Vec<u32>, position: Position) {
+        self.rule = rule;
+        self.answers = answers;
+        self.rerun();
+        self.seek(position);
+    }
+
+    /// The answers to the first `nth` questions of the run.
+    fn answers_before(&self, nth: usize) -> Vec<u32> {
+        let mut place = self.kept[0].place.clone();
+        let mut answers = Vec::new();
+        while place.ended.is_none() && answers.len() < nth {
+            answers.extend(self.take_turn(&mut place, &mut None::<Record>).iter().map(|question| question.answer));
+        }
+        answers.truncate(nth);
+        answers
+    }
+
+    /// Judges the whole run and keeps the state at some of its turns.
+    fn rerun(&mut self) {
+        self.kept.truncate(1);
+        self.numbers.clear();
+        self.found.clear();
+        self.turn.record.clear();
+        let mut given = Vec::new();
+        let mut spacing = 1;
+        let mut now = self.kept[0].clone();
+        while now.place.ended.is_none() {
+            let world = now.place.world.as_ref().expect("between two turns it is here");
+            self.numbers.push(world.turn());
+            let questions = self.take_turn(&mut now.place, &mut now.known);
+            given.extend(
+                questions.iter().take_while(|it| it.nth < self.answers.len()).map(|it| (it.answer, it.choice.default)),
+            );
+            self.found.resize(now.known.judge.found(), now.place.turns - 1);
+            if now.place.turns.is_multiple_of(spacing) {
+                self.kept.push(now.clone());
+            }
+            if self.kept.len() > KEPT_MAX {
+                spacing *= 2;
+                self.kept.retain(|moment| moment.place.turns.is_multiple_of(spacing));
+            }
+        }
+        while given.last().is_some_and(|(answer, default)| answer == default) {
+            given.pop();
+        }
+        self.answers = given.into_iter().map(|it| it.0).collect();
+        let keep = Keep { boundaries: true, ..Keep::default() };
+        let mut person = Person::new(&self.open, &self.answers, 0, Seeded::new(self.seed));
+        self.judgement = run_with(self.setup, self.rule, &mut person, keep, None).judgement;
+    }
+
+    /// The state before a turn.
+    fn moment(&self, turn: usize) -> Moment {
+        let at = self.kept.partition_point(|moment| moment.place.turns <= turn) - 1;
+        let mut now = self.kept[at].clone();
+        while now.place.turns < turn && now.place.ended.is_none() {
+            self.take_turn(&mut now.place, &mut now.known);
+        }
+        now
+    }
+
+    /// Runs one turn, and returns the open questions that it asked.
+    fn take_turn(&self, place: &mut Place, sink: &mut impl Sink) -> Vec<Question> {
+        let world = place.world.take().expect("between two turns it is here");
+        let mut person = Person::new(&self.open, &self.answers, place.asked, place.durations.clone());
+        let mut machine = Machine::<_, _, Every>::resume(self.setup, self.rule, &mut person, sink, world);
+        machine = machine.with_skew(true).with_witness(true);
+        place.ended = machine.turn();
+        place.world = Some(machine.into_world());
+        place.turns += 1;
+        if place.ended.is_none() && place.turns >= self.setup.turns_max as usize {
+            sink.fact(Fact::Bound { stalled: false });
+            place.ended = Some(Ended::TurnsMax);
+        }
+        let (questions, durations) = person.end();
+        place.asked += questions.len();
+        place.durations = durations;
+        questions
+    }
+}
+
+/// Tells a sink of one entry.
+fn tell(entry: &Entry, sink: &mut impl Sink) {
+    match entry {
+        Entry::Fact(fact) => sink.fact(*fact),
+        Entry::Prompt(req, tokens) => sink.prompt(*req, tokens),
+    }
+}

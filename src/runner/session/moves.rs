@@ -1,0 +1,322 @@
+//! Steps and jumps of a session: where the next phase, decode result, boundary or finding is.
+
+use crate::judge::{Boundary, Class, Finding};
+use crate::record::{BatchId, Entry, Fact, Phase, ReqId};
+
+use super::{Position, Session, tell};
+
+/// What a person steps by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// A loop turn.
+    Turn,
+    /// A CPU phase.
+    Phase,
+    /// A row of a processed result.
+    Result,
+}
+
+/// A point within a turn that means the same under every rule: how many phases had begun and ended, and how many rows had been
+/// prepared or processed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Stop {
+    /// Phases begun so far.
+    pub begun: usize,
+    ended: usize,
+    rows: usize,
+    /// A row is under way.
+    in_row: bool,
+    /// The turn is over.
+    last: bool,
+}
+
+impl Stop {
+    fn add(&mut self, entry: &Entry) {
+        let Entry::Fact(fact) = entry else { return };
+        let row = begins_row(fact) || matches!(fact, Fact::PrepareExtend { .. } | Fact::PrepareDecode { .. });
+        let (begins, ends) = (matches!(fact, Fact::Begin { .. }), matches!(fact, Fact::End { .. }));
+        self.begun += usize::from(begins);
+        self.ended += usize::from(ends);
+        self.rows += usize::from(row);
+        self.in_row = row || self.in_row && !begins && !ends;
+    }
+
+    fn counts(self) -> (usize, usize, usize) {
+        (self.begun, self.ended, self.rows)
+    }
+}
+
+/// Whether a row of a result begins with this fact.
+fn begins_row(fact: &Fact) -> bool {
+    matches!(fact, Fact::Output { .. } | Fact::Skip { .. } | Fact::MiddleChunk { .. })
+}
+
+impl Session<'_> {
+    /// Steps forward. Says whether there was anywhere to go.
+    pub fn forward(&mut self, unit: Unit) -> bool {
+        let Position { turn, fact } = self.position();
+        let last = self.record().len();
+        let to = match unit {
+            Unit::Turn => (fact < last).then_some(last),
+            Unit::Phase | Unit::Result => self.stops(unit).into_iter().find(|&stop| stop > fact),
+        };
+        match to {
+            Some(fact) => self.seek(Position { turn, fact }),
+            None if turn + 1 >= self.turns() => return false,
+            None => self.first_stop_from(turn + 1, unit),
+        }
+        true
+    }
+
+    /// Steps back. Says whether there was anywhere to go.
+    pub fn back(&mut self, unit: Unit) -> bool {
+        let Position { turn, fact } = self.position();
+        let to = match unit {
+            Unit::Turn => None,
+            Unit::Phase | Unit::Result => self.stops(unit).into_iter().rfind(|&stop| stop < fact),
+        };
+        match (to, turn.checked_sub(1)) {
+            (Some(fact), _) => self.seek(Position { turn, fact }),
+            (None, None) if fact == 0 => return false,
+            (None, None) => self.seek(Position::default()),
+            (None, Some(before)) => self.last_stop_to(before, unit),
+        }
+        true
+    }
+
+    /// Goes to the beginning.
+    pub fn to_start(&mut self) {
+        self.seek(Position::default());
+    }
+
+    /// Goes to the end.
+    pub fn to_end(&mut self) {
+        self.seek(Position { turn: usize::MAX, fact: usize::MAX });
+    }
+
+    /// Goes to the next result at which a boundary was due or fired, or to the one before; those that `fits` only.
+    pub fn to_boundary(&mut self, ahead: bool, fits: impl Fn(&Boundary) -> bool) -> bool {
+        let here = self.position();
+        let list: Vec<Boundary> = self.judgement().boundaries.iter().filter(|of| fits(of)).copied().collect();
+        self.to_nearest(here, list.len(), ahead, |session, at| {
+            let of = &list[at];
+            session.turn_of(of.turn, |session| session.row_end(of.batch, of.req))
+        })
+    }
+
+    /// Goes to the moment at which the next finding was found, or the one before.
+    pub fn to_finding(&mut self, ahead: bool) -> bool {
+        let here = self.position();
+        self.to_nearest(here, self.judgement().findings.len(), ahead, |session, nth| {
+            // What is found when all is over is found at the end.
+            let turn = session.found.get(nth).copied().unwrap_or(session.turns() - 1);
+            session.seek(Position { turn, fact: 0 });
+            Some(Position { turn, fact: session.found_at(nth) })
+        })
+    }
+
+    /// Goes to the next turn, or the one before, in which a question was open.
+    pub fn to_question(&mut self, ahead: bool) -> bool {
+        let here = self.position();
+        loop {
+            let moved = if ahead { self.forward(Unit::Turn) } else { self.back(Unit::Turn) };
+            if !moved {
+                self.seek(here);
+                return false;
+            }
+            if !self.questions().is_empty() && self.position().turn != here.turn {
+                return true;
+            }
+        }
+    }
+
+    /// The point within the turn.
+    pub fn stop(&self) -> Stop {
+        let mut stop = Stop::default();
+        let fact = self.position().fact;
+        self.record()[..fact].iter().for_each(|entry| stop.add(entry));
+        stop.last = fact == self.record().len();
+        stop
+    }
+
+    /// Goes to a point within this turn that a run under another rule had: right after the same phase began or ended, or
+    /// after the whole of the same row.
+    pub(super) fn seek_stop(&mut self, to: Stop) {
+        let turn = self.position().turn;
+        let mut stop = Stop::default();
+        let mut fact = 0;
+        for (at, entry) in self.record().iter().enumerate() {
+            let before = stop;
+            stop.add(entry);
+            if stop.counts() > to.counts() {
+                break;
+            }
+            // A row goes on until something else begins.
+            if stop.counts() != before.counts() || stop.rows > 0 && stop.in_row {
+                fact = at + 1;
+            }
+        }
+        let fact = if to.last { self.record().len() } else { fact };
+        self.seek(Position { turn, fact });
+    }
+
+    /// The entries after which a step of this unit ends in this turn.
+    fn stops(&self, unit: Unit) -> Vec<usize> {
+        let record = self.record();
+        let fact = |at: usize| match &record[at] {
+            Entry::Fact(fact) => Some(fact),
+            Entry::Prompt(..) => None,
+        };
+        let mut in_row = false;
+        let mut stops = Vec::new();
+        for at in 0..record.len() {
+            let Some(fact) = fact(at) else { continue };
+            let ends = matches!(fact, Fact::End { .. });
+            let begins = begins_row(fact);
+            match unit {
+                Unit::Turn => {}
+                Unit::Phase if ends => stops.push(at + 1),
+                Unit::Phase => {}
+                // A row ends where the next one begins, or with the phase.
+                Unit::Result if in_row && (begins || ends) => stops.push(at),
+                Unit::Result => {}
+            }
+            in_row = begins || in_row && !ends;
+        }
+        if unit != Unit::Result && stops.last() != Some(&record.len()) {
+            stops.push(record.len());
+        }
+        stops
+    }
+
+    /// Goes to the first stop of the turns from this one on; to the end of the run if there is none.
+    fn first_stop_from(&mut self, turn: usize, unit: Unit) {
+        for turn in turn..self.turns() {
+            self.seek(Position { turn, fact: 0 });
+            let to = if unit == Unit::Turn { Some(self.record().len()) } else { self.stops(unit).first().copied() };
+            if let Some(fact) = to {
+                return self.seek(Position { turn, fact });
+            }
+        }
+        self.to_end();
+    }
+
+    /// Goes to the last stop of the turns down from this one; to the start if there is none.
+    fn last_stop_to(&mut self, turn: usize, unit: Unit) {
+        for turn in (0..=turn).rev() {
+            self.seek(Position { turn, fact: 0 });
+            let to = if unit == Unit::Turn { Some(self.record().len()) } else { self.stops(unit).last().copied() };
+            if let Some(fact) = to {
+                return self.seek(Position { turn, fact });
+            }
+        }
+        self.to_start();
+    }
+
+    /// Goes to the nearest of a list in the order of the run that lies after here, or before. Stays if there is none.
+    fn to_nearest(
+        &mut self,
+        here: Position,
+        count: usize,
+        ahead: bool,
+        place: impl Fn(&mut Self, usize) -> Option<Position>,
+    ) -> bool {
+        // Places are in order: half of what is left falls away with each look.
+        let (mut low, mut high) = (0, count);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let at = place(self, middle).unwrap_or_default();
+            let before = if ahead { at <= here } else { at < here };
+            if before { low = middle + 1 } else { high = middle }
+        }
+        let found = if ahead { (low < count).then_some(low) } else { low.checked_sub(1) };
+        let to = found.and_then(|at| place(self, at));
+        self.seek(to.unwrap_or(here));
+        to.is_some()
+    }
+
+    /// A position in the turn of this number.
+    fn turn_of(&mut self, number: u32, fact: impl Fn(&Self) -> usize) -> Option<Position> {
+        let turn = self.numbers.partition_point(|&it| it < number);
+        if turn >= self.turns() {
+            return None;
+        }
+        // Idle turns have the same number more than once: what was found was found in the last.
+        let turn = self.numbers.partition_point(|&it| it <= number).saturating_sub(1).max(turn);
+        self.seek(Position { turn, fact: 0 });
+        Some(Position { turn, fact: fact(self) })
+    }
+
+    /// After which entry the row of a result is over.
+    fn row_end(&self, batch: BatchId, req: ReqId) -> usize {
+        let mut inside = false;
+        for (at, entry) in self.record().iter().enumerate() {
+            let Entry::Fact(fact) = entry else { continue };
+            if inside && (begins_row(fact) || matches!(fact, Fact::End { .. })) {
+                return at;
+            }
+            if let Fact::Row { batch: of, req: whose, .. } = *fact {
+                inside |= (of, whose) == (batch, req);
+            }
+        }
+        self.record().len()
+    }
+
+    /// After which entry finding number `nth`, from 0, is there.
+    fn found_at(&self, nth: usize) -> usize {
+        let mut known = self.turn.before.known.clone();
+        for (at, entry) in self.record().iter().enumerate() {
+            tell(entry, &mut known);
+            if known.judge.found() > nth {
+                return at + 1;
+            }
+        }
+        self.record().len()
+    }
+
+    /// The boundaries that have been processed, and those that are still to come.
+    pub fn boundaries(&self) -> (&[Boundary], &[Boundary]) {
+        let Position { turn, fact } = self.position();
+        let number = self.number(turn).unwrap_or(0);
+        let all = &self.judgement().boundaries;
+        let done = |of: &Boundary| of.turn < number || of.turn == number && self.row_end(of.batch, of.req) <= fact;
+        all.split_at(all.partition_point(done))
+    }
+
+    /// The findings so far.
+    pub fn findings(&self) -> &[Finding] {
+        let all = &self.judgement().findings;
+        let over = self.position() == Position { turn: self.turns() - 1, fact: self.record().len() };
+        if over { all } else { &all[..self.known().judge.found()] }
+    }
+
+    /// The findings of this turn, each with the number of entries after which it is there.
+    pub fn findings_in_turn(&self) -> Vec<(usize, &Finding)> {
+        let all = &self.judgement().findings;
+        let mut known = self.turn.before.known.clone();
+        let mut found = Vec::new();
+        for (at, entry) in self.record().iter().enumerate() {
+            let before = known.judge.found();
+            tell(entry, &mut known);
+            found.extend((before..known.judge.found()).filter_map(|nth| Some((at + 1, all.get(nth)?))));
+        }
+        found
+    }
+
+    /// The CPU phase of this moment in the turn, or the one that ended last.
+    pub fn phase(&self) -> Option<Phase> {
+        let fact = self.position().fact;
+        self.record()[..fact].iter().rev().find_map(|entry| match entry {
+            Entry::Fact(Fact::Begin { phase, .. }) => Some(*phase),
+            Entry::Fact(_) | Entry::Prompt(..) => None,
+        })
+    }
+}
+
+/// Whether a rule and the oracle differ.
+pub fn differs(class: Class) -> bool {
+    match class {
+        Class::Agree | Class::Settled | Class::Early => false,
+        Class::WrongSlot | Class::WrongLabel | Class::Missed | Class::Repeat => true,
+    }
+}

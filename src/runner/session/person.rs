@@ -1,0 +1,57 @@
+//! The chooser of a session: answers from a list, then by the script, and notes what it was asked.
+
+use crate::engine::{Choice, Chooser, Open, Seeded};
+
+/// An open question, and the answer that it got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// What was asked.
+    pub choice: Choice,
+    /// The answer.
+    pub answer: u32,
+    /// Which question of the run it is, from 0: its place in the list of answers.
+    pub nth: usize,
+}
+
+/// Answers open questions on a person's behalf. Durations are drawn.
+#[derive(Clone, Debug)]
+pub(super) struct Person<'a> {
+    open: &'a Open,
+    answers: &'a [u32],
+    next: usize,
+    durations: Seeded,
+    questions: Vec<Question>,
+}
+
+impl<'a> Person<'a> {
+    /// Goes on after `asked` questions.
+    pub fn new(open: &'a Open, answers: &'a [u32], asked: usize, durations: Seeded) -> Self {
+        Person { open, answers, next: asked, durations, questions: Vec::new() }
+    }
+
+    /// What was asked, and where the durations go on.
+    pub fn end(self) -> (Vec<Question>, Seeded) {
+        (self.questions, self.durations)
+    }
+}
+
+impl Chooser for Person<'_> {
+    fn choose(&mut self, choice: Choice) -> u32 {
+        if choice.options < 2 || !self.open.has(choice.site) {
+            return choice.default;
+        }
+        let given = self.answers.get(self.next).copied().filter(|&answer| answer < choice.options);
+        let answer = given.unwrap_or(choice.default);
+        self.questions.push(Question { choice, answer, nth: self.next });
+        self.next += 1;
+        answer
+    }
+
+    fn is_open(&self, site: &'static str) -> bool {
+        self.open.has(site)
+    }
+
+    fn duration_ns(&mut self, lo_ns: u64, hi_ns: u64) -> u64 {
+        self.durations.duration_ns(lo_ns, hi_ns)
+    }
+}

@@ -1,0 +1,279 @@
+//! The state of the explorer, and what each key does to it.
+//!
+//! Owns marks, undo, the open popup and what is focused. Refuses to draw, and to touch files or the terminal.
+
+use crate::judge::Boundary;
+use crate::model::Rule;
+use crate::runner::{Position, Session, Unit, differs};
+
+use super::choose::Choosing;
+use super::compare::{Snapshot, differences};
+use super::keys::Key;
+use super::look::Look;
+use super::popup::Popup;
+
+/// What the explorer cannot do by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing: draw again.
+    None,
+    /// Leave.
+    Quit,
+    /// Write this history as a scenario, and say where.
+    Save,
+    /// Say which command replays this history.
+    Replay,
+}
+
+/// A point that undo can go back to.
+#[derive(Clone, Debug)]
+pub struct Point {
+    rule: &'static dyn Rule,
+    answers: Vec<u32>,
+    position: Position,
+}
+
+/// The panes, from top to bottom and left to right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pane {
+    Lanes,
+    Requests,
+    Slots,
+    Decisions,
+    Record,
+}
+
+impl Pane {
+    pub(super) const ALL: [Pane; 5] = [Pane::Lanes, Pane::Requests, Pane::Slots, Pane::Decisions, Pane::Record];
+
+    fn next(self) -> Pane {
+        Pane::ALL[(self as usize + 1) % Pane::ALL.len()]
+    }
+}
+
+/// The explorer.
+#[derive(Debug)]
+pub struct App<'a> {
+    /// What the header calls the run.
+    pub(super) title: String,
+    pub(super) names: &'a [String],
+    pub(super) session: Session<'a>,
+    pub(super) look: Look,
+    pub(super) focus: Pane,
+    /// The focused pane alone.
+    pub(super) zoom: bool,
+    /// Lines that each pane is scrolled by, from where it would stand by itself.
+    pub(super) scroll: [i32; Pane::ALL.len()],
+    pub(super) popup: Option<Popup>,
+    /// What the last key came to, if there is something to say.
+    pub(super) note: String,
+    pub(super) marks: Vec<Snapshot>,
+    rules: Vec<&'static dyn Rule>,
+    undo: Vec<Point>,
+    redo: Vec<Point>,
+}
+
+impl<'a> App<'a> {
+    /// At the beginning of a session. `rules` are those to switch between.
+    pub fn new(
+        title: String,
+        names: &'a [String],
+        session: Session<'a>,
+        rules: Vec<&'static dyn Rule>,
+        look: Look,
+    ) -> App<'a> {
+        App {
+            title,
+            names,
+            session,
+            look,
+            focus: Pane::Record,
+            zoom: false,
+            scroll: [0; Pane::ALL.len()],
+            popup: None,
+            note: String::new(),
+            marks: Vec::new(),
+            rules,
+            undo: Vec::new(),
+            redo: Vec::new(),
+        }
+    }
+
+    /// The run, and where the person is in it.
+    pub fn session(&self) -> &Session<'a> {
+        &self.session
+    }
+
+    /// Shows some lines until a key is pressed.
+    pub fn show(&mut self, title: &str, text: &str) {
+        self.popup = Some(Popup::text(title, text));
+    }
+
+    /// Does what a key asks for.
+    pub fn update(&mut self, key: Key) -> Effect {
+        self.note.clear();
+        match self.popup.take() {
+            None => self.press(key),
+            Some(Popup::Choose(choosing)) => self.choosing(choosing, key),
+            Some(Popup::Text(mut text)) => {
+                if text.scroll(key) {
+                    self.popup = Some(Popup::Text(text));
+                }
+                Effect::None
+            }
+        }
+    }
+
+    fn press(&mut self, key: Key) -> Effect {
+        match key {
+            Key::Char('q') | Key::Esc => return Effect::Quit,
+            Key::Char('w') => return Effect::Save,
+            Key::Char('p') => return Effect::Replay,
+            Key::Char('?') => self.popup = Some(Popup::help()),
+            Key::Right | Key::Char('l') => self.go("the end", |session| session.forward(Unit::Phase)),
+            Key::Left | Key::Char('h') => self.go("the start", |session| session.back(Unit::Phase)),
+            Key::Down | Key::Char('j') => self.go("the end", |session| session.forward(Unit::Turn)),
+            Key::Up | Key::Char('k') => self.go("the start", |session| session.back(Unit::Turn)),
+            Key::Char(']') => self.go("the end", |session| session.forward(Unit::Result)),
+            Key::Char('[') => self.go("the start", |session| session.back(Unit::Result)),
+            Key::Char('b') => self.go("no boundary further on", |session| session.to_boundary(true, |_| true)),
+            Key::Char('B') => self.go("no boundary further back", |session| session.to_boundary(false, |_| true)),
+            Key::Char('d') => self.go("no decision further on differs", |session| session.to_boundary(true, wrong)),
+            Key::Char('D') => self.go("no decision further back differs", |session| session.to_boundary(false, wrong)),
+            Key::Char('f') => self.go("no finding further on", |session| session.to_finding(true)),
+            Key::Char('F') => self.go("no finding further back", |session| session.to_finding(false)),
+            Key::Char('o') => self.go("no open choice further on", |session| session.to_question(true)),
+            Key::Char('O') => self.go("no open choice further back", |session| session.to_question(false)),
+            Key::Char('g') => self.go("", |session| {
+                session.to_start();
+                true
+            }),
+            Key::Char('G') => self.go("", |session| {
+                session.to_end();
+                true
+            }),
+            Key::Char('c') => self.choose(),
+            Key::Char('u') => self.undo(),
+            Key::Char('U') => self.redo(),
+            Key::Char('r') => self.switch(1),
+            Key::Char('R') => self.switch(self.rules.len() - 1),
+            Key::Char('m') => self.mark(),
+            Key::Char('=') => self.compare(),
+            Key::Tab => self.focus = self.focus.next(),
+            Key::Char('z') => self.zoom = !self.zoom,
+            Key::PageUp => self.scroll[self.focus as usize] -= 4,
+            Key::PageDown => self.scroll[self.focus as usize] += 4,
+            Key::Char(c) => self.note = format!("`{c}` does nothing; ? shows the keys"),
+            Key::Enter => {}
+        }
+        Effect::None
+    }
+
+    fn go(&mut self, nowhere: &str, go: impl FnOnce(&mut Session<'a>) -> bool) {
+        self.scroll = [0; Pane::ALL.len()];
+        if !go(&mut self.session) {
+            self.note = if nowhere.starts_with("the ") { format!("this is {nowhere}") } else { nowhere.to_owned() };
+        }
+    }
+
+    fn choose(&mut self) {
+        if self.session.open().0.is_empty() {
+            self.note = "nothing is open: name what is, as in --vary arrivals,stops".to_owned();
+        } else if self.session.questions().is_empty() {
+            self.note = "nothing is open in this turn; o and O go to one where something is".to_owned();
+        } else {
+            self.popup = Some(Popup::Choose(Choosing::new(self.session.questions())));
+        }
+    }
+
+    fn choosing(&mut self, mut choosing: Choosing, key: Key) -> Effect {
+        match key {
+            Key::Esc | Key::Char('q' | 'c') => return Effect::None,
+            Key::Enter => {
+                if let Some((nth, answer)) = choosing.chosen() {
+                    self.branch(|session| session.choose(nth, answer));
+                    self.note = "another history from here on; u goes back".to_owned();
+                } else {
+                    self.note = "the answer is as it was".to_owned();
+                }
+                return Effect::None;
+            }
+            key => choosing.press(key),
+        }
+        self.popup = Some(Popup::Choose(choosing));
+        Effect::None
+    }
+
+    /// Changes the history, so that undo goes back to this one.
+    fn branch(&mut self, change: impl FnOnce(&mut Session<'a>)) {
+        self.undo.push(self.point());
+        self.redo.clear();
+        change(&mut self.session);
+    }
+
+    fn point(&self) -> Point {
+        Point { rule: self.session.rule(), answers: self.session.answers().to_vec(), position: self.session.position() }
+    }
+
+    fn back_to(&mut self, point: Point) {
+        let Point { rule, answers, position } = point;
+        self.session.restore(rule, answers, position);
+    }
+
+    fn undo(&mut self) {
+        match self.undo.pop() {
+            Some(point) => {
+                self.redo.push(self.point());
+                self.back_to(point);
+            }
+            None => self.note = "nothing to undo".to_owned(),
+        }
+    }
+
+    fn redo(&mut self) {
+        match self.redo.pop() {
+            Some(point) => {
+                self.undo.push(self.point());
+                self.back_to(point);
+            }
+            None => self.note = "nothing to redo".to_owned(),
+        }
+    }
+
+    /// Takes the rule so many places further on.
+    fn switch(&mut self, places: usize) {
+        let now = self.rules.iter().position(|rule| rule.name() == self.session.rule().name()).unwrap_or(0);
+        let rule = self.rules[(now + places) % self.rules.len()];
+        let answers = self.session.answers().len();
+        self.branch(|session| session.set_rule(rule));
+        let lost = answers.saturating_sub(self.session.answers().len());
+        self.note = match lost {
+            0 => format!("now under {}", rule.name()),
+            _ => format!("now under {}, where {lost} answers do not fit or are the script's", rule.name()),
+        };
+    }
+
+    fn mark(&mut self) {
+        if self.marks.len() == 2 {
+            self.marks.clear();
+        }
+        let mark = Snapshot::new(&self.session);
+        self.note = format!("mark {} is {}", ["A", "B"][self.marks.len()], mark.place());
+        self.marks.push(mark);
+    }
+
+    fn compare(&mut self) {
+        let here = Snapshot::new(&self.session);
+        let (a, b, title) = match self.marks.as_slice() {
+            [] => return self.note = "nothing is marked: m marks this point".to_owned(),
+            [a] => (a, &here, "mark A, and here"),
+            [a, b, ..] => (a, b, "marks A and B"),
+        };
+        let text = differences(a, b, self.names);
+        self.popup = Some(Popup::text(title, &text));
+    }
+}
+
+fn wrong(of: &Boundary) -> bool {
+    differs(of.class)
+}

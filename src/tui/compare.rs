@@ -1,0 +1,103 @@
+//! A point kept to be compared with another: requests, slots and counts as they were there.
+
+use crate::record::SlotId;
+use crate::report::name;
+use crate::runner::{Position, Session};
+use crate::scene::{ReqNow, SlotNow};
+
+use super::words::{fit_word, held_words, kept_words, owner_words, stage_word};
+
+/// What was known at a point.
+#[derive(Clone, Debug)]
+pub(super) struct Snapshot {
+    rule: &'static str,
+    position: Position,
+    number: u32,
+    answers: Vec<u32>,
+    time: String,
+    reqs: Vec<ReqNow>,
+    slots: Vec<(SlotId, SlotNow)>,
+    boundaries: usize,
+    findings: usize,
+    verdict: &'static str,
+}
+
+impl Snapshot {
+    pub(super) fn new(session: &Session) -> Snapshot {
+        let known = session.known();
+        let position = session.position();
+        Snapshot {
+            rule: session.rule().name(),
+            position,
+            number: session.number(position.turn).unwrap_or(0),
+            answers: session.answers().to_vec(),
+            time: known.board.now.to_string(),
+            reqs: known.board.reqs().to_vec(),
+            slots: known.board.slot_ids().map(|slot| (slot, known.slot(slot))).collect(),
+            boundaries: session.boundaries().0.len(),
+            findings: session.findings().len(),
+            verdict: name::verdict(session.judgement().verdict),
+        }
+    }
+
+    /// Where it is, in a few words.
+    pub(super) fn place(&self) -> String {
+        format!("turn {}, entry {}, under {}", self.number, self.position.fact, self.rule)
+    }
+}
+
+/// What is not the same at two points, a line each.
+pub(super) fn differences(a: &Snapshot, b: &Snapshot, names: &[String]) -> String {
+    let mut lines = vec![format!("A: {}", a.place()), format!("B: {}", b.place())];
+    let mut pair = |what: &str, a: String, b: String| {
+        if a != b {
+            lines.push(format!("{what}: {a} | {b}"));
+        }
+    };
+    pair("answers", words(&a.answers), words(&b.answers));
+    pair("time", a.time.clone(), b.time.clone());
+    pair("the run ends", a.verdict.to_owned(), b.verdict.to_owned());
+    pair("boundaries so far", a.boundaries.to_string(), b.boundaries.to_string());
+    pair("findings so far", a.findings.to_string(), b.findings.to_string());
+    for at in 0..a.reqs.len().max(b.reqs.len()) {
+        let of = |snapshot: &Snapshot| snapshot.reqs.get(at).copied().unwrap_or_default();
+        let id = name::request(names, crate::record::ReqId(at as u32));
+        let (a, b) = (of(a), of(b));
+        pair(&format!("{id} is"), stage_word(a.stage).to_owned(), stage_word(b.stage).to_owned());
+        let numbers = |it: &ReqNow| {
+            [
+                ("k", Some(i64::from(it.k))),
+                ("outputs", Some(i64::from(it.outputs))),
+                ("L", it.lookahead),
+                ("kv_committed_len", Some(i64::from(it.fields.kv_committed_len))),
+                ("next_track_idx", it.fields.next_track_idx.map(i64::from)),
+                ("last_track_idx", it.fields.last_track_idx.map(i64::from)),
+            ]
+        };
+        for ((what, a), (_, b)) in numbers(&a).into_iter().zip(numbers(&b)) {
+            pair(&format!("{id} {what}"), number(a), number(b));
+        }
+        pair(&format!("{id} keeps"), kept_words(a.kept()), kept_words(b.kept()));
+    }
+    for at in 0..a.slots.len().max(b.slots.len()) {
+        let of = |snapshot: &Snapshot| snapshot.slots.get(at).map_or(String::new(), |(_, now)| slot_words(now, names));
+        pair(&format!("s{at}"), of(a), of(b));
+    }
+    if lines.len() == 2 {
+        lines.push("nothing is different".to_owned());
+    }
+    lines.join("\n")
+}
+
+fn slot_words(now: &SlotNow, names: &[String]) -> String {
+    let label = now.label.map_or(String::new(), |label| format!(", label {label} {}", fit_word(now.fit)));
+    format!("{} {}{label}", owner_words(now.owner, names), held_words(now, names))
+}
+
+fn words(answers: &[u32]) -> String {
+    if answers.is_empty() { "-".to_owned() } else { answers.iter().map(u32::to_string).collect::<Vec<_>>().join(".") }
+}
+
+fn number(of: Option<i64>) -> String {
+    of.map_or("-".to_owned(), |of| of.to_string())
+}

@@ -1,0 +1,101 @@
+//! Keys: how they are spelled in a script, and what each does.
+
+/// A key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// A character.
+    Char(char),
+    /// An arrow.
+    Left,
+    /// An arrow.
+    Right,
+    /// An arrow.
+    Up,
+    /// An arrow.
+    Down,
+    /// Scrolls.
+    PageUp,
+    /// Scrolls.
+    PageDown,
+    /// The next pane.
+    Tab,
+    /// Takes what is chosen.
+    Enter,
+    /// Leaves what is open.
+    Esc,
+}
+
+/// Keys that have no character, by their name in a script.
+const NAMED: [(&str, Key); 10] = [
+    ("left", Key::Left),
+    ("right", Key::Right),
+    ("up", Key::Up),
+    ("down", Key::Down),
+    ("pgup", Key::PageUp),
+    ("pgdn", Key::PageDown),
+    ("tab", Key::Tab),
+    ("enter", Key::Enter),
+    ("esc", Key::Esc),
+    ("lt", Key::Char('<')),
+];
+
+/// Every key and what it does, as the help shows it.
+pub(super) const HELP: [(&str, &str); 20] = [
+    ("right l, left h", "a phase forward, back"),
+    ("down j, up k", "a turn forward, back"),
+    ("] [", "a row of a result forward, back"),
+    ("b B", "next, last boundary (due or fired)"),
+    ("d D", "next, last decision that differs"),
+    ("f F", "next, last finding"),
+    ("o O", "next, last turn with open choices"),
+    ("g G", "to the start, to the end"),
+    ("c", "choose: answer an open choice"),
+    ("u U", "undo, redo a choice or a rule"),
+    ("r R", "next, last rule, at this point"),
+    ("m", "mark this point (two of them)"),
+    ("=", "compare the marks, or mark and here"),
+    ("w", "write this history as a scenario"),
+    ("p", "the command that replays it"),
+    ("tab", "the next pane"),
+    ("z", "one pane alone, or all of them"),
+    ("pgup pgdn", "scroll the pane"),
+    ("?", "this help"),
+    ("q esc", "quit, or leave what is open"),
+];
+
+/// Reads a script: characters are keys; others are named, as in `<right>`.
+///
+/// # Errors
+/// What is wrong with it, in words for the command line.
+pub fn parse(script: &str) -> Result<Vec<Key>, String> {
+    let mut keys = Vec::new();
+    let mut rest = script;
+    while let Some(c) = rest.chars().next() {
+        if c == '<' {
+            let (name, after) = rest[1..].split_once('>').ok_or("a `<` has no `>` after it: write the key as <lt>")?;
+            let known = NAMED.iter().find(|known| known.0 == name);
+            let names = || NAMED.map(|known| known.0).join(", ");
+            keys.push(known.ok_or_else(|| format!("there is no key <{name}>; those with names are {}", names()))?.1);
+            rest = after;
+        } else {
+            if !c.is_whitespace() {
+                keys.push(Key::Char(c));
+            }
+            rest = &rest[c.len_utf8()..];
+        }
+    }
+    Ok(keys)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_is_characters_and_names() {
+        let keys = parse("l <right>=<lt>?").expect("a script");
+        assert_eq!(keys, [Key::Char('l'), Key::Right, Key::Char('='), Key::Char('<'), Key::Char('?')]);
+        assert!(parse("<nowhere>").is_err_and(|why| why.contains("<nowhere>") && why.contains("pgdn")));
+        assert!(parse("a<").is_err());
+    }
+}

@@ -1,0 +1,44 @@
+//! The requests that are alive, as the bookkeeping has them.
+
+use ratatui::text::{Line, Span};
+
+use crate::record::ReqId;
+use crate::report::name;
+use crate::scene::{Fit, Stage};
+
+use super::super::app::App;
+use super::super::words::{kept_words, stage_word};
+use super::Lines;
+
+pub(super) fn lines(app: &App) -> Lines {
+    let known = app.session.known();
+    let head = format!(
+        "{:<7} {:<8} {:>4} {:>4} {:>2} {:>4} {:>2} {:>2} {:<6}",
+        "request", "is", "k", "out", "L", "C", "nx", "la", "keeps"
+    );
+    let mut lines = vec![Line::from(Span::styled(head, app.look.head()))];
+    let mut over = Vec::new();
+    for (at, it) in known.board.reqs().iter().enumerate() {
+        let id: String = name::request(app.names, ReqId(at as u32)).chars().take(7).collect();
+        let idx = |of: Option<u8>| of.map_or("-".to_owned(), |of| of.to_string());
+        let lookahead = it.lookahead.map_or("-".to_owned(), |l| l.to_string());
+        let numbers = format!(
+            "{id:<7} {:<8} {:>4} {:>4} {lookahead:>2} {:>4} {:>2} {:>2} ",
+            stage_word(it.stage),
+            it.k,
+            it.outputs,
+            it.fields.kv_committed_len,
+            idx(it.fields.next_track_idx),
+            idx(it.fields.last_track_idx),
+        );
+        let kept = it.kept();
+        let fit = kept.slot.map_or(Fit::None, |slot| known.slot(slot).fit);
+        let faint = matches!(it.stage, Stage::Finished | Stage::Unseen);
+        let style = if faint { app.look.faint() } else { ratatui::style::Style::new() };
+        let kept = Span::styled(kept_words(kept), app.look.fit(fit));
+        let line = Line::from(vec![Span::styled(numbers, style), kept]);
+        if faint { over.push(line) } else { lines.push(line) }
+    }
+    lines.extend(over);
+    Lines { lines, at: 0, head: 1 }
+}

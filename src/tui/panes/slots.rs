@@ -1,0 +1,53 @@
+//! The state slots: who holds each, what it holds once all launched forwards have run, and under which label.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use crate::record::Owner;
+use crate::scene::{Fit, SlotNow};
+
+use super::super::app::App;
+use super::super::words::{fit_word, held_words, owner_words};
+use super::Lines;
+
+pub(super) fn lines(app: &App) -> Lines {
+    let known = app.session.known();
+    let head = format!("{:<4} {:<9} {:<6} {:<5}", "slot", "owner", "holds", "label");
+    let mut lines = vec![Line::from(Span::styled(head, app.look.head()))];
+    let mut rows = Vec::new();
+    for slot in known.board.slot_ids().filter(|slot| slot.0 > 0) {
+        let now = known.slot(slot);
+        let SlotNow { owner, label, fit, lands, .. } = now;
+        // What a slot held that nobody holds any more is of no account.
+        let holds = if owner.is_some() { held_words(&now, app.names) } else { String::new() };
+        let start = format!("{:<4} {:<9} {holds:<6} ", slot.to_string(), owner_words(owner, app.names));
+        let style = match owner {
+            None | Some(Owner::Spare) => app.look.faint(),
+            Some(Owner::Active(_) | Owner::Track(..) | Owner::Request(_) | Owner::Tree) => Style::new(),
+        };
+        let mut spans = vec![Span::styled(start, style)];
+        if let Some(label) = label {
+            let word = if fit == Fit::Right { String::new() } else { format!(" {}", fit_word(fit)) };
+            spans.push(Span::styled(format!("{label}{word}"), app.look.fit(fit)));
+        }
+        if let Some((batch, _)) = lands {
+            let arrow = if app.look.ascii { "<-" } else { "←" };
+            spans.push(Span::styled(format!(" {arrow}{batch}"), app.look.here()));
+        }
+        rows.push((rank(owner, label), Line::from(spans)));
+    }
+    rows.sort_by_key(|row| row.0);
+    lines.extend(rows.into_iter().map(|row| row.1));
+    Lines { lines, at: 0, head: 1 }
+}
+
+/// What the bookkeeping is about comes first: labelled slots, track slots, the tree.
+fn rank(owner: Option<Owner>, label: Option<u32>) -> u8 {
+    match (label, owner) {
+        (Some(_), _) => 0,
+        (None, Some(Owner::Track(..) | Owner::Tree)) => 1,
+        (None, Some(Owner::Active(_) | Owner::Request(_))) => 2,
+        (None, Some(Owner::Spare)) => 3,
+        (None, None) => 4,
+    }
+}

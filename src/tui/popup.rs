@@ -1,0 +1,48 @@
+//! What lies over the panes: a choice, or some lines to read.
+
+use super::choose::Choosing;
+use super::keys::{HELP, Key};
+
+/// What is open.
+#[derive(Clone, Debug)]
+pub(super) enum Popup {
+    /// A choice is being made.
+    Choose(Choosing),
+    /// Lines to read.
+    Text(Text),
+}
+
+/// Lines to read, and how far they are scrolled.
+#[derive(Clone, Debug)]
+pub(super) struct Text {
+    pub(super) title: String,
+    pub(super) lines: Vec<String>,
+    pub(super) first: usize,
+}
+
+impl Popup {
+    pub(super) fn text(title: &str, text: &str) -> Popup {
+        let lines = text.lines().map(str::to_owned).collect();
+        Popup::Text(Text { title: title.to_owned(), lines, first: 0 })
+    }
+
+    pub(super) fn help() -> Popup {
+        let lines = HELP.iter().map(|(keys, what)| format!("{keys:<16} {what}")).collect();
+        Popup::Text(Text { title: "keys".to_owned(), lines, first: 0 })
+    }
+}
+
+impl Text {
+    /// Scrolls, if the key is one for that; any other key closes it.
+    pub(super) fn scroll(&mut self, key: Key) -> bool {
+        let last = self.lines.len().saturating_sub(1);
+        match key {
+            Key::Down | Key::Char('j') => self.first = (self.first + 1).min(last),
+            Key::Up | Key::Char('k') => self.first = self.first.saturating_sub(1),
+            Key::PageDown => self.first = (self.first + 10).min(last),
+            Key::PageUp => self.first = self.first.saturating_sub(10),
+            Key::Char(_) | Key::Left | Key::Right | Key::Tab | Key::Enter | Key::Esc => return false,
+        }
+        true
+    }
+}

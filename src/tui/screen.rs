@@ -1,0 +1,210 @@
+//! The screen: a line at the top, the panes, a line at the bottom, and what lies over them.
+
+use ratatui::Frame;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Borders, Clear, Paragraph};
+
+use crate::report::{name, question};
+
+use super::app::{App, Pane};
+use super::choose::Choosing;
+use super::panes::{Lines, pane};
+use super::popup::{Popup, Text};
+
+/// The least that the panes need, in columns and rows.
+const LEAST: (u16, u16) = (60, 16);
+
+/// Draws the explorer.
+pub fn draw(app: &App, frame: &mut Frame) {
+    let area = frame.area();
+    if area.width < LEAST.0 || area.height < LEAST.1 {
+        let text =
+            format!("the terminal is {}x{}; at least {}x{} is needed", area.width, area.height, LEAST.0, LEAST.1);
+        return frame.render_widget(Paragraph::new(text), area);
+    }
+    let [top, middle, bottom] =
+        Layout::vertical([Constraint::Length(1), Constraint::Min(1), Constraint::Length(1)]).areas(area);
+    frame.render_widget(header(app), top);
+    if app.zoom {
+        draw_pane(app, app.focus, middle, frame);
+    } else {
+        for (which, area) in areas(middle) {
+            draw_pane(app, which, area, frame);
+        }
+    }
+    frame.render_widget(footer(app), bottom);
+    match &app.popup {
+        None => {}
+        Some(Popup::Text(text)) => draw_text(app, text, middle, frame),
+        Some(Popup::Choose(choosing)) => draw_choice(app, choosing, middle, frame),
+    }
+}
+
+/// The screen as text: a line a row, without trailing blanks.
+pub fn screen(app: &App, width: u16, height: u16) -> String {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("memory cannot fail");
+    let drawn = terminal.draw(|frame| draw(app, frame)).expect("memory cannot fail");
+    let mut text = String::new();
+    for y in 0..height {
+        let row: String = (0..width).filter_map(|x| drawn.buffer.cell((x, y))).map(|cell| cell.symbol()).collect();
+        text.push_str(row.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// Where each pane lies.
+fn areas(area: Rect) -> [(Pane, Rect); 5] {
+    let [lanes, middle, bottom] =
+        Layout::vertical([Constraint::Length(9), Constraint::Fill(1), Constraint::Fill(1)]).areas(area);
+    let [requests, slots] = Layout::horizontal([Constraint::Min(50), Constraint::Percentage(40)]).areas(middle);
+    let [decisions, record] = Layout::horizontal([Constraint::Length(45), Constraint::Fill(1)]).areas(bottom);
+    [
+        (Pane::Lanes, lanes),
+        (Pane::Requests, requests),
+        (Pane::Slots, slots),
+        (Pane::Decisions, decisions),
+        (Pane::Record, record),
+    ]
+}
+
+fn draw_pane(app: &App, which: Pane, area: Rect, frame: &mut Frame) {
+    let focused = which == app.focus;
+    let inside = Block::bordered().inner(area);
+    let (title, Lines { lines, at, head }) = pane(app, which, usize::from(inside.width));
+    let block = block(app, &title, focused);
+    frame.render_widget(block, area);
+    let room = usize::from(inside.height).saturating_sub(head);
+    let rest = lines.len() - head;
+    // The line that should be in sight stands two from the bottom, as far as there is more.
+    let wanted = (at.saturating_sub(head) + 3).saturating_sub(room) as i32 + app.scroll[which as usize];
+    let first = wanted.clamp(0, rest.saturating_sub(room) as i32) as usize;
+    let mut shown: Vec<Line> = lines[..head].to_vec();
+    shown.extend(lines[head..].iter().skip(first).take(room).cloned());
+    let more = (rest > first + room).then(|| rest - first - room);
+    frame.render_widget(Paragraph::new(shown), inside);
+    if let Some(more) = more {
+        let text = format!(" {more} more ");
+        let width = text.len() as u16;
+        if area.width > width + 2 {
+            let place = Rect { x: area.right() - width - 1, y: area.bottom() - 1, width, height: 1 };
+            frame.render_widget(Paragraph::new(Span::styled(text, app.look.faint())), place);
+        }
+    }
+}
+
+fn block(app: &App, title: &str, focused: bool) -> Block<'static> {
+    let style = if focused { app.look.here() } else { Style::new() };
+    let title = if focused { format!("[{title}]") } else { format!(" {title} ") };
+    Block::new()
+        .borders(Borders::ALL)
+        .border_set(app.look.border(focused))
+        .border_style(style)
+        .title(Span::styled(title, style))
+}
+
+fn header(app: &App) -> Line<'static> {
+    let session = &app.session;
+    let position = session.position();
+    let number = session.number(position.turn).unwrap_or(0);
+    let last = session.turns().checked_sub(1).and_then(|last| session.number(last)).unwrap_or(0);
+    let verdict = session.judgement().verdict;
+    let all = session.judgement().findings.len();
+    let found = session.findings().len();
+    let mut spans = vec![
+        Span::styled(format!("{} ", app.title), app.look.here()),
+        Span::raw(format!("{}  turn {number}/{last}  {}  ", session.rule().name(), session.known().board.now)),
+        Span::styled(name::verdict(verdict), app.look.verdict(verdict)),
+    ];
+    if all > 0 {
+        spans.push(Span::raw(format!("  findings {found}/{all}")));
+    }
+    if !session.answers().is_empty() {
+        spans.push(Span::raw(format!("  {} choices", session.answers().len())));
+    }
+    Line::from(spans)
+}
+
+fn footer(app: &App) -> Line<'static> {
+    if !app.note.is_empty() {
+        return Line::from(Span::styled(app.note.clone(), app.look.here()));
+    }
+    let open = app.session.questions().len();
+    let choices = match open {
+        0 => String::new(),
+        1 => "c 1 open choice  ".to_owned(),
+        open => format!("c {open} open choices  "),
+    };
+    let keys = "? keys  arrows step  b boundary  d difference  f finding  r rule  q quit";
+    Line::from(vec![Span::styled(choices, app.look.here()), Span::styled(keys, app.look.faint())])
+}
+
+/// An area in the middle, as large as what it is for needs, if there is room.
+fn over(area: Rect, width: usize, height: usize) -> Rect {
+    let width = (width as u16 + 4).min(area.width);
+    let height = (height as u16 + 2).min(area.height);
+    Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height }
+}
+
+fn draw_over(app: &App, title: &str, lines: Vec<Line<'static>>, area: Rect, frame: &mut Frame) {
+    frame.render_widget(Clear, area);
+    let block = block(app, title, true);
+    let inside = block.inner(area);
+    frame.render_widget(block, area);
+    frame.render_widget(Paragraph::new(lines), inside);
+}
+
+fn draw_text(app: &App, text: &Text, area: Rect, frame: &mut Frame) {
+    let room = usize::from(area.width).saturating_sub(4).max(1);
+    let lines: Vec<String> = text.lines.iter().flat_map(|line| folded(line, room)).collect();
+    let width = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0).max(text.title.len());
+    let area = over(area, width, lines.len());
+    let first = text.first.min(lines.len().saturating_sub(usize::from(area.height).saturating_sub(2)));
+    let shown = lines[first..].iter().map(|line| Line::from(format!(" {line}"))).collect();
+    draw_over(app, &text.title, shown, area, frame);
+}
+
+/// A line in pieces that fit.
+fn folded(line: &str, room: usize) -> Vec<String> {
+    let chars: Vec<char> = line.chars().collect();
+    if chars.is_empty() {
+        return vec![String::new()];
+    }
+    chars.chunks(room).map(|piece| piece.iter().collect()).collect()
+}
+
+fn draw_choice(app: &App, choosing: &Choosing, area: Rect, frame: &mut Frame) {
+    let (questions, at, answer) = choosing.state();
+    let mut lines = Vec::new();
+    for (index, asked) in questions.iter().enumerate() {
+        let here = index == at;
+        let now = if here { answer } else { asked.answer };
+        let was = if now == asked.answer {
+            String::new()
+        } else {
+            format!(" (was {})", question::answer(asked.choice, asked.answer))
+        };
+        let of = if here { format!("  answer {now} of 0..{}", asked.choice.options - 1) } else { String::new() };
+        let text = format!(
+            "{} {}: {}{was}{of}",
+            if here { ">" } else { " " },
+            question::question(app.names, asked.choice),
+            question::answer(asked.choice, now)
+        );
+        let style = if here { app.look.here() } else { Style::new() };
+        lines.push(Line::from(Span::styled(text, style)));
+    }
+    let keys = "up down: question   left right, digits: answer   enter: take it   esc: leave";
+    let width = lines.iter().map(Line::width).max().unwrap_or(0).max(keys.len());
+    let height = (lines.len() + 2).min(usize::from(area.height).saturating_sub(2));
+    let room = height.saturating_sub(2).max(1);
+    let first = (at + 1).saturating_sub(room);
+    let mut shown: Vec<Line> = lines.into_iter().skip(first).take(room).collect();
+    shown.push(Line::default());
+    shown.push(Line::from(Span::styled(keys, app.look.faint())));
+    draw_over(app, "choose", shown, over(area, width, height), frame);
+}

@@ -1,0 +1,87 @@
+//! The terminal: raw mode, keys in, frames out, and everything as it was at the end, however the end comes.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+use super::app::{App, Effect};
+use super::keys::Key;
+use super::screen::draw;
+
+/// How long to wait for a key before looking whether somebody wants the program to end.
+const WAIT: Duration = Duration::from_millis(200);
+
+/// What went wrong with the terminal.
+#[derive(Debug, thiserror::Error)]
+#[error("the terminal does not answer: {0}")]
+pub struct Trouble(#[from] io::Error);
+
+/// Shows the explorer until the person leaves. `serve` brings effects about. The terminal is as it was afterwards, also after a
+/// panic, Ctrl-C, or a signal to end.
+///
+/// # Errors
+/// A terminal that cannot be read or written.
+pub fn show<'a>(app: &mut App<'a>, serve: &mut dyn FnMut(&mut App<'a>, Effect)) -> Result<(), Trouble> {
+    let ended = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&ended))?;
+    }
+    // Its hook gives the terminal back before a panic is told.
+    let mut terminal = ratatui::try_init()?;
+    let shown = keys(app, serve, &mut terminal, &ended);
+    ratatui::try_restore()?;
+    Ok(shown?)
+}
+
+fn keys<'a>(
+    app: &mut App<'a>,
+    serve: &mut dyn FnMut(&mut App<'a>, Effect),
+    terminal: &mut ratatui::DefaultTerminal,
+    ended: &AtomicBool,
+) -> io::Result<()> {
+    terminal.draw(|frame| draw(app, frame))?;
+    loop {
+        if ended.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        if !event::poll(WAIT)? {
+            continue;
+        }
+        let effect = match event::read()? {
+            Event::Key(key) if key.kind != KeyEventKind::Release => {
+                if key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL) {
+                    return Ok(());
+                }
+                key_of(key).map_or(Effect::None, |key| app.update(key))
+            }
+            Event::Key(_) | Event::FocusGained | Event::FocusLost | Event::Mouse(_) | Event::Paste(_) => continue,
+            Event::Resize(..) => Effect::None,
+        };
+        match effect {
+            Effect::Quit => return Ok(()),
+            Effect::None => {}
+            effect @ (Effect::Save | Effect::Replay) => serve(app, effect),
+        }
+        terminal.draw(|frame| draw(app, frame))?;
+    }
+}
+
+/// The key of the explorer that a key of the terminal is.
+fn key_of(key: KeyEvent) -> Option<Key> {
+    Some(match key.code {
+        KeyCode::Char(c) if !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) => Key::Char(c),
+        KeyCode::Left => Key::Left,
+        KeyCode::Right => Key::Right,
+        KeyCode::Up => Key::Up,
+        KeyCode::Down => Key::Down,
+        KeyCode::PageUp => Key::PageUp,
+        KeyCode::PageDown => Key::PageDown,
+        KeyCode::Tab => Key::Tab,
+        KeyCode::Enter => Key::Enter,
+        KeyCode::Esc => Key::Esc,
+        _ => return None,
+    })
+}
