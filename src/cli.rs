@@ -1,12 +1,14 @@
 //! The command line: clap structs; each command is one call into the library.
 
 mod examples;
+mod pages;
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
+use clap_complete::Shell;
 
 use crate::command::{
     self, CheckArgs, Choices, ConformArgs, Exit, Failure, Format, FuzzArgs, GraphArgs, GraphFormat, ImportArgs, KlArgs,
@@ -16,14 +18,11 @@ use crate::command::{
 /// Replays any timing of an LLM server's overlap scheduler, and judges which recurrent state it caches under which
 /// prefix length.
 #[derive(Debug, Parser)]
-#[command(version, arg_required_else_help = true, after_help = EXITS)]
+#[command(version, arg_required_else_help = true, after_help = examples::PROGRAM)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
 }
-
-const EXITS: &str = "Exit codes: 0 clean or lossy; 1 corrupt or broken, or an expectation failed; \
-2 a mistake in the command line or a file; 3 a bound ended the run (inconclusive).";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -231,6 +230,20 @@ enum Command {
         #[arg(required = true)]
         paths: Vec<PathBuf>,
     },
+    /// Print the script with which a shell completes command lines
+    #[command(after_help = examples::COMPLETIONS)]
+    Completions {
+        /// The shell
+        #[arg(value_enum)]
+        shell: Shell,
+    },
+    /// Write man pages: one for overlapsim, one for each of its commands
+    #[command(after_help = examples::MAN)]
+    Man {
+        /// The directory to write to; it is made if it is not there
+        #[arg(value_name = "DIR")]
+        directory: PathBuf,
+    },
 }
 
 /// `A..B`, both included, or a single turn.
@@ -320,6 +333,8 @@ impl Cli {
             }
             Command::Merge { paths, format } => command::merge(&paths, format),
             Command::Test { paths } => command::test(&paths),
+            Command::Completions { shell } => command::completions(&pages::completions(shell)),
+            Command::Man { directory } => command::man(&directory, &pages::man()),
         }
     }
 }

@@ -1,4 +1,19 @@
-//! What every command looks like in use: the end of its help.
+//! What every command looks like in use: the end of its help. Every line that begins with `overlapsim` is run by a test.
+
+/// The lines of examples, and what is said below them.
+pub(super) fn parts(after_help: &str) -> (Vec<&str>, String) {
+    let (examples, notes): (Vec<&str>, Vec<&str>) =
+        after_help.lines().filter(|line| !line.is_empty()).skip(1).partition(|line| line.starts_with("  "));
+    (examples.into_iter().map(str::trim_start).collect(), notes.join(" "))
+}
+
+pub(super) const PROGRAM: &str = "Examples:
+  overlapsim run scenarios/double-fire.ron
+  overlapsim diff scenarios/double-fire.ron
+  overlapsim check scenarios/check/interleaved.ron --rule all
+
+Exit codes: 0 clean or lossy; 1 corrupt or broken, or an expectation failed; 2 a mistake in the command line or a file; \
+3 a bound ended the run (inconclusive).";
 
 pub(super) const RUN: &str = "Examples:
   overlapsim run scenarios/double-fire.ron
@@ -56,3 +71,11 @@ pub(super) const GRAPH: &str = "Examples:
   overlapsim graph scenarios/torn-chunk-snapshot.ron
   overlapsim graph scenarios/torn-chunk-snapshot.ron --around 1
   overlapsim graph scenarios/double-fire.ron --rule completed-mask --format json";
+
+pub(super) const COMPLETIONS: &str = "Examples:
+  overlapsim completions bash > ~/.local/share/bash-completion/completions/overlapsim
+  overlapsim completions zsh > ~/.zfunc/_overlapsim
+  overlapsim completions fish > ~/.config/fish/completions/overlapsim.fish";
+
+pub(super) const MAN: &str = "Examples:
+  overlapsim man ~/.local/share/man/man1";

@@ -23,7 +23,7 @@ pub(super) struct OutDir(PathBuf);
 impl OutDir {
     pub(super) fn new(path: &Path) -> Result<OutDir, Failure> {
         let cannot = |error: std::io::Error| {
-            let help = "help: give --out a directory that can be made and written, or is there";
+            let help = "help: give a directory that can be made and written, or is there";
             let why = if path.is_file() { "a file of that name is there".to_string() } else { error.to_string() };
             Failure(format!("error: cannot write to the directory {}: {why}\n{help}\n", path.display()))
         };
