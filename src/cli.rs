@@ -3,16 +3,17 @@
 mod examples;
 mod pages;
 
+use std::ffi::OsString;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum as _};
 use clap_complete::Shell;
 
 use crate::command::{
-    self, CheckArgs, Choices, ConformArgs, Exit, Failure, Format, FuzzArgs, GraphArgs, GraphFormat, ImportArgs, KlArgs,
-    OrderWord, PlanWord, Preset, RunArgs, ScenarioFormat, Shard, StyleWord,
+    self, CheckArgs, Choices, Color, ConformArgs, Exit, Failure, Format, FuzzArgs, GraphArgs, GraphFormat, ImportArgs,
+    KlArgs, OrderWord, PlanWord, Preset, RunArgs, ScenarioFormat, Shard, StyleWord,
 };
 
 /// Replays any timing of an LLM server's overlap scheduler, and judges which recurrent state it caches under which
@@ -22,6 +23,9 @@ use crate::command::{
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
+    /// Whether text is coloured
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = Color::Auto)]
+    color: Color,
 }
 
 #[derive(Debug, Subcommand)]
@@ -273,7 +277,29 @@ fn preset() -> impl TypedValueParser<Value = Preset> {
     PossibleValuesParser::new(values).map(|name| Preset::from_name(&name).expect("only known names are accepted"))
 }
 
+/// The colour that a command line asks for, which may be wrong elsewhere: the first `--color` counts.
+fn asked_color(args: &[OsString]) -> Option<Color> {
+    let mut args = args.iter().map(|arg| arg.to_string_lossy()).take_while(|arg| arg != "--");
+    let word = loop {
+        let arg = args.next()?;
+        match arg.strip_prefix("--color") {
+            Some("") => break args.next()?.into_owned(),
+            Some(rest) if rest.starts_with('=') => break rest[1..].to_owned(),
+            Some(_) | None => {}
+        }
+    };
+    Color::from_str(&word, false).ok()
+}
+
 impl Cli {
+    /// The command line of this process. Help, and what is wrong with the command line, ends the process; both are
+    /// coloured as it asks, so that is read before anything else.
+    pub fn of_process() -> Cli {
+        let args: Vec<OsString> = std::env::args_os().collect();
+        asked_color(&args).unwrap_or_default().apply();
+        Cli::parse_from(args)
+    }
+
     /// Does what the command line asks for.
     ///
     /// # Errors

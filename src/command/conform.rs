@@ -5,7 +5,7 @@ use std::thread;
 
 use crate::conform::{self, Archive, Options, Plan, Trouble};
 use crate::model::Release;
-use crate::report::{ConformSummary, Differing, conform_json, conform_text};
+use crate::report::{ConformSummary, Differing, conform_json, conform_text, plain};
 use crate::runner;
 
 use super::output::{Exit, Failure, print, shell_word};
@@ -70,7 +70,7 @@ pub(super) struct Source {
 /// No recording at all, or a rule or release that does not exist. A file that cannot be read is reported, and the
 /// command then ends with exit code 2 after comparing the others.
 pub fn conform(args: &ConformArgs) -> Result<Exit, Failure> {
-    let (text, summary) = conform_to_text(args)?;
+    let (text, summary) = conform_styled(args)?;
     print(&text)?;
     if !summary.troubles.is_empty() {
         return Err(Failure(troubles_text(&summary)));
@@ -78,11 +78,16 @@ pub fn conform(args: &ConformArgs) -> Result<Exit, Failure> {
     Ok(if summary.differing.is_empty() { Exit::Good } else { Exit::Found })
 }
 
-/// Compares; what `conform` prints, and the sum.
+/// Compares; what `conform` prints, without styles, and the sum.
 ///
 /// # Errors
 /// As [`conform()`], but for files that cannot be read, which are in the sum.
 pub fn conform_to_text(args: &ConformArgs) -> Result<(String, ConformSummary), Failure> {
+    let (text, summary) = conform_styled(args)?;
+    Ok((plain(&text).into_owned(), summary))
+}
+
+fn conform_styled(args: &ConformArgs) -> Result<(String, ConformSummary), Failure> {
     let sources = sources(&args.paths)?;
     let release = args.release.as_deref().map(release).transpose()?;
     known_rule(args.rule.as_deref())?;

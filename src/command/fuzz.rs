@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::judge::{Kind, Verdict};
 use crate::model::Rule;
 use crate::record::fingerprint;
-use crate::report::{FuzzFinding, FuzzReport, FuzzRule, Verdicts, fuzz_text, name};
+use crate::report::{FuzzFinding, FuzzReport, FuzzRule, Verdicts, fuzz_text, name, plain};
 use crate::runner::{self, Fuzz, Keep, Source, Tally, drawn, first_of};
 use crate::scenario::{self, Scenario};
 use crate::search::{Draw, Style};
@@ -78,16 +78,21 @@ pub struct FuzzArgs {
 /// # Errors
 /// A scenario that cannot be read, a rule that does not exist, or a directory that cannot be written.
 pub fn fuzz(args: &FuzzArgs) -> Result<Exit, Failure> {
-    let (text, exit) = fuzz_to_text(args)?;
+    let (text, exit) = fuzz_styled(args)?;
     print(&text)?;
     Ok(exit)
 }
 
-/// Runs random timings; what `fuzz` prints, and how it ends.
+/// Runs random timings; what `fuzz` prints, without styles, and how it ends.
 ///
 /// # Errors
 /// As [`fuzz`].
 pub fn fuzz_to_text(args: &FuzzArgs) -> Result<(String, Exit), Failure> {
+    let (text, exit) = fuzz_styled(args)?;
+    Ok((plain(&text).into_owned(), exit))
+}
+
+fn fuzz_styled(args: &FuzzArgs) -> Result<(String, Exit), Failure> {
     let scenario = args.file.as_deref().map(load).transpose()?;
     let (rules, source) = match (&scenario, args.preset) {
         (Some(scenario), _) => (rules(scenario, args.rule.as_deref())?, Source::Setup(&scenario.setup, scenario.vary)),

@@ -26,7 +26,7 @@ pub use graph::{GraphArgs, GraphFormat, graph, graph_to_text};
 pub use import::{ImportArgs, ScenarioFormat, import, write_scenario};
 pub use kl::{KlArgs, kl, kl_to_text};
 pub use merge::{merge, merge_to_text};
-pub use output::{Choices, Exit, Failure, choices};
+pub use output::{Choices, Color, Exit, Failure, choices};
 pub use pages::{completions, man};
 pub use run::{Format, RunArgs, run, run_to_text};
 pub use shard::{Shard, shard};

@@ -1,9 +1,39 @@
-//! Exit codes, and writing to standard output without minding a closed pipe.
+//! Exit codes, and where bytes go: standard output without minding a closed pipe, files whole or not at all. Owns whether
+//! text is coloured.
 
+use std::fmt;
 use std::io::{BufWriter, ErrorKind, StdoutLock, Write as _};
 use std::path::Path;
 
+use anstream::{AutoStream, ColorChoice};
+
 use crate::judge::Verdict;
+use crate::report::plain;
+use crate::report::style::message;
+
+/// Whether what is printed is coloured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Color {
+    /// On a terminal, and as `NO_COLOR` and `CLICOLOR_FORCE` say.
+    #[default]
+    Auto,
+    /// Whatever reads it.
+    Always,
+    /// Plain text.
+    Never,
+}
+
+impl Color {
+    /// Makes it the choice of this process, help and the errors of its options included.
+    pub fn apply(self) {
+        let choice = match self {
+            Color::Auto => ColorChoice::Auto,
+            Color::Always => ColorChoice::Always,
+            Color::Never => ColorChoice::Never,
+        };
+        choice.write_global();
+    }
+}
 
 /// How a command ended, from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,27 +69,55 @@ impl From<Verdict> for Exit {
 
 /// A mistake in what the user gave, in words ready for standard error. Exit code 2.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
 pub struct Failure(pub String);
+
+/// Without styles, which the source line of a diagnostic may have.
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&plain(&self.0))
+    }
+}
+
+impl Failure {
+    /// Prints it to standard error. Where that is closed, nobody reads it.
+    pub fn print(&self) {
+        let stderr = std::io::stderr().lock();
+        let color = AutoStream::choice(&stderr) != ColorChoice::Never;
+        let _ = stream(stderr, color).write_all(styled(&message(&self.0), color).as_bytes());
+    }
+}
+
+/// A text as it is printed: with its styles or without.
+fn styled(text: &str, color: bool) -> std::borrow::Cow<'_, str> {
+    if color { text.into() } else { plain(text) }
+}
+
+/// A stream that shows styles, if there are any, in the way of the terminal, and changes nothing else.
+fn stream<S: anstream::stream::RawStream>(raw: S, color: bool) -> AutoStream<S> {
+    if color { AutoStream::always(raw) } else { AutoStream::always_ansi(raw) }
+}
 
 /// How much is written at once.
 const BUFFER_BYTES: usize = 1 << 16;
 
 /// Standard output, written part by part. A reader that went away is not an error, but nobody needs to write on.
 pub(super) struct Printer {
-    out: BufWriter<StdoutLock<'static>>,
+    out: BufWriter<AutoStream<StdoutLock<'static>>>,
+    color: bool,
     trouble: Option<std::io::Error>,
 }
 
 impl Printer {
     pub(super) fn new() -> Printer {
-        Printer { out: BufWriter::with_capacity(BUFFER_BYTES, std::io::stdout().lock()), trouble: None }
+        let stdout = std::io::stdout().lock();
+        let color = AutoStream::choice(&stdout) != ColorChoice::Never;
+        Printer { out: BufWriter::with_capacity(BUFFER_BYTES, stream(stdout, color)), color, trouble: None }
     }
 
     /// Writes a part. Says whether there is any use in more.
     pub(super) fn print(&mut self, text: &str) -> bool {
         if self.trouble.is_none() {
-            self.trouble = self.out.write_all(text.as_bytes()).err();
+            self.trouble = self.out.write_all(styled(text, self.color).as_bytes()).err();
         }
         self.trouble.is_none()
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::engine::{Choice, Open};
 use crate::model::Rule;
-use crate::report::{Run, Timeline, run_text, runs_json};
+use crate::report::{Run, Timeline, plain, run_text, runs_json};
 use crate::runner::{self, Keep, Outcome};
 use crate::scenario::{self, Scenario};
 use crate::search::{Misfit, Replay};
@@ -89,14 +89,14 @@ pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// Runs a scenario; what `run` prints, and how it ends.
+/// Runs a scenario; what `run` prints, without styles, and how it ends.
 ///
 /// # Errors
 /// As [`run`].
 pub fn run_to_text(args: &RunArgs) -> Result<(String, Exit), Failure> {
     let mut text = String::new();
     let exit = run_into(args, &mut |part| {
-        text.push_str(part);
+        text.push_str(&plain(part));
         true
     })?;
     Ok((text, exit))
@@ -149,7 +149,7 @@ fn draw(
 
 /// Reads a scenario file.
 pub(super) fn load(path: &Path) -> Result<Scenario, Failure> {
-    scenario::load(path, &runner::rule_names()).map_err(|diagnostic| Failure(diagnostic.render(false)))
+    scenario::load(path, &runner::rule_names()).map_err(|diagnostic| Failure(diagnostic.render(true)))
 }
 
 /// The rules that a run is asked for.
