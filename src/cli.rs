@@ -13,7 +13,7 @@ use clap_complete::Shell;
 
 use crate::command::{
     self, CheckArgs, Choices, Color, ConformArgs, Exit, Failure, Format, FuzzArgs, GraphArgs, GraphFormat, ImportArgs,
-    KlArgs, OrderWord, PlanWord, Preset, RunArgs, ScenarioFormat, Shard, StyleWord,
+    KlArgs, OrderWord, PlanWord, Preset, RunArgs, ScenarioFormat, Shard, StyleWord, hint,
 };
 
 /// Replays any timing of an LLM server's overlap scheduler, and judges which recurrent state it caches under which
@@ -40,7 +40,7 @@ enum Command {
         #[arg(long, value_name = "RULE")]
         rule: Option<String>,
         /// The seed of drawn durations [default: the scenario's own, or 0]
-        #[arg(long, value_name = "N", allow_negative_numbers = true)]
+        #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number)]
         seed: Option<u64>,
         /// How to print the result
         #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -67,7 +67,7 @@ enum Command {
         /// The scenario file
         file: PathBuf,
         /// The seed of drawn durations [default: the scenario's own, or 0]
-        #[arg(long, value_name = "N", allow_negative_numbers = true)]
+        #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number)]
         seed: Option<u64>,
     },
     /// Measure what cache hits cost: the KL divergence from a cold prefill, under every rule
@@ -79,10 +79,10 @@ enum Command {
         #[arg(long, value_name = "RULE")]
         rule: Option<String>,
         /// The seed of drawn durations [default: the scenario's own, or 0]
-        #[arg(long, value_name = "N", allow_negative_numbers = true)]
+        #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number)]
         seed: Option<u64>,
         /// The seed of the numeric state [default: that of the scenario's state, or 0]
-        #[arg(long, value_name = "N", allow_negative_numbers = true)]
+        #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number)]
         state_seed: Option<u64>,
         /// How to print the result
         #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -98,10 +98,10 @@ enum Command {
         #[arg(long, value_name = "RULE")]
         rule: Option<String>,
         /// The seed of drawn durations [default: the scenario's own, or 0]
-        #[arg(long, value_name = "N", allow_negative_numbers = true)]
+        #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number)]
         seed: Option<u64>,
         /// Draw only what is nearest to this finding, by its number in `run` (at most 40 events)
-        #[arg(long, value_name = "FINDING", allow_negative_numbers = true)]
+        #[arg(long, value_name = "FINDING", allow_negative_numbers = true, value_parser = finding)]
         around: Option<usize>,
         /// How to print the graph
         #[arg(long, value_enum, default_value_t = GraphFormat::Dot)]
@@ -252,23 +252,37 @@ enum Command {
 
 /// `A..B`, both included, or a single turn.
 fn turns(text: &str) -> Result<RangeInclusive<u32>, String> {
-    let number = |text: &str| text.parse::<u32>().map_err(|_| format!("`{text}` is not the number of a turn"));
+    let help = "give one turn such as 3, or the first and the last as in 3..4";
+    let number =
+        |text: &str| text.parse::<u32>().map_err(|_| hint(&format!("`{text}` is not the number of a turn"), help));
     let (from, to) = text.split_once("..").unwrap_or((text, text));
     let (from, to) = (number(from)?, number(to.strip_prefix('=').unwrap_or(to))?);
-    if from <= to { Ok(from..=to) } else { Err("the first turn comes after the last".to_owned()) }
+    if from <= to { Ok(from..=to) } else { Err(hint("the first turn comes after the last", help)) }
+}
+
+/// A whole number from 0.
+fn number(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| hint("this is no whole number from 0 to 18446744073709551615", "give one such as 7"))
+}
+
+/// The number of a finding.
+fn finding(text: &str) -> Result<usize, String> {
+    let help = "give the number that stands before it in what `run` prints, such as 1";
+    text.parse().map_err(|_| hint("this is no number of a finding", help))
 }
 
 /// `A..B`, B not included.
 fn seeds(text: &str) -> Result<(u64, u64), String> {
-    let number = |text: &str| text.parse::<u64>().map_err(|_| format!("`{text}` is not a seed"));
-    let (from, to) = text.split_once("..").ok_or("give the first seed and the end, as in 0..1000")?;
+    let help = "give the first seed and the end, which is not run, as in 0..1000";
+    let number = |text: &str| text.parse::<u64>().map_err(|_| hint(&format!("`{text}` is not a seed"), help));
+    let (from, to) = text.split_once("..").ok_or_else(|| hint("this is one number", help))?;
     let (from, to) = (number(from)?, number(to)?);
-    if from < to { Ok((from, to)) } else { Err("there is no seed in it: the end is not included".to_owned()) }
+    if from < to { Ok((from, to)) } else { Err(hint("there is no seed in it", help)) }
 }
 
 /// A time in nanoseconds.
 fn time(text: &str) -> Result<u64, String> {
-    command::time_ns(text).map_err(|why| format!("`{text}` {why}: give a time such as 30s or 500ms"))
+    command::time_ns(text).map_err(|why| hint(&format!("`{text}` {why}"), "give a time such as 30s or 500ms"))
 }
 
 /// The presets, with what each draws.

@@ -8,6 +8,7 @@ use crate::model::Release;
 use crate::report::{ConformSummary, Differing, conform_json, conform_text, plain};
 use crate::runner;
 
+use super::mistake::no_rule;
 use super::output::{Exit, Failure, print, shell_word};
 use super::run::Format;
 
@@ -227,10 +228,11 @@ fn troubles_text(summary: &ConformSummary) -> String {
 /// Refuses a rule that does not exist.
 pub(super) fn known_rule(rule: Option<&str>) -> Result<(), Failure> {
     match rule {
-        Some(rule) if runner::rule_or_release(rule, Release::V0_5_23).is_none() => {
-            let known = runner::rule_names().join(", ");
-            Err(Failure(format!("error: there is no rule `{rule}`\nhelp: the rules are {known}; or release\n")))
+        Some("all") => {
+            let help = "help: name one rule, or `release`, or leave --rule out for the one that was recorded\n";
+            Err(Failure(format!("error: a recording is replayed under one rule, not `all`\n{help}")))
         }
+        Some(rule) if runner::rule_or_release(rule, Release::V0_5_23).is_none() => Err(no_rule(rule, &["release"])),
         Some(_) | None => Ok(()),
     }
 }

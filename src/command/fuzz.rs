@@ -12,6 +12,7 @@ use crate::search::{Draw, Style};
 use crate::workload::Preset;
 
 use super::finding::{Finder, OutDir};
+use super::mistake::no_rule;
 use super::output::{Exit, Failure, choices_word, print, replay_line};
 use super::progress::{RunsProgress, cores};
 use super::run::{Format, all_rules, load, rules};
@@ -133,10 +134,13 @@ pub(super) fn rendered(report: &FuzzReport, format: Format) -> String {
 fn rules_of_no_file(asked: Option<&str>) -> Result<Vec<&'static dyn Rule>, Failure> {
     match asked.unwrap_or("all") {
         "all" => Ok(all_rules()),
-        name => runner::rule(name).map(|rule| vec![rule]).ok_or_else(|| {
-            let known = runner::rule_names().join(", ");
-            Failure(format!("error: there is no rule `{name}`\nhelp: the rules are {known}; or all\n"))
-        }),
+        "release" => {
+            let help = "help: name a rule or `all`, or give a scenario file in place of --generate\n";
+            Err(Failure(format!(
+                "error: generated setups are of many releases, so `release` is no rule for them\n{help}"
+            )))
+        }
+        name => runner::rule(name).map(|rule| vec![rule]).ok_or_else(|| no_rule(name, &["all"])),
     }
 }
 

@@ -11,6 +11,8 @@ use crate::judge::Verdict;
 use crate::report::plain;
 use crate::report::style::message;
 
+use super::mistake::hint;
+
 /// Whether what is printed is coloured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Color {
@@ -125,9 +127,9 @@ impl Printer {
     /// What went wrong, if a reader was there for it.
     pub(super) fn end(mut self) -> Result<(), Failure> {
         match self.trouble.take().or_else(|| self.out.flush().err()) {
-            Some(error) if error.kind() != ErrorKind::BrokenPipe => {
-                Err(Failure(format!("error: cannot write to standard output: {error}\n")))
-            }
+            Some(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure(format!(
+                "error: cannot write to standard output: {error}\nhelp: look what it goes to, and whether there is room\n"
+            ))),
             Some(_) | None => Ok(()),
         }
     }
@@ -156,6 +158,13 @@ pub(super) fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
     }
     if path.is_dir() {
         return Err(Failure(format!("error: {} is a directory\nhelp: give the path of a file\n", path.display())));
+    }
+    let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
+    if let Some(directory) = directory.filter(|directory| !directory.is_dir()) {
+        let (path, directory) = (path.display(), directory.display());
+        return Err(Failure(format!(
+            "error: cannot write {path}: there is no directory {directory}\nhelp: make it first, or give another path\n"
+        )));
     }
     let mut part = std::ffi::OsString::from(".");
     part.push(name);
@@ -192,7 +201,10 @@ pub fn choices(word: &str) -> Result<Choices, String> {
         return Ok(Choices(Vec::new()));
     }
     let number = |(at, part): (usize, &str)| {
-        part.parse::<u32>().map_err(|_| format!("choice {} is `{part}`, not a number such as 0", at + 1))
+        part.parse::<u32>().map_err(|_| {
+            let why = format!("choice {} is `{part}`, not a number such as 0", at + 1);
+            hint(&why, "give numbers with dots between, as reports write them: 0.2.1, or - for none")
+        })
     };
     word.split('.').enumerate().map(number).collect::<Result<_, _>>().map(Choices)
 }
@@ -239,7 +251,7 @@ mod tests {
         for list in [vec![], vec![0], vec![1, 0, 12]] {
             assert_eq!(choices(&choices_word(&list)), Ok(Choices(list)));
         }
-        assert_eq!(choices("1..2"), Err("choice 2 is ``, not a number such as 0".to_string()));
+        assert!(choices("1..2").is_err_and(|why| why.starts_with("choice 2 is ``, not a number such as 0\n")));
         assert!(choices("1.x").is_err() && choices("").is_err() && choices("-1").is_err());
     }
 

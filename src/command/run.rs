@@ -10,6 +10,7 @@ use crate::runner::{self, Keep, Outcome};
 use crate::scenario::{self, Scenario};
 use crate::search::{Misfit, Replay};
 
+use super::mistake::no_rule;
 use super::output::{Choices, Exit, Failure, Printer, choices_word, replay_line};
 use super::progress::Progress;
 
@@ -159,12 +160,7 @@ pub(super) fn rules(scenario: &Scenario, asked: Option<&str>) -> Result<Vec<&'st
         "all" => Ok(all_rules()),
         name => match runner::rule_or_release(name, scenario.setup.engine.release) {
             Some(rule) => Ok(vec![rule]),
-            None => {
-                let known = runner::rule_names().join(", ");
-                Err(Failure(format!(
-                    "error: there is no rule `{name}`\nhelp: the rules are {known}; or all, release\n"
-                )))
-            }
+            None => Err(no_rule(name, &["all", "release"])),
         },
     }
 }
