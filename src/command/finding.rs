@@ -30,7 +30,12 @@ impl OutDir {
         std::fs::create_dir_all(path).map_err(cannot)?;
         // Better now than after a long search.
         let probe = path.join(".overlapsim.part");
-        std::fs::write(&probe, "").and_then(|()| std::fs::remove_file(&probe)).map_err(cannot)?;
+        std::fs::write(&probe, "").map_err(cannot)?;
+        match std::fs::remove_file(&probe) {
+            // Another shard that writes there too was quicker.
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(cannot(error)),
+            Ok(()) | Err(_) => {}
+        }
         Ok(OutDir(path.to_path_buf()))
     }
 
