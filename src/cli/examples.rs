@@ -32,18 +32,18 @@ pub(super) const KL: &str = "Examples:
 
 pub(super) const TEST: &str = "Examples:
   overlapsim test scenarios/
-  overlapsim test scenarios/double-fire.ron my-incident.ron";
+  overlapsim test scenarios/double-fire.ron scenarios/lost-checkpoint.ron";
 
 pub(super) const CONFORM: &str = "Examples:
   overlapsim conform tests/recordings/
-  overlapsim conform run.jsonl.gz --plan own --format json
-  overlapsim conform archive.jsonl.gz#17 --rule mask-lookahead
+  overlapsim conform tests/recordings/partial.jsonl.gz --format json
+  overlapsim conform tests/recordings/whole/cases.jsonl.gz#17 --plan own
 
 Exit code 1 if any recording differs, 2 if one cannot be read (the others are still compared).";
 
 pub(super) const IMPORT: &str = "Examples:
-  overlapsim import incident.jsonl -o incident.ron
-  overlapsim import archive.jsonl.gz#17 -o case-17.ron
+  overlapsim import tests/recordings/whole/cases.jsonl.gz#17 -o case-17.ron
+  overlapsim import tests/recordings/whole/cases.jsonl.gz#17 -o case-17.ron --release 0.5.18
 
 Exit code 1 if the replay leaves the recording; the file is written all the same, and the line is named.";
 
@@ -59,9 +59,9 @@ pub(super) const CHECK: &str = "Examples:
 Exit code 1 if any timing is corrupt or broken, 3 if a bound ended the search before all was seen.";
 
 pub(super) const FUZZ: &str = "Examples:
-  overlapsim fuzz scenarios/check/interleaved.ron --seeds 0..10000 --rule all
-  overlapsim fuzz --generate small --seeds 0..1000 --out found
-  overlapsim fuzz --generate wide --seeds 0..1000000 --shard JOB_COMPLETION_INDEX/16 --out reports";
+  overlapsim fuzz scenarios/check/interleaved.ron --seeds 0..2000 --rule all
+  overlapsim fuzz --generate small --seeds 0..500 --out found
+  overlapsim fuzz --generate wide --seeds 0..4000 --shard JOB_COMPLETION_INDEX/16 --out reports";
 
 pub(super) const MERGE: &str = "Examples:
   overlapsim merge reports/
