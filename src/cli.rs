@@ -1,29 +1,32 @@
 //! The command line: clap structs; each command is one call into the library.
 
 mod examples;
+mod pages;
 
+use std::ffi::OsString;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum as _};
+use clap_complete::Shell;
 
 use crate::command::{
-    self, CheckArgs, Choices, ConformArgs, Exit, ExploreArgs, Failure, Format, FuzzArgs, GraphArgs, GraphFormat,
-    ImportArgs, KeyScript, KlArgs, OrderWord, PlanWord, Preset, RunArgs, ScenarioFormat, Shard, StyleWord, Vary,
+    self, CheckArgs, Choices, Color, ConformArgs, Exit, ExploreArgs, Failure, Format, FuzzArgs, GraphArgs, GraphFormat,
+    ImportArgs, KeyScript, KlArgs, OrderWord, PlanWord, Preset, RunArgs, ScenarioFormat, Shard, StyleWord, Vary, hint,
 };
 
 /// Replays any timing of an LLM server's overlap scheduler, and judges which recurrent state it caches under which
 /// prefix length.
 #[derive(Debug, Parser)]
-#[command(version, arg_required_else_help = true, after_help = EXITS)]
+#[command(version, arg_required_else_help = true, after_help = examples::PROGRAM)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
+    /// Whether text is coloured
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = Color::Auto)]
+    color: Color,
 }
-
-const EXITS: &str = "Exit codes: 0 clean or lossy; 1 corrupt or broken, or an expectation failed; \
-2 a mistake in the command line or a file; 3 a bound ended the run (inconclusive).";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -37,7 +40,7 @@ enum Command {
         #[arg(long, value_name = "RULE")]
         rule: Option<String>,
         /// The seed of drawn durations [default: the scenario's own, or 0]
-        #[arg(long, value_name = "N", allow_negative_numbers = true)]
+        #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number)]
         seed: Option<u64>,
         /// How to print the result
         #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -99,7 +102,7 @@ enum Command {
         /// The scenario file
         file: PathBuf,
         /// The seed of drawn durations [default: the scenario's own, or 0]
-        #[arg(long, value_name = "N", allow_negative_numbers = true)]
+        #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number)]
         seed: Option<u64>,
     },
     /// Measure what cache hits cost: the KL divergence from a cold prefill, under every rule
@@ -111,10 +114,10 @@ enum Command {
         #[arg(long, value_name = "RULE")]
         rule: Option<String>,
         /// The seed of drawn durations [default: the scenario's own, or 0]
-        #[arg(long, value_name = "N", allow_negative_numbers = true)]
+        #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number)]
         seed: Option<u64>,
         /// The seed of the numeric state [default: that of the scenario's state, or 0]
-        #[arg(long, value_name = "N", allow_negative_numbers = true)]
+        #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number)]
         state_seed: Option<u64>,
         /// How to print the result
         #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -130,10 +133,10 @@ enum Command {
         #[arg(long, value_name = "RULE")]
         rule: Option<String>,
         /// The seed of drawn durations [default: the scenario's own, or 0]
-        #[arg(long, value_name = "N", allow_negative_numbers = true)]
+        #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number)]
         seed: Option<u64>,
         /// Draw only what is nearest to this finding, by its number in `run` (at most 40 events)
-        #[arg(long, value_name = "FINDING", allow_negative_numbers = true)]
+        #[arg(long, value_name = "FINDING", allow_negative_numbers = true, value_parser = finding)]
         around: Option<usize>,
         /// How to print the graph
         #[arg(long, value_enum, default_value_t = GraphFormat::Dot)]
@@ -266,22 +269,50 @@ enum Command {
         #[arg(required = true)]
         paths: Vec<PathBuf>,
     },
+    /// Print the script with which a shell completes command lines
+    #[command(after_help = examples::COMPLETIONS)]
+    Completions {
+        /// The shell
+        #[arg(value_enum)]
+        shell: Shell,
+    },
+    /// Write man pages: one for overlapsim, one for each of its commands
+    #[command(after_help = examples::MAN)]
+    Man {
+        /// The directory to write to; it is made if it is not there
+        #[arg(value_name = "DIR")]
+        directory: PathBuf,
+    },
 }
 
 /// `A..B`, both included, or a single turn.
 fn turns(text: &str) -> Result<RangeInclusive<u32>, String> {
-    let number = |text: &str| text.parse::<u32>().map_err(|_| format!("`{text}` is not the number of a turn"));
+    let help = "give one turn such as 3, or the first and the last as in 3..4";
+    let number =
+        |text: &str| text.parse::<u32>().map_err(|_| hint(&format!("`{text}` is not the number of a turn"), help));
     let (from, to) = text.split_once("..").unwrap_or((text, text));
     let (from, to) = (number(from)?, number(to.strip_prefix('=').unwrap_or(to))?);
-    if from <= to { Ok(from..=to) } else { Err("the first turn comes after the last".to_owned()) }
+    if from <= to { Ok(from..=to) } else { Err(hint("the first turn comes after the last", help)) }
+}
+
+/// A whole number from 0.
+fn number(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| hint("this is no whole number from 0 to 18446744073709551615", "give one such as 7"))
+}
+
+/// The number of a finding.
+fn finding(text: &str) -> Result<usize, String> {
+    let help = "give the number that stands before it in what `run` prints, such as 1";
+    text.parse().map_err(|_| hint("this is no number of a finding", help))
 }
 
 /// `A..B`, B not included.
 fn seeds(text: &str) -> Result<(u64, u64), String> {
-    let number = |text: &str| text.parse::<u64>().map_err(|_| format!("`{text}` is not a seed"));
-    let (from, to) = text.split_once("..").ok_or("give the first seed and the end, as in 0..1000")?;
+    let help = "give the first seed and the end, which is not run, as in 0..1000";
+    let number = |text: &str| text.parse::<u64>().map_err(|_| hint(&format!("`{text}` is not a seed"), help));
+    let (from, to) = text.split_once("..").ok_or_else(|| hint("this is one number", help))?;
     let (from, to) = (number(from)?, number(to)?);
-    if from < to { Ok((from, to)) } else { Err("there is no seed in it: the end is not included".to_owned()) }
+    if from < to { Ok((from, to)) } else { Err(hint("there is no seed in it", help)) }
 }
 
 /// `80x24`.
@@ -294,7 +325,7 @@ fn size(text: &str) -> Result<(u16, u16), String> {
 
 /// A time in nanoseconds.
 fn time(text: &str) -> Result<u64, String> {
-    command::time_ns(text).map_err(|why| format!("`{text}` {why}: give a time such as 30s or 500ms"))
+    command::time_ns(text).map_err(|why| hint(&format!("`{text}` {why}"), "give a time such as 30s or 500ms"))
 }
 
 /// The presets, with what each draws.
@@ -303,7 +334,29 @@ fn preset() -> impl TypedValueParser<Value = Preset> {
     PossibleValuesParser::new(values).map(|name| Preset::from_name(&name).expect("only known names are accepted"))
 }
 
+/// The colour that a command line asks for, which may be wrong elsewhere: the first `--color` counts.
+fn asked_color(args: &[OsString]) -> Option<Color> {
+    let mut args = args.iter().map(|arg| arg.to_string_lossy()).take_while(|arg| arg != "--");
+    let word = loop {
+        let arg = args.next()?;
+        match arg.strip_prefix("--color") {
+            Some("") => break args.next()?.into_owned(),
+            Some(rest) if rest.starts_with('=') => break rest[1..].to_owned(),
+            Some(_) | None => {}
+        }
+    };
+    Color::from_str(&word, false).ok()
+}
+
 impl Cli {
+    /// The command line of this process. Help, and what is wrong with the command line, ends the process; both are
+    /// coloured as it asks, so that is read before anything else.
+    pub fn of_process() -> Cli {
+        let args: Vec<OsString> = std::env::args_os().collect();
+        asked_color(&args).unwrap_or_default().apply();
+        Cli::parse_from(args)
+    }
+
     /// Does what the command line asks for.
     ///
     /// # Errors
@@ -366,6 +419,8 @@ impl Cli {
             }
             Command::Merge { paths, format } => command::merge(&paths, format),
             Command::Test { paths } => command::test(&paths),
+            Command::Completions { shell } => command::completions(&pages::completions(shell)),
+            Command::Man { directory } => command::man(&directory, &pages::man()),
         }
     }
 }

@@ -1,16 +1,14 @@
 //! The `overlapsim` binary: parse, dispatch, exit code.
 
-use std::io::Write as _;
 use std::process::ExitCode;
 
-use clap::Parser as _;
 use overlapsim::cli::Cli;
 
 fn main() -> ExitCode {
-    match Cli::parse().execute() {
+    match Cli::of_process().execute() {
         Ok(exit) => ExitCode::from(exit.code()),
         Err(failure) => {
-            let _ = write!(std::io::stderr(), "{failure}");
+            failure.print();
             ExitCode::from(2)
         }
     }

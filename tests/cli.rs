@@ -266,3 +266,82 @@ fn only_the_turns_asked_for_are_drawn() {
         assert_eq!(output.status.code(), Some(2), "{wrong:?}: {}", err(&output));
     }
 }
+
+/// Command lines with a mistake in them, what is said of it and what to do.
+const MISTAKES: &[(&[&str], &str, &str)] = &[
+    (&["chekc", "one.ron"], "unrecognized subcommand 'chekc'", "tip: a similar subcommand exists: 'check'"),
+    (&["run", "one.ron", "--sede", "3"], "unexpected argument '--sede'", "tip: a similar argument exists: '--seed'"),
+    (&["run"], "required arguments were not provided", "Usage: overlapsim run <FILE>"),
+    (&["run", "no.ron"], "cannot read no.ron: there is no such file", "help: give the path of a scenario file"),
+    (&["run", "below"], "cannot read below: it is a directory", "help: give the path of a scenario file"),
+    (&["run", "bytes.ron"], "this byte is not UTF-8", "help: save the file as UTF-8 text"),
+    (&["run", "empty.ron"], "the file holds no scenario", "help: write `requests: "),
+    (&["run", "one.ron", "--rule", "mask-lookahed"], "no rule `mask-lookahed`", "help: did you mean `mask-lookahead`?"),
+    (&["run", "one.ron", "--rule", "x"], "error: there is no rule `x`", "`paired`, `all`, `release`"),
+    (&["graph", "one.ron", "--rule", "all"], "error: a graph is of one run", "help: name one rule, not `all`"),
+    (&["graph", "one.ron", "--around", "9"], "error: there is no finding 9", "help: the run has 1 finding: --around 1"),
+    (&["graph", "one.ron", "--around", "-1"], "no number of a finding", "help: give the number that stands before it"),
+    (&["run", "one.ron", "--format", "jsno"], "invalid value 'jsno'", "tip: a similar value exists: 'json'"),
+    (&["run", "one.ron", "--seed", "-1"], "no whole number from 0", "help: give one such as 7"),
+    (&["run", "one.ron", "--timeline", "--turns", "4..3"], "comes after the last", "help: give one turn such as 3"),
+    (&["run", "one.ron", "--timeline", "--turns", "x"], "`x` is not the number of a turn", "help: give one turn"),
+    (&["run", "one.ron", "--choices", "1.x"], "choice 2 is `x`", "help: give numbers with dots between"),
+    (&["run", "one.ron", "--choices", "1"], "the scenario leaves nothing open", "help: say what is open"),
+    (&["check", "one.ron", "--max-time", "5"], "`5` has no unit", "help: give a time such as 30s"),
+    (&["check", "one.ron", "--out", "one.ron"], "a file of that name is there", "help: give a directory"),
+    (&["fuzz", "one.ron", "--seeds", "5"], "this is one number", "help: give the first seed and the end"),
+    (&["fuzz", "one.ron", "--seeds", "5..5"], "there is no seed in it", "help: give the first seed and the end"),
+    (
+        &["fuzz", "one.ron", "--seeds", "0..9", "--shard", "2/2"],
+        "there is no shard 2 of 2",
+        "help: shards count from 0",
+    ),
+    (
+        &["fuzz", "--generate", "smal", "--seeds", "0..1"],
+        "invalid value 'smal'",
+        "tip: a similar value exists: 'small'",
+    ),
+    (&["fuzz", "--generate", "small", "--seeds", "0..1", "--rule", "release"], "of many releases", "help: name a rule"),
+    (&["merge", "no.json"], "error: cannot read no.json", "help: give a report"),
+    (&["merge", "below"], "error: no report found", "help: name reports"),
+    (&["merge", "bytes.ron"], "error: cannot read bytes.ron", "help: give a report"),
+    (&["test", "no.ron"], "error: some scenarios could not be read", "help: the lines that say"),
+    (&["test", "below"], "error: no scenario found", "help: name .ron files"),
+    (&["conform", "no.jsonl"], "error: no.jsonl: cannot be read", "help: give the path of a recording"),
+    (&["conform", "bytes.ron"], "error: bytes.ron", "help: "),
+    (&["conform", "below"], "error: no recording found", "help: name .jsonl"),
+    (&["conform", "one.ron", "--rule", "all"], "error: a recording is replayed under one rule", "help: name one rule"),
+    (&["conform", "one.ron", "--rule", "toke-len"], "no rule `toke-len`", "help: did you mean `token-len`?"),
+    (&["conform", "one.ron", "--release", "0.5.19"], "\"0.5.19\" is not modelled", "help: the releases are 0.5.16"),
+    (&["import", "below", "-o", "x.ron"], "error: below: this is a directory", "help: name one recording in it"),
+    (&["import", "one.ron", "-o", "x.ron"], "error: one.ron:1: this is no recording", "help: "),
+    (&["completions", "bsh"], "invalid value 'bsh'", "tip: a similar value exists: 'bash'"),
+    (&["man", "one.ron"], "a file of that name is there", "help: give a directory"),
+];
+
+#[test]
+fn every_mistake_says_what_is_wrong_and_what_to_do() {
+    let folder = folder_with_a_scenario("mistakes");
+    std::fs::create_dir_all(folder.join("below")).unwrap();
+    std::fs::write(folder.join("bytes.ron"), b"a\xff\xfe").unwrap();
+    std::fs::write(folder.join("empty.ron"), "").unwrap();
+    let recording = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/recordings/whole/cases.jsonl.gz#0");
+    let one = [
+        (&["import", recording, "-o", "no/x.ron"][..], "there is no directory no", "help: make it first"),
+        (&["import", recording, "-o", "below"], "error: below is a directory", "help: give the path of a file"),
+        (&["import", &recording[..recording.len() - 2], "-o", "x.ron"], "holds several recordings", "help: say which"),
+    ];
+    for (args, wrong, help) in MISTAKES.iter().chain(&one) {
+        let output = Command::new(env!("CARGO_BIN_EXE_overlapsim")).args(*args).current_dir(&folder).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        let text = err(&output);
+        assert!(text.contains(wrong) && text.contains(help), "{args:?}: {text}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn turns_that_were_not_run_are_told() {
+    let text = out(&overlapsim(&["run", "scenarios/double-fire.ron", "--timeline", "--turns", "70..80"]));
+    assert!(text.ends_with("\nnone of the turns 70 to 80 was run: the last is turn 7\n"), "{text}");
+}

@@ -1,4 +1,19 @@
-//! What every command looks like in use: the end of its help.
+//! What every command looks like in use: the end of its help. Every line that begins with `overlapsim` is run by a test.
+
+/// The lines of examples, and what is said below them.
+pub(super) fn parts(after_help: &str) -> (Vec<&str>, String) {
+    let (examples, notes): (Vec<&str>, Vec<&str>) =
+        after_help.lines().filter(|line| !line.is_empty()).skip(1).partition(|line| line.starts_with("  "));
+    (examples.into_iter().map(str::trim_start).collect(), notes.join(" "))
+}
+
+pub(super) const PROGRAM: &str = "Examples:
+  overlapsim run scenarios/double-fire.ron
+  overlapsim diff scenarios/double-fire.ron
+  overlapsim check scenarios/check/interleaved.ron --rule all
+
+Exit codes: 0 clean or lossy; 1 corrupt or broken, or an expectation failed; 2 a mistake in the command line or a file; \
+3 a bound ended the run (inconclusive).";
 
 pub(super) const RUN: &str = "Examples:
   overlapsim run scenarios/double-fire.ron
@@ -17,18 +32,18 @@ pub(super) const KL: &str = "Examples:
 
 pub(super) const TEST: &str = "Examples:
   overlapsim test scenarios/
-  overlapsim test scenarios/double-fire.ron my-incident.ron";
+  overlapsim test scenarios/double-fire.ron scenarios/lost-checkpoint.ron";
 
 pub(super) const CONFORM: &str = "Examples:
   overlapsim conform tests/recordings/
-  overlapsim conform run.jsonl.gz --plan own --format json
-  overlapsim conform archive.jsonl.gz#17 --rule mask-lookahead
+  overlapsim conform tests/recordings/partial.jsonl.gz --format json
+  overlapsim conform tests/recordings/whole/cases.jsonl.gz#17 --plan own
 
 Exit code 1 if any recording differs, 2 if one cannot be read (the others are still compared).";
 
 pub(super) const IMPORT: &str = "Examples:
-  overlapsim import incident.jsonl -o incident.ron
-  overlapsim import archive.jsonl.gz#17 -o case-17.ron
+  overlapsim import tests/recordings/whole/cases.jsonl.gz#17 -o case-17.ron
+  overlapsim import tests/recordings/whole/cases.jsonl.gz#17 -o case-17.ron --release 0.5.18
 
 Exit code 1 if the replay leaves the recording; the file is written all the same, and the line is named.";
 
@@ -44,9 +59,9 @@ pub(super) const CHECK: &str = "Examples:
 Exit code 1 if any timing is corrupt or broken, 3 if a bound ended the search before all was seen.";
 
 pub(super) const FUZZ: &str = "Examples:
-  overlapsim fuzz scenarios/check/interleaved.ron --seeds 0..10000 --rule all
-  overlapsim fuzz --generate small --seeds 0..1000 --out found
-  overlapsim fuzz --generate wide --seeds 0..1000000 --shard JOB_COMPLETION_INDEX/16 --out reports";
+  overlapsim fuzz scenarios/check/interleaved.ron --seeds 0..2000 --rule all
+  overlapsim fuzz --generate small --seeds 0..500 --out found
+  overlapsim fuzz --generate wide --seeds 0..4000 --shard JOB_COMPLETION_INDEX/16 --out reports";
 
 pub(super) const MERGE: &str = "Examples:
   overlapsim merge reports/
@@ -64,3 +79,11 @@ pub(super) const EXPLORE: &str = "Examples:
   overlapsim explore scenarios/double-fire.ron --script '?' --size 100x30
 
 Press ? for the keys. Ends with 0 whatever the verdict.";
+
+pub(super) const COMPLETIONS: &str = "Examples:
+  overlapsim completions bash > ~/.local/share/bash-completion/completions/overlapsim
+  overlapsim completions zsh > ~/.zfunc/_overlapsim
+  overlapsim completions fish > ~/.config/fish/completions/overlapsim.fish";
+
+pub(super) const MAN: &str = "Examples:
+  overlapsim man ~/.local/share/man/man1";

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::judge::Goals;
 use crate::model::{Rule, Strategy};
-use crate::report::{CheckFinding, CheckReport, Reduction, check_json, check_summary, check_text, name};
+use crate::report::{CheckFinding, CheckReport, Reduction, check_json, check_summary, check_text, name, plain};
 use crate::runner::{self, Checked, Found, bound_words};
 use crate::scenario::Scenario;
 use crate::search::{Limits, Order};
@@ -51,16 +51,21 @@ pub struct CheckArgs {
 /// # Errors
 /// A scenario that cannot be read, a rule that does not exist, or a directory that cannot be written.
 pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
-    let (text, exit) = check_to_text(args)?;
+    let (text, exit) = check_styled(args)?;
     print(&text)?;
     Ok(exit)
 }
 
-/// Searches every timing of a scenario; what `check` prints, and how it ends.
+/// Searches every timing of a scenario; what `check` prints, without styles, and how it ends.
 ///
 /// # Errors
 /// As [`check`].
 pub fn check_to_text(args: &CheckArgs) -> Result<(String, Exit), Failure> {
+    let (text, exit) = check_styled(args)?;
+    Ok((plain(&text).into_owned(), exit))
+}
+
+fn check_styled(args: &CheckArgs) -> Result<(String, Exit), Failure> {
     let scenario = load(&args.file)?;
     let rules = rules(&scenario, args.rule.as_deref())?;
     let out = args.out.as_deref().map(OutDir::new).transpose()?;

@@ -5,9 +5,10 @@ use std::thread;
 
 use crate::conform::{self, Archive, Options, Plan, Trouble};
 use crate::model::Release;
-use crate::report::{ConformSummary, Differing, conform_json, conform_text};
+use crate::report::{ConformSummary, Differing, conform_json, conform_text, plain};
 use crate::runner;
 
+use super::mistake::no_rule;
 use super::output::{Exit, Failure, print, shell_word};
 use super::run::Format;
 
@@ -70,7 +71,7 @@ pub(super) struct Source {
 /// No recording at all, or a rule or release that does not exist. A file that cannot be read is reported, and the
 /// command then ends with exit code 2 after comparing the others.
 pub fn conform(args: &ConformArgs) -> Result<Exit, Failure> {
-    let (text, summary) = conform_to_text(args)?;
+    let (text, summary) = conform_styled(args)?;
     print(&text)?;
     if !summary.troubles.is_empty() {
         return Err(Failure(troubles_text(&summary)));
@@ -78,11 +79,16 @@ pub fn conform(args: &ConformArgs) -> Result<Exit, Failure> {
     Ok(if summary.differing.is_empty() { Exit::Good } else { Exit::Found })
 }
 
-/// Compares; what `conform` prints, and the sum.
+/// Compares; what `conform` prints, without styles, and the sum.
 ///
 /// # Errors
 /// As [`conform()`], but for files that cannot be read, which are in the sum.
 pub fn conform_to_text(args: &ConformArgs) -> Result<(String, ConformSummary), Failure> {
+    let (text, summary) = conform_styled(args)?;
+    Ok((plain(&text).into_owned(), summary))
+}
+
+fn conform_styled(args: &ConformArgs) -> Result<(String, ConformSummary), Failure> {
     let sources = sources(&args.paths)?;
     let release = args.release.as_deref().map(release).transpose()?;
     known_rule(args.rule.as_deref())?;
@@ -222,10 +228,11 @@ fn troubles_text(summary: &ConformSummary) -> String {
 /// Refuses a rule that does not exist.
 pub(super) fn known_rule(rule: Option<&str>) -> Result<(), Failure> {
     match rule {
-        Some(rule) if runner::rule_or_release(rule, Release::V0_5_23).is_none() => {
-            let known = runner::rule_names().join(", ");
-            Err(Failure(format!("error: there is no rule `{rule}`\nhelp: the rules are {known}; or release\n")))
+        Some("all") => {
+            let help = "help: name one rule, or `release`, or leave --rule out for the one that was recorded\n";
+            Err(Failure(format!("error: a recording is replayed under one rule, not `all`\n{help}")))
         }
+        Some(rule) if runner::rule_or_release(rule, Release::V0_5_23).is_none() => Err(no_rule(rule, &["release"])),
         Some(_) | None => Ok(()),
     }
 }

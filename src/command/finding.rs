@@ -24,14 +24,19 @@ pub(super) struct OutDir(PathBuf);
 impl OutDir {
     pub(super) fn new(path: &Path) -> Result<OutDir, Failure> {
         let cannot = |error: std::io::Error| {
-            let help = "help: give --out a directory that can be made and written, or is there";
+            let help = "help: give a directory that can be made and written, or is there";
             let why = if path.is_file() { "a file of that name is there".to_string() } else { error.to_string() };
             Failure(format!("error: cannot write to the directory {}: {why}\n{help}\n", path.display()))
         };
         std::fs::create_dir_all(path).map_err(cannot)?;
         // Better now than after a long search.
         let probe = path.join(".overlapsim.part");
-        std::fs::write(&probe, "").and_then(|()| std::fs::remove_file(&probe)).map_err(cannot)?;
+        std::fs::write(&probe, "").map_err(cannot)?;
+        match std::fs::remove_file(&probe) {
+            // Another shard that writes there too was quicker.
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(cannot(error)),
+            Ok(()) | Err(_) => {}
+        }
         Ok(OutDir(path.to_path_buf()))
     }
 

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use crate::judge::{Kind, Verdict};
 use crate::model::Rule;
 use crate::record::fingerprint;
-use crate::report::{FuzzFinding, FuzzReport, FuzzRule, Verdicts, fuzz_text, name};
+use crate::report::{FuzzFinding, FuzzReport, FuzzRule, Verdicts, fuzz_text, name, plain};
 use crate::runner::{self, Fuzz, Keep, Source, Tally, drawn, first_of};
 use crate::scenario::{self, Scenario};
 use crate::search::{Draw, Style};
 use crate::workload::Preset;
 
 use super::finding::{Finder, OutDir};
+use super::mistake::no_rule;
 use super::output::{Exit, Failure, choices_word, print, replay_line};
 use super::progress::{RunsProgress, cores};
 use super::run::{Format, Way, all_rules, load, rules};
@@ -78,16 +79,21 @@ pub struct FuzzArgs {
 /// # Errors
 /// A scenario that cannot be read, a rule that does not exist, or a directory that cannot be written.
 pub fn fuzz(args: &FuzzArgs) -> Result<Exit, Failure> {
-    let (text, exit) = fuzz_to_text(args)?;
+    let (text, exit) = fuzz_styled(args)?;
     print(&text)?;
     Ok(exit)
 }
 
-/// Runs random timings; what `fuzz` prints, and how it ends.
+/// Runs random timings; what `fuzz` prints, without styles, and how it ends.
 ///
 /// # Errors
 /// As [`fuzz`].
 pub fn fuzz_to_text(args: &FuzzArgs) -> Result<(String, Exit), Failure> {
+    let (text, exit) = fuzz_styled(args)?;
+    Ok((plain(&text).into_owned(), exit))
+}
+
+fn fuzz_styled(args: &FuzzArgs) -> Result<(String, Exit), Failure> {
     let scenario = args.file.as_deref().map(load).transpose()?;
     let (rules, source) = match (&scenario, args.preset) {
         (Some(scenario), _) => (rules(scenario, args.rule.as_deref())?, Source::Setup(&scenario.setup, scenario.vary)),
@@ -128,10 +134,13 @@ pub(super) fn rendered(report: &FuzzReport, format: Format) -> String {
 fn rules_of_no_file(asked: Option<&str>) -> Result<Vec<&'static dyn Rule>, Failure> {
     match asked.unwrap_or("all") {
         "all" => Ok(all_rules()),
-        name => runner::rule(name).map(|rule| vec![rule]).ok_or_else(|| {
-            let known = runner::rule_names().join(", ");
-            Failure(format!("error: there is no rule `{name}`\nhelp: the rules are {known}; or all\n"))
-        }),
+        "release" => {
+            let help = "help: name a rule or `all`, or give a scenario file in place of --generate\n";
+            Err(Failure(format!(
+                "error: generated setups are of many releases, so `release` is no rule for them\n{help}"
+            )))
+        }
+        name => runner::rule(name).map(|rule| vec![rule]).ok_or_else(|| no_rule(name, &["all"])),
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::conform::{self, Archive, Imported, Options, Plan, Segment, Trouble};
 use crate::model::Vary;
-use crate::report::name;
+use crate::report::{name, style};
 use crate::runner;
 use crate::scenario::{self, Scenario};
 
@@ -76,7 +76,7 @@ pub fn import(args: &ImportArgs) -> Result<Exit, Failure> {
     // What is written must be read: the format is stricter than a recording.
     scenario::parse(&args.out.display().to_string(), &text, Path::new(""), &runner::rule_names()).map_err(
         |diagnostic| {
-            Failure(format!("error: the recording cannot be written as a scenario\n{}", diagnostic.render(false)))
+            Failure(format!("error: the recording cannot be written as a scenario\n{}", diagnostic.render(true)))
         },
     )?;
     write_file(&args.out, &text)?;
@@ -146,7 +146,7 @@ fn said(args: &ImportArgs, imported: &Imported) -> String {
         args.out.display(),
         imported.setup.requests.len(),
         imported.rule.name(),
-        name::verdict(imported.judgement.verdict),
+        style::verdict(imported.judgement.verdict),
         imported.events
     );
     if let Some(leaves) = &imported.leaves {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::model::{Rule, Strategy};
 use crate::numeric::{Gauge, Severity, Ssm};
-use crate::report::{KlRun, KlState, kl_json, kl_text};
+use crate::report::{KlRun, KlState, kl_json, kl_text, plain};
 use crate::runner::{self, Keep, Outcome};
 use crate::scenario::Scenario;
 
@@ -31,16 +31,21 @@ pub struct KlArgs {
 /// # Errors
 /// A scenario that cannot be read, or a rule that does not exist.
 pub fn kl(args: &KlArgs) -> Result<Exit, Failure> {
-    let (text, exit) = kl_to_text(args)?;
+    let (text, exit) = kl_styled(args)?;
     print(&text)?;
     Ok(exit)
 }
 
-/// Measures a scenario; what `kl` prints, and how it ends: as `run` does.
+/// Measures a scenario; what `kl` prints, without styles, and how it ends: as `run` does.
 ///
 /// # Errors
 /// As [`kl`].
 pub fn kl_to_text(args: &KlArgs) -> Result<(String, Exit), Failure> {
+    let (text, exit) = kl_styled(args)?;
+    Ok((plain(&text).into_owned(), exit))
+}
+
+fn kl_styled(args: &KlArgs) -> Result<(String, Exit), Failure> {
     let scenario = load(&args.file)?;
     let rules = rules(&scenario, Some(args.rule.as_deref().unwrap_or("all")))?;
     let engine = &scenario.setup.engine;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::judge::Goals;
-use crate::report::{FuzzReport, name};
+use crate::report::{FuzzReport, name, plain};
 
 use super::fuzz::rendered;
 use super::output::{Exit, Failure, print, shell_word};
@@ -14,16 +14,21 @@ use super::run::Format;
 /// # Errors
 /// A report that cannot be read, shards of different searches, or shards that are missing or there twice.
 pub fn merge(paths: &[PathBuf], format: Format) -> Result<Exit, Failure> {
-    let (text, exit) = merge_to_text(paths, format)?;
+    let (text, exit) = merge_styled(paths, format)?;
     print(&text)?;
     Ok(exit)
 }
 
-/// Adds up the reports of shards; what `merge` prints, and how it ends.
+/// Adds up the reports of shards; what `merge` prints, without styles, and how it ends.
 ///
 /// # Errors
 /// As [`merge`].
 pub fn merge_to_text(paths: &[PathBuf], format: Format) -> Result<(String, Exit), Failure> {
+    let (text, exit) = merge_styled(paths, format)?;
+    Ok((plain(&text).into_owned(), exit))
+}
+
+fn merge_styled(paths: &[PathBuf], format: Format) -> Result<(String, Exit), Failure> {
     let mut files = Vec::new();
     for path in paths {
         if path.is_dir() {

@@ -1,12 +1,43 @@
-//! Exit codes, and writing to standard output without minding a closed pipe.
+//! Exit codes, and where bytes go: standard output without minding a closed pipe, files whole or not at all. Owns whether
+//! text is coloured.
 
+use std::fmt;
 use std::io::{BufWriter, ErrorKind, StdoutLock, Write as _};
 use std::path::Path;
 
+use anstream::{AutoStream, ColorChoice};
+
 use crate::judge::Verdict;
 use crate::model::Vary;
+use crate::report::plain;
+use crate::report::style::message;
 
+use super::mistake::hint;
 use super::run::Way;
+
+/// Whether what is printed is coloured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Color {
+    /// On a terminal, and as `NO_COLOR` and `CLICOLOR_FORCE` say.
+    #[default]
+    Auto,
+    /// Whatever reads it.
+    Always,
+    /// Plain text.
+    Never,
+}
+
+impl Color {
+    /// Makes it the choice of this process, help and the errors of its options included.
+    pub fn apply(self) {
+        let choice = match self {
+            Color::Auto => ColorChoice::Auto,
+            Color::Always => ColorChoice::Always,
+            Color::Never => ColorChoice::Never,
+        };
+        choice.write_global();
+    }
+}
 
 /// How a command ended, from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,27 +73,55 @@ impl From<Verdict> for Exit {
 
 /// A mistake in what the user gave, in words ready for standard error. Exit code 2.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
 pub struct Failure(pub String);
+
+/// Without styles, which the source line of a diagnostic may have.
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&plain(&self.0))
+    }
+}
+
+impl Failure {
+    /// Prints it to standard error. Where that is closed, nobody reads it.
+    pub fn print(&self) {
+        let stderr = std::io::stderr().lock();
+        let color = AutoStream::choice(&stderr) != ColorChoice::Never;
+        let _ = stream(stderr, color).write_all(styled(&message(&self.0), color).as_bytes());
+    }
+}
+
+/// A text as it is printed: with its styles or without.
+fn styled(text: &str, color: bool) -> std::borrow::Cow<'_, str> {
+    if color { text.into() } else { plain(text) }
+}
+
+/// A stream that shows styles, if there are any, in the way of the terminal, and changes nothing else.
+fn stream<S: anstream::stream::RawStream>(raw: S, color: bool) -> AutoStream<S> {
+    if color { AutoStream::always(raw) } else { AutoStream::always_ansi(raw) }
+}
 
 /// How much is written at once.
 const BUFFER_BYTES: usize = 1 << 16;
 
 /// Standard output, written part by part. A reader that went away is not an error, but nobody needs to write on.
 pub(super) struct Printer {
-    out: BufWriter<StdoutLock<'static>>,
+    out: BufWriter<AutoStream<StdoutLock<'static>>>,
+    color: bool,
     trouble: Option<std::io::Error>,
 }
 
 impl Printer {
     pub(super) fn new() -> Printer {
-        Printer { out: BufWriter::with_capacity(BUFFER_BYTES, std::io::stdout().lock()), trouble: None }
+        let stdout = std::io::stdout().lock();
+        let color = AutoStream::choice(&stdout) != ColorChoice::Never;
+        Printer { out: BufWriter::with_capacity(BUFFER_BYTES, stream(stdout, color)), color, trouble: None }
     }
 
     /// Writes a part. Says whether there is any use in more.
     pub(super) fn print(&mut self, text: &str) -> bool {
         if self.trouble.is_none() {
-            self.trouble = self.out.write_all(text.as_bytes()).err();
+            self.trouble = self.out.write_all(styled(text, self.color).as_bytes()).err();
         }
         self.trouble.is_none()
     }
@@ -70,9 +129,9 @@ impl Printer {
     /// What went wrong, if a reader was there for it.
     pub(super) fn end(mut self) -> Result<(), Failure> {
         match self.trouble.take().or_else(|| self.out.flush().err()) {
-            Some(error) if error.kind() != ErrorKind::BrokenPipe => {
-                Err(Failure(format!("error: cannot write to standard output: {error}\n")))
-            }
+            Some(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure(format!(
+                "error: cannot write to standard output: {error}\nhelp: look what it goes to, and whether there is room\n"
+            ))),
             Some(_) | None => Ok(()),
         }
     }
@@ -101,6 +160,13 @@ pub(super) fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
     }
     if path.is_dir() {
         return Err(Failure(format!("error: {} is a directory\nhelp: give the path of a file\n", path.display())));
+    }
+    let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
+    if let Some(directory) = directory.filter(|directory| !directory.is_dir()) {
+        let (path, directory) = (path.display(), directory.display());
+        return Err(Failure(format!(
+            "error: cannot write {path}: there is no directory {directory}\nhelp: make it first, or give another path\n"
+        )));
     }
     let mut part = std::ffi::OsString::from(".");
     part.push(name);
@@ -163,7 +229,10 @@ pub fn choices(word: &str) -> Result<Choices, String> {
         return Ok(Choices(Vec::new()));
     }
     let number = |(at, part): (usize, &str)| {
-        part.parse::<u32>().map_err(|_| format!("choice {} is `{part}`, not a number such as 0", at + 1))
+        part.parse::<u32>().map_err(|_| {
+            let why = format!("choice {} is `{part}`, not a number such as 0", at + 1);
+            hint(&why, "give numbers with dots between, as reports write them: 0.2.1, or - for none")
+        })
     };
     word.split('.').enumerate().map(number).collect::<Result<_, _>>().map(Choices)
 }
@@ -210,7 +279,7 @@ mod tests {
         for list in [vec![], vec![0], vec![1, 0, 12]] {
             assert_eq!(choices(&choices_word(&list)), Ok(Choices(list)));
         }
-        assert_eq!(choices("1..2"), Err("choice 2 is ``, not a number such as 0".to_string()));
+        assert!(choices("1..2").is_err_and(|why| why.starts_with("choice 2 is ``, not a number such as 0\n")));
         assert!(choices("1.x").is_err() && choices("").is_err() && choices("-1").is_err());
     }
 

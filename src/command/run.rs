@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use crate::engine::Open;
 use crate::model::{Rule, Vary};
 use crate::report::question::question;
-use crate::report::{Run, Timeline, run_text, runs_json};
+use crate::report::{Run, Timeline, plain, run_text, runs_json};
 use crate::runner::{self, Keep, Outcome};
 use crate::scenario::{self, Scenario};
 use crate::search::{Misfit, Replay};
 
+use super::mistake::no_rule;
 use super::output::{Choices, Exit, Failure, Printer, choices_word, replay_line};
 use super::progress::Progress;
 
@@ -94,14 +95,14 @@ pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// Runs a scenario; what `run` prints, and how it ends.
+/// Runs a scenario; what `run` prints, without styles, and how it ends.
 ///
 /// # Errors
 /// As [`run`].
 pub fn run_to_text(args: &RunArgs) -> Result<(String, Exit), Failure> {
     let mut text = String::new();
     let exit = run_into(args, &mut |part| {
-        text.push_str(part);
+        text.push_str(&plain(part));
         true
     })?;
     Ok((text, exit))
@@ -154,7 +155,7 @@ fn draw(
 
 /// Reads a scenario file.
 pub(super) fn load(path: &Path) -> Result<Scenario, Failure> {
-    scenario::load(path, &runner::rule_names()).map_err(|diagnostic| Failure(diagnostic.render(false)))
+    scenario::load(path, &runner::rule_names()).map_err(|diagnostic| Failure(diagnostic.render(true)))
 }
 
 /// The rules that a run is asked for.
@@ -164,12 +165,7 @@ pub(super) fn rules(scenario: &Scenario, asked: Option<&str>) -> Result<Vec<&'st
         "all" => Ok(all_rules()),
         name => match runner::rule_or_release(name, scenario.setup.engine.release) {
             Some(rule) => Ok(vec![rule]),
-            None => {
-                let known = runner::rule_names().join(", ");
-                Err(Failure(format!(
-                    "error: there is no rule `{name}`\nhelp: the rules are {known}; or all, release\n"
-                )))
-            }
+            None => Err(no_rule(name, &["all", "release"])),
         },
     }
 }

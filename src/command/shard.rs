@@ -1,6 +1,8 @@
 //! Which part of a search this process does, said on the command line or by the cluster that started it. Reads the
 //! environment, by name and nothing else.
 
+use super::mistake::hint;
+
 /// A part of a search: `nth` of `of`, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
@@ -28,20 +30,29 @@ pub fn shard(word: &str) -> Result<Shard, String> {
 }
 
 fn shard_with(word: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Shard, String> {
-    let form = "give i/n, such as 0/16, JOB_COMPLETION_INDEX/16 or SLURM_ARRAY_TASK_ID/16";
-    let (nth, of) = word.split_once('/').ok_or(form)?;
-    let of: u64 = of.parse().ok().filter(|of| *of > 0).ok_or(form)?;
+    let form = || hint("this is no shard", "give i/n, such as 0/16, JOB_COMPLETION_INDEX/16 or SLURM_ARRAY_TASK_ID/16");
+    let number_help = "the cluster sets it; elsewhere give the number, such as 0/16";
+    let (nth, of) = word.split_once('/').ok_or_else(form)?;
+    let of: u64 = of.parse().ok().filter(|of| *of > 0).ok_or_else(form)?;
     let number = |text: &str| text.trim().parse::<u64>().ok();
     let nth = match VARIABLES.iter().find(|(name, _)| *name == nth) {
-        None => number(nth).ok_or(form)?,
+        None => number(nth).ok_or_else(form)?,
         Some((name, first)) => {
-            let value = variable(name).ok_or_else(|| format!("the variable {name} is not set"))?;
-            let value = number(&value).ok_or_else(|| format!("the variable {name} is {value:?}, not a number"))?;
+            let value = variable(name).ok_or_else(|| hint(&format!("the variable {name} is not set"), number_help))?;
+            let value = number(&value)
+                .ok_or_else(|| hint(&format!("the variable {name} is {value:?}, not a number"), number_help))?;
             let first = first.and_then(variable).and_then(|first| number(&first)).unwrap_or(0);
             value.saturating_sub(first)
         }
     };
-    if nth < of { Ok(Shard { nth, of }) } else { Err(format!("shard {nth} of {of}: shards count from 0")) }
+    if nth < of {
+        Ok(Shard { nth, of })
+    } else {
+        Err(hint(
+            &format!("there is no shard {nth} of {of}"),
+            &format!("shards count from 0: give 0/{of} to {}/{of}", of - 1),
+        ))
+    }
 }
 
 #[cfg(test)]

@@ -37,7 +37,9 @@ pub fn test(paths: &[PathBuf]) -> Result<Exit, Failure> {
     outcomes.extend(files.iter().map(|file| test_file(file)));
     print(&test_text(&outcomes))?;
     if outcomes.iter().any(|outcome| outcome.error.is_some()) {
-        return Err(Failure("error: some scenarios could not be read\n".into()));
+        return Err(Failure(
+            "error: some scenarios could not be read\nhelp: the lines that say `cannot be run` tell why\n".into(),
+        ));
     }
     Ok(if outcomes.iter().any(TestOutcome::failed) { Exit::Found } else { Exit::Good })
 }
@@ -50,7 +52,8 @@ fn collect(directory: &Path, files: &mut Vec<PathBuf>, outcomes: &mut Vec<TestOu
     let entries = match entries {
         Ok(entries) => entries,
         Err(error) => {
-            let message = format!("error: cannot read {}: {error}\n", directory.display());
+            let message =
+                format!("error: cannot read {}: {error}\nhelp: name the scenarios one by one\n", directory.display());
             outcomes.push(unreadable(directory, message));
             return;
         }

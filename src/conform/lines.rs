@@ -64,7 +64,11 @@ impl Lines {
         let cannot = |error: &io::Error| Trouble::at(0, format!("cannot be read: {error}"), remedy);
         let file = File::open(path).map_err(|error| cannot(&error))?;
         // A recording is read more than once, and by several threads.
-        if !file.metadata().map_err(|error| cannot(&error))?.is_file() {
+        let kind = file.metadata().map_err(|error| cannot(&error))?;
+        if kind.is_dir() {
+            return Err(Trouble::at(0, "this is a directory", "name one recording in it"));
+        }
+        if !kind.is_file() {
             return Err(Trouble::at(0, "this is no regular file", "save the recording to a file first"));
         }
         let mut plain = BufReader::with_capacity(1 << 16, file);

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::layout::{align, row, wrap};
+use super::style;
 
 /// What a search of one rule came to, ready to be printed. Fields in the order of the JSON form.
 #[derive(Clone, Debug, Serialize)]
@@ -86,7 +87,12 @@ pub fn check_json(reports: &[CheckReport]) -> String {
 
 /// The text of one search.
 pub fn check_text(report: &CheckReport) -> String {
-    let mut out = format!("{}   {} under {}, every timing\n\n", report.verdict, report.scenario, report.rule);
+    let mut out = format!(
+        "{}   {} under {}, every timing\n\n",
+        style::verdict_word(report.verdict),
+        report.scenario,
+        report.rule
+    );
     let Reduction { states_per_unique, symmetries } = report.reduction;
     let folded = match symmetries {
         1 => String::new(),
@@ -120,7 +126,7 @@ pub fn check_text(report: &CheckReport) -> String {
     out.push('\n');
     goals(&mut out, &report.goals, &report.goals_missed);
     for warning in &report.warnings {
-        wrap(&mut out, 0, &format!("warning: {warning}"));
+        wrap(&mut out, 0, &style::warning(warning));
     }
     out
 }
@@ -129,7 +135,7 @@ pub fn check_text(report: &CheckReport) -> String {
 pub(super) fn headline(out: &mut String, kind: &str, request: Option<&str>, reason: &str) {
     out.push('\n');
     let request = request.map_or(String::new(), |request| format!(" {request}:"));
-    wrap(out, 2, &format!("{kind}{request} {reason}"));
+    wrap(out, 2, &format!("{}{request} {reason}", style::kind_word(kind)));
 }
 
 /// How a finding of a search ends: the command that shows it again, and the file that was written for it.
@@ -145,9 +151,9 @@ pub fn check_summary(reports: &[CheckReport]) -> String {
     let rows: Vec<Vec<String>> = reports
         .iter()
         .map(|report| {
-            let kinds: Vec<&str> = report.findings.iter().map(|finding| finding.kind).collect();
+            let kinds: Vec<String> = report.findings.iter().map(|finding| style::kind_word(finding.kind)).collect();
             let complete = if report.complete { "complete" } else { "not complete" };
-            vec![report.rule.to_string(), report.verdict.to_string(), complete.to_string(), kinds.join(", ")]
+            vec![report.rule.to_string(), style::verdict_word(report.verdict), complete.to_string(), kinds.join(", ")]
         })
         .collect();
     align(&rows, &[]).into_iter().map(|line| format!("{}\n", line.trim_end())).collect()

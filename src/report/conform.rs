@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::conform::{Compared, Divergence, Trouble};
 
 use super::name;
+use super::style::Tone;
 
 /// Differing recordings that the text shows.
 const SHOWN_MAX: usize = 10;
@@ -126,9 +127,10 @@ pub fn conform_text(summary: &ConformSummary) -> String {
     };
     let _ = writeln!(
         out,
-        "{} recordings: {} agree{in_part}, {differ} differ; {} events compared",
+        "{} recordings: {} agree{in_part}, {differ} {}; {} events compared",
         summary.recordings,
         summary.agree,
+        Tone::Bad.word_if(differ > 0, "differ"),
         summary.events()
     );
     if !summary.compared.is_empty() {
@@ -160,7 +162,7 @@ fn difference(out: &mut String, differing: &Differing) {
     let it = &differing.divergence;
     let phase = it.phase.map_or(String::new(), |phase| format!(", phase {}", name::phase(phase)));
     let request = it.request.as_ref().map_or(String::new(), |request| format!(", request {}", request.escape_debug()));
-    let _ = writeln!(out, "{} differs at line {}", differing.recording, it.line);
+    let _ = writeln!(out, "{} {} at line {}", differing.recording, Tone::Bad.word("differs"), it.line);
     let _ = writeln!(out, "  turn {}{phase}, event {}{request}", it.turn, it.event);
     let _ = writeln!(out, "  field {}: recorded {}, modelled {}", it.field, shown(&it.recorded), shown(&it.modelled));
     for line in &it.around {

@@ -7,6 +7,7 @@ use crate::judge::{Boundary, Class, Judgement, Kind};
 use crate::record::ReqId;
 
 use super::layout::{align, count};
+use super::style;
 use super::text::finding_words;
 use super::{Run, name, warning};
 
@@ -105,9 +106,9 @@ fn among(values: impl Iterator<Item = i64>) -> String {
 }
 
 fn cell(boundary: &Boundary) -> String {
-    let class = name::class(boundary.class);
+    let class = style::class(boundary.class);
     if !boundary.fired {
-        return class.to_owned();
+        return class;
     }
     let label = boundary.label.map_or("-".to_owned(), |label| label.to_string());
     let slot = boundary.slot.map_or("-".to_owned(), |slot| slot.to_string());
@@ -123,11 +124,11 @@ fn verdicts(runs: &[Run]) -> Vec<Vec<String>> {
         cells
     };
     let number = |number: u64| if number == 0 { "-".to_owned() } else { number.to_string() };
-    let mut rows = vec![row("verdict", &|of| name::verdict(of.verdict).to_owned())];
+    let mut rows = vec![row("verdict", &|of| style::verdict(of.verdict))];
     for kind in name::KINDS {
         let times = |of: &Judgement| of.findings.iter().filter(|finding| finding.kind == kind).count() as u64;
         if runs.iter().any(|run| times(run.judgement) > 0) {
-            rows.push(row(name::kind(kind), &|of| number(times(of))));
+            rows.push(row(&style::kind(kind), &|of| number(times(of))));
         }
     }
     if runs.iter().any(|run| run.judgement.checkpoints.cost_tokens > 0) {
@@ -151,7 +152,7 @@ fn notes(out: &mut String, runs: &[Run]) {
         let assertions = assertions.map(|of| {
             format!("{} (turn {}, {}): {}", finding_words(of, run), of.turn, name::phase(of.phase), of.reason)
         });
-        let warnings = warning::warnings(run).into_iter().map(|warning| format!("warning: {warning}"));
+        let warnings = warning::warnings(run).into_iter().map(|warning| style::warning(&warning));
         for note in assertions.chain(warnings) {
             match all.iter_mut().find(|(text, _)| *text == note) {
                 Some((_, rules)) => rules.push(run.rule),

@@ -8,7 +8,7 @@ use crate::judge::Verdict;
 
 use super::check::{goals, headline, whereabouts};
 use super::layout::row;
-use super::name;
+use super::{name, style};
 
 /// What a random search came to. Written as JSON, read back to be added up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -200,13 +200,16 @@ pub fn fuzz_text(report: &FuzzReport) -> String {
         let _ = writeln!(
             out,
             "{}   {} under {}, seeds {from}..{to}{shard}, {}\n",
-            rule.verdict, report.source, rule.rule, report.strategy
+            style::verdict_word(&rule.verdict),
+            report.source,
+            rule.rule,
+            report.strategy
         );
         let verdicts = rule.verdicts.all();
         let told: Vec<String> = verdicts
             .iter()
             .filter(|(_, runs)| *runs > 0)
-            .map(|(of, runs)| format!("{runs} {}", name::verdict(*of)))
+            .map(|(of, runs)| format!("{runs} {}", style::verdict(*of)))
             .collect();
         let told = if told.is_empty() { "none".to_string() } else { told.join(", ") };
         row(&mut out, "runs", &format!("{}: {told}", rule.runs));

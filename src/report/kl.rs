@@ -6,6 +6,7 @@ use crate::judge::Kind;
 use crate::numeric::{BEFORE, HitKl, LIMIT, Severity, Ssm};
 
 use super::layout::{align, count, wrap};
+use super::style::{self, Tone};
 use super::{Run, name, warning};
 
 /// Hits of one rule that are printed in full.
@@ -83,7 +84,7 @@ fn table(runs: &[KlRun]) -> Vec<Vec<String>> {
         rows.push(vec![
             run.rule.to_owned(),
             (*strategy).to_owned(),
-            name::verdict(run.judgement.verdict).to_owned(),
+            style::verdict(run.judgement.verdict),
             severity.hits.len().to_string(),
             severity.positions().to_string(),
             nats(severity.avg()),
@@ -107,7 +108,7 @@ fn hits(out: &mut String, of: &KlRun) {
             name::request(of.run.names, hit.req),
             hit.turn.to_string(),
             hit.label.to_string(),
-            if hit.source_right { "right" } else { "wrong" }.to_owned(),
+            if hit.source_right { "right".to_owned() } else { Tone::Bad.word("wrong") },
             hit.positions.to_string(),
             nats(hit.avg()),
             nats(hit.max()),
@@ -147,7 +148,7 @@ fn nats(kl: Option<f64>) -> String {
 fn against(avg: Option<f64>) -> String {
     match avg {
         None => "-".to_owned(),
-        Some(avg) if avg > LIMIT => format!("> {LIMIT}"),
+        Some(avg) if avg > LIMIT => Tone::Bad.word(&format!("> {LIMIT}")),
         Some(avg) if avg > BEFORE => format!("<= {LIMIT}"),
         Some(_) => format!("<= {BEFORE}"),
     }
@@ -168,7 +169,7 @@ fn warnings(out: &mut String, runs: &[KlRun]) {
         all.extend(new);
     }
     for text in all {
-        wrap(out, 0, &format!("warning: {text}"));
+        wrap(out, 0, &style::warning(&text));
     }
 }
 
@@ -276,7 +277,8 @@ mod tests {
     fn divergences_are_short_and_stand_beside_the_limit() {
         let all = [None, Some(0.0), Some(1.23e-14), Some(0.00049), Some(0.00651), Some(3.25)];
         assert_eq!(all.map(nats), ["-", "0", "1.2e-14", "0.0005", "0.0065", "3.2500"]);
-        let against = [None, Some(0.0005), Some(0.002), Some(0.0021)].map(against);
+        let against =
+            [None, Some(0.0005), Some(0.002), Some(0.0021)].map(|avg| super::super::plain(&against(avg)).into_owned());
         assert_eq!(against, ["-", "<= 0.0005", "<= 0.002", "> 0.002"]);
     }
 }

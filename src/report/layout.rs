@@ -1,5 +1,7 @@
 //! Columns, wrapping and units: the typesetting that the text renderers share. Plain ASCII, no trailing blanks.
 
+use super::plain;
+
 /// The width that text output aims at, in columns.
 pub(super) const WIDTH: usize = 100;
 
@@ -40,9 +42,9 @@ fn line(row: &[String], widths: &[usize], right: &[usize]) -> String {
     text
 }
 
-/// Columns that a text takes: one per character.
+/// Columns that a text takes: one per character, none for its styles.
 pub(super) fn columns_of(text: &str) -> usize {
-    text.chars().count()
+    plain(text).chars().count()
 }
 
 /// A line that begins with a word, and what it is about beside it, wrapped.
@@ -103,6 +105,22 @@ mod tests {
         let rows = [row(&["a", "", "7", "x"]), row(&["bcd", "", "1234", ""])];
         assert_eq!(align(&rows, &[2]), ["a       7  x", "bcd  1234"]);
         assert!(align(&[], &[]).is_empty());
+    }
+
+    #[test]
+    fn styles_take_no_columns() {
+        let bad = crate::report::style::Tone::Bad.word("bad");
+        let rows = [row(&[&bad, "x"]), row(&["four", "y"])];
+        assert_eq!(
+            align(&rows, &[]).iter().map(|line| plain(line).into_owned()).collect::<Vec<_>>(),
+            ["bad   x", "four  y"]
+        );
+        let wrapped = |word: &str| {
+            let mut out = String::new();
+            wrap(&mut out, 0, &format!("{word} ").repeat(30));
+            plain(&out).into_owned()
+        };
+        assert_eq!(wrapped(&bad), wrapped("bad"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! Everything here is a pure function from a [`Judgement`], a [`Timing`] and, for the timeline, a
 //! [`Record`](crate::record::Record), to text or to a serializable value. Nothing here decides anything about a run,
-//! prints, or reads a file. [`Meter`] is the one piece that computes: a sink that turns the facts of a run into its
+//! prints, or reads a file. Texts hold styles, which [`plain`] takes off; the JSON forms hold none. [`Meter`] is the one piece that computes: a sink that turns the facts of a run into its
 //! [`Timing`].
 
 mod check;
@@ -16,6 +16,7 @@ mod meter;
 pub mod name;
 pub mod question;
 mod skew;
+pub(crate) mod style;
 mod test_line;
 mod text;
 mod timeline;
@@ -34,6 +35,7 @@ pub use json::{RunJson, run_json, runs_json};
 pub use kl::{KlRun, KlState, kl_json, kl_text};
 pub use meter::{Meter, Quantiles, Timing};
 pub use skew::{Skew, SkewRow, skew_text};
+pub use style::plain;
 pub use test_line::{FindingLine, RuleFailure, TestOutcome, test_text};
 pub use text::run_text;
 pub use timeline::{Timeline, TurnLanes, turn_lanes};

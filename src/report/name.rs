@@ -30,6 +30,12 @@ pub fn verdict(verdict: Verdict) -> &'static str {
     }
 }
 
+/// The verdict of that name.
+pub fn verdict_from_name(text: &str) -> Option<Verdict> {
+    let all = [Verdict::Clean, Verdict::Lossy, Verdict::Inconclusive, Verdict::Corrupt, Verdict::Broken];
+    all.into_iter().find(|&of| verdict(of) == text)
+}
+
 /// The kebab-case name of a kind of finding.
 pub fn kind(kind: Kind) -> &'static str {
     match kind {

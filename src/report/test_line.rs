@@ -3,6 +3,7 @@
 use crate::judge::{Finding, Kind, Verdict};
 
 use super::name;
+use super::style::{self, Tone};
 use super::text::holds;
 
 /// What came of testing one scenario file.
@@ -92,7 +93,8 @@ pub fn test_text(outcomes: &[TestOutcome]) -> String {
     if !out.is_empty() {
         out.push('\n');
     }
-    out.push_str(&format!("{} passed, {failed} failed", outcomes.len() - failed - idle));
+    let failed_word = Tone::Bad.word_if(failed > 0, "failed");
+    out.push_str(&format!("{} passed, {failed} {}", outcomes.len() - failed - idle, failed_word));
     if idle > 0 {
         out.push_str(&format!(", {idle} with nothing expected"));
     }
@@ -102,9 +104,10 @@ pub fn test_text(outcomes: &[TestOutcome]) -> String {
 
 fn scenario(out: &mut String, outcome: &TestOutcome) {
     let path = &outcome.scenario;
+    let fail = Tone::Bad.word("FAIL");
     if let Some(error) = &outcome.error {
-        out.push_str(&format!("FAIL {path}  cannot be run\n"));
-        for line in error.lines() {
+        out.push_str(&format!("{fail} {path}  cannot be run\n"));
+        for line in style::message(error).lines() {
             out.push_str(format!("       {line}").trim_end());
             out.push('\n');
         }
@@ -115,10 +118,10 @@ fn scenario(out: &mut String, outcome: &TestOutcome) {
             1 => "1 rule".to_owned(),
             several => format!("{several} rules"),
         };
-        out.push_str(&format!("ok   {path}  ({rules})\n"));
+        out.push_str(&format!("{}   {path}  ({rules})\n", Tone::Good.word("ok")));
     } else {
         let summary: Vec<String> = outcome.failures.iter().map(difference).collect();
-        out.push_str(&format!("FAIL {path}  {}\n", summary.join("; ")));
+        out.push_str(&format!("{fail} {path}  {}\n", summary.join("; ")));
         for failure in &outcome.failures {
             details(out, failure);
         }
@@ -127,16 +130,16 @@ fn scenario(out: &mut String, outcome: &TestOutcome) {
 
 fn warnings(out: &mut String, outcome: &TestOutcome) {
     for warning in &outcome.warnings {
-        out.push_str(&format!("       warning: {warning}\n"));
+        out.push_str(&format!("       {}\n", style::warning(warning)));
     }
 }
 
 fn difference(failure: &RuleFailure) -> String {
-    let (rule, got) = (&failure.rule, name::verdict(failure.got));
+    let (rule, got) = (&failure.rule, style::verdict(failure.got));
     if failure.expected == failure.got {
         format!("{rule}: {got} as expected, with other findings")
     } else {
-        format!("{rule}: expected {}, got {got}", name::verdict(failure.expected))
+        format!("{rule}: expected {}, got {got}", style::verdict(failure.expected))
     }
 }
 
@@ -152,7 +155,7 @@ fn details(out: &mut String, failure: &RuleFailure) {
 
 impl std::fmt::Display for FindingLine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(name::kind(self.kind))?;
+        f.write_str(&style::kind(self.kind))?;
         if let Some(request) = &self.request {
             write!(f, ", request {request}")?;
         }
@@ -231,7 +234,7 @@ FAIL s/gone.ron  cannot be run
 
 1 passed, 2 failed, 1 with nothing expected
 ";
-        assert_eq!(test_text(&outcomes), expected);
+        assert_eq!(super::super::plain(&test_text(&outcomes)), expected);
     }
 
     #[test]

@@ -32,7 +32,7 @@ virtual time        p50        p90        p99
   e2e         120.000us  264.000us  264.000us
   makespan 384.000us, 5 output tokens, 13020.8 per second
 ";
-    assert_eq!(run_text(&fixture.run("mask-lookahead")), expected);
+    assert_eq!(plain(&run_text(&fixture.run("mask-lookahead"))), expected);
 }
 
 #[test]
@@ -51,6 +51,7 @@ fn text_says_what_was_lost_and_what_to_doubt() {
     let mut run = fixture.run("committed-len");
     run.warnings.push("the caller's own".to_owned());
     let text = run_text(&run);
+    let text = plain(&text);
     assert!(text.contains("findings     24 lost (first in turn 4), 1 inherited (in turn 4)\n"));
     assert!(text.contains("3. inherited: request a, label 9, holds 8\n   turn 4, result: because (from finding 1)\n"));
     assert_eq!(text.matches(". lost: ").count(), 20);
@@ -138,7 +139,7 @@ unwritten              1               -           -
 
 warning: the bound on turns ended the run: what comes after was not judged (paired)
 ";
-    assert_eq!(diff_text(&runs), expected);
+    assert_eq!(plain(&diff_text(&runs)), expected);
     let expected = "\
 scenarios/double-fire.ron under 1 rule, seed 0
 
@@ -147,7 +148,7 @@ every boundary decision agrees under every rule
 
 verdict              clean
 ";
-    assert_eq!(diff_text(&runs[1..2]), expected);
+    assert_eq!(plain(&diff_text(&runs[1..2])), expected);
 }
 
 #[test]
@@ -158,6 +159,7 @@ fn what_is_inherited_from_an_unwritten_slot_holds_nothing_either() {
     fixture.judgement.findings.extend([heir(slot), heir(Some(SlotId(9)))]);
     let run = fixture.run("mask-lookahead");
     let text = run_text(&run);
+    let text = plain(&text);
     assert!(text.contains("2. inherited: request a, label 4, holds nothing, slot s4\n"), "{text}");
     assert!(text.contains("3. inherited: request a, label 4, holds 0, slot s9\n"), "{text}");
     let json = serde_json::to_value(run_json(&run)).unwrap();
@@ -171,5 +173,6 @@ fn diff_says_which_assertion_failed() {
     judgement.findings = vec![Finding { label: None, slot: None, ..finding(Kind::Assertion, 0) }];
     let runs = [fixture.run("mask-lookahead"), Run { judgement: &judgement, ..fixture.run("paired") }];
     let text = diff_text(&runs[1..]);
+    let text = plain(&text);
     assert!(text.ends_with("\nassertion: request a (turn 4, result): because\n"), "{text}");
 }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::judge::{Finding, Judgement, Kind};
+use crate::judge::{Class, Finding, Judgement, Kind};
 
 use super::layout::{align, count, span, wrap};
+use super::style::{self, Tone};
 use super::{Quantiles, Run, name, skew_text, warning};
 
 /// Findings of one kind that are printed in full.
@@ -12,14 +13,14 @@ const SHOWN_MAX: usize = 20;
 
 /// The report of one run.
 pub fn run_text(run: &Run) -> String {
-    let verdict = name::verdict(run.judgement.verdict);
+    let verdict = style::verdict(run.judgement.verdict);
     let mut out = format!("{verdict}   {} under {}, {}\n\n", run.scenario, run.rule, run.way);
     counts(&mut out, run.judgement);
     findings(&mut out, run);
     out.push('\n');
     losses(&mut out, run.judgement);
     for warning in warning::warnings(run) {
-        wrap(&mut out, 0, &format!("warning: {warning}"));
+        wrap(&mut out, 0, &style::warning(&warning));
     }
     out.push('\n');
     times(&mut out, run);
@@ -40,21 +41,26 @@ fn counts(out: &mut String, judgement: &Judgement) {
         (
             "decisions",
             format!(
-                "{} agree, {} early, {} settled, {} repeat, {} missed, {} wrong-label, {} wrong-slot",
+                "{} agree, {} early, {} settled, {}, {}, {}, {}",
                 decisions.agree,
                 decisions.early,
                 decisions.settled,
-                decisions.repeat,
-                decisions.missed,
-                decisions.wrong_label,
-                decisions.wrong_slot
+                wrong(decisions.repeat, Class::Repeat),
+                wrong(decisions.missed, Class::Missed),
+                wrong(decisions.wrong_label, Class::WrongLabel),
+                wrong(decisions.wrong_slot, Class::WrongSlot)
             ),
         ),
         (
             "checkpoints",
             format!(
-                "{} due, {} recorded, {} lost, {} skipped, {} donated",
-                checkpoints.due, checkpoints.recorded, checkpoints.lost, checkpoints.skipped, checkpoints.donated
+                "{} due, {} recorded, {} {}, {} skipped, {} donated",
+                checkpoints.due,
+                checkpoints.recorded,
+                checkpoints.lost,
+                Tone::Doubt.word_if(checkpoints.lost > 0, "lost"),
+                checkpoints.skipped,
+                checkpoints.donated
             ),
         ),
         (
@@ -75,6 +81,12 @@ fn counts(out: &mut String, judgement: &Judgement) {
     }
 }
 
+/// How many rows are of a class that is wrong, if any.
+fn wrong(number: u64, class: Class) -> String {
+    let word = if number > 0 { style::class(class) } else { name::class(class).to_owned() };
+    format!("{number} {word}")
+}
+
 /// The lookahead of the rows, L=0 and L=1 always.
 fn lookahead(judgement: &Judgement) -> String {
     let mut all = BTreeMap::from([(0, 0), (1, 0)]);
@@ -93,7 +105,7 @@ fn kinds(findings: &[Finding]) -> String {
     }
     let one = |&(first, number): &(&Finding, u64)| {
         let first_word = if number == 1 { "" } else { "first " };
-        format!("{number} {} ({first_word}in turn {})", name::kind(first.kind), first.turn)
+        format!("{number} {} ({first_word}in turn {})", style::kind(first.kind), first.turn)
     };
     let words: Vec<String> = groups.iter().map(one).collect();
     if words.is_empty() { "none".to_owned() } else { words.join(", ") }
@@ -140,7 +152,7 @@ pub(super) fn finding_words(of: &Finding, run: &Run) -> String {
 
 /// The same, given the ids of requests and all findings of the run.
 pub(super) fn words(of: &Finding, names: &[String], findings: &[Finding]) -> String {
-    let mut parts = vec![format!("{}:", name::kind(of.kind))];
+    let mut parts = vec![format!("{}:", style::kind(of.kind))];
     if let Some(req) = of.req {
         parts.push(format!("request {},", name::request(names, req)));
     }

@@ -35,12 +35,13 @@ pub use crate::model::turns_max;
 pub use diagnostic::Diagnostic;
 pub use expect::{Expect, ExpectFinding, ExpectVerdict, FINDING_KINDS};
 pub use json::json;
+pub use words::instead_of;
 pub use write::write;
 
 use locate::Step;
 use requests::Requests;
 use source::Source;
-use words::{instead_of, quote};
+use words::quote;
 
 /// A validated scenario.
 #[derive(Clone, Debug, PartialEq)]

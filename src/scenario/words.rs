@@ -6,7 +6,7 @@ const QUOTED_CHARS: usize = 40;
 const LISTED: usize = 24;
 
 /// What to do about a word that is none of `known`.
-pub(super) fn instead_of(word: &str, known: &[&str], what: &str) -> String {
+pub fn instead_of(word: &str, known: &[&str], what: &str) -> String {
     let mut names = known.iter().take(LISTED).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     if known.len() > LISTED {
         names.push_str(", ..");

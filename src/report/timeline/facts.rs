@@ -1,7 +1,7 @@
 //! How each fact enters the drawing.
 
 use crate::record::{AssertKind, BatchId, Check, Donated, Fact, Kept, Mode, Owner, ReqId, Sink, SlotId, Stream, Token};
-use crate::report::name;
+use crate::report::{name, style};
 
 use super::lanes::Forward;
 use super::turn::{Column, Part};
@@ -172,7 +172,7 @@ impl Timeline<'_> {
         row.set(Column::Lookahead, format!("L {change}{lookahead}"));
         row.set(Column::Committed, format!("C {kv_committed_len}"));
         row.set(Column::Check, name::check(check).to_owned());
-        row.set(Column::Class, class.map_or(String::new(), |class| name::class(class).to_owned()));
+        row.set(Column::Class, class.map_or(String::new(), style::class));
         if let Some(Prepared { k, track }) = prepared {
             row.due = track.is_some();
             row.set(Column::Length, format!("k {k}"));

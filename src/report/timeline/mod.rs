@@ -45,6 +45,8 @@ pub struct Timeline<'a> {
     /// The turns that are drawn, if not all.
     turns: Option<RangeInclusive<u32>>,
     turn: Option<Turn>,
+    /// The last turn that ended, and whether any was drawn.
+    ended: Option<(u32, bool)>,
     /// The CPU phase that has begun.
     open: Option<Open>,
     /// Rows prepared whose result has not been processed.
@@ -89,15 +91,19 @@ impl<'a> Timeline<'a> {
         out: &'a mut dyn FnMut(&str) -> bool,
     ) -> Timeline<'a> {
         let classes = judgement.boundaries.iter().map(|of| ((of.batch, of.req), of.class)).collect();
-        let (turn, open, prepared, stream, modes, seen) = Default::default();
+        let (turn, ended, open, prepared, stream, modes, seen) = Default::default();
         let wrong = Wrong::new(judgement);
         let deaf = !out(LEGEND);
-        Timeline { names, wrong, classes, out, deaf, turns, turn, open, prepared, stream, modes, seen }
+        Timeline { names, wrong, classes, out, deaf, turns, turn, ended, open, prepared, stream, modes, seen }
     }
 
-    /// Hands out the last turn, and what was found in turns that did not come.
+    /// Hands out the last turn, and what was found in turns that did not come, or that none of those asked for came.
     pub fn end(mut self) {
         self.close_turn();
+        if let (false, Some(turns), Some((last, false))) = (self.deaf, &self.turns, self.ended) {
+            let (first, to) = (turns.start(), turns.end());
+            (self.out)(&format!("\nnone of the turns {first} to {to} was run: the last is turn {last}\n"));
+        }
         let left = self.wrong.left(self.names);
         if !self.deaf && self.turns.is_none() && !left.is_empty() {
             (self.out)(&format!("\n{}\n", left.join("\n")));
@@ -116,7 +122,9 @@ impl<'a> Timeline<'a> {
     fn close_turn(&mut self) {
         if let Some(mut turn) = self.turn.take() {
             turn.tail.extend(self.wrong.rest(turn.number, self.names));
-            if self.turns.as_ref().is_some_and(|turns| !turns.contains(&turn.number)) {
+            let wanted = self.turns.as_ref().is_none_or(|turns| turns.contains(&turn.number));
+            self.ended = Some((turn.number, wanted || self.ended.is_some_and(|(_, drawn)| drawn)));
+            if !wanted {
                 return;
             }
             let mut text = String::new();

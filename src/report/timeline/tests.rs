@@ -5,11 +5,12 @@ use crate::judge::Kind;
 use crate::record::{Check, Entry, Fact, Record};
 use crate::report::fixture::{A, Fixture, finding, nothing};
 use crate::report::layout::WIDTH;
+use crate::report::plain;
 
 fn drawn(record: &Record, names: &[String], judgement: &Judgement) -> String {
     let mut text = String::new();
     draw(record, names, judgement, None, &mut |part| {
-        text.push_str(part);
+        text.push_str(&plain(part));
         true
     });
     text
@@ -32,7 +33,7 @@ fn only_the_turns_asked_for_are_drawn() {
     let fixture = Fixture::double_fire();
     let mut text = String::new();
     draw(&fixture.record, &fixture.names, &fixture.judgement, Some(3..=4), &mut |part| {
-        text.push_str(part);
+        text.push_str(&plain(part));
         true
     });
     let whole = drawn(&fixture.record, &fixture.names, &fixture.judgement);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::judge::{Finding, Judgement, Kind};
 use crate::record::{ReqId, SlotId};
-use crate::report::name;
+use crate::report::style::{self, Tone};
 use crate::report::text::{holds, words};
 
 /// The findings that no line has shown yet.
@@ -31,13 +31,13 @@ impl<'a> Wrong<'a> {
         let Some(index) = findings.iter().position(is_it) else { return String::new() };
         let finding = findings.remove(index);
         let holds = holds(finding, self.all).map_or(String::new(), |holds| format!(", holds {holds}"));
-        format!("  <-- WRONG: {}{holds}", name::kind(finding.kind))
+        format!("  <-- {} {}{holds}", wrong(), style::kind(finding.kind))
     }
 
     /// The findings of a turn that no line has shown.
     pub(super) fn rest(&mut self, turn: u32, names: &[String]) -> Vec<String> {
         let findings = self.by_turn.remove(&turn).unwrap_or_default();
-        findings.into_iter().map(|finding| format!("WRONG: {}", words(finding, names, self.all))).collect()
+        findings.into_iter().map(|finding| format!("{} {}", wrong(), words(finding, names, self.all))).collect()
     }
 
     /// The findings of turns that the record does not have.
@@ -45,8 +45,12 @@ impl<'a> Wrong<'a> {
         let all = self.all;
         let findings =
             self.by_turn.into_iter().flat_map(|(turn, findings)| findings.into_iter().map(move |of| (turn, of)));
-        findings.map(|(turn, of)| format!("WRONG: turn {turn}, {}", words(of, names, all))).collect()
+        findings.map(|(turn, of)| format!("{} turn {turn}, {}", wrong(), words(of, names, all))).collect()
     }
+}
+
+fn wrong() -> String {
+    Tone::Bad.word("WRONG:")
 }
 
 fn is_of_state(kind: Kind) -> bool {
