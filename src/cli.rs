@@ -97,7 +97,7 @@ enum Command {
         /// The seed of drawn durations [default: the scenario's own, or 0]
         #[arg(long, value_name = "N", allow_negative_numbers = true)]
         seed: Option<u64>,
-        /// Draw only what is nearest to this finding, by its number in `run` (at most 40 events)
+        /// Draw only what is nearest to this finding, by its number in `run` (at most 40 nodes)
         #[arg(long, value_name = "FINDING", allow_negative_numbers = true)]
         around: Option<usize>,
         /// How to print the graph
