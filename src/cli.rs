@@ -135,7 +135,7 @@ enum Command {
         /// The seed of drawn durations [default: the scenario's own, or 0]
         #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number)]
         seed: Option<u64>,
-        /// Draw only what is nearest to this finding, by its number in `run` (at most 40 events)
+        /// Draw only what is nearest to this finding, by its number in `run` (at most 40 nodes)
         #[arg(long, value_name = "FINDING", allow_negative_numbers = true, value_parser = finding)]
         around: Option<usize>,
         /// How to print the graph
@@ -318,9 +318,8 @@ fn seeds(text: &str) -> Result<(u64, u64), String> {
 /// `80x24`.
 fn size(text: &str) -> Result<(u16, u16), String> {
     let number = |text: &str| text.parse::<u16>().ok().filter(|number| (1..=1000).contains(number));
-    let (width, height) = text.split_once('x').ok_or("give columns and rows, as in 80x24")?;
-    let (width, height) = number(width).zip(number(height)).ok_or("columns and rows go from 1 to 1000")?;
-    Ok((width, height))
+    let numbers = text.split_once('x').and_then(|(width, height)| number(width).zip(number(height)));
+    numbers.ok_or_else(|| hint(&format!("`{text}` is no size"), "give columns and rows, 1 to 1000 each, as in 80x24"))
 }
 
 /// A time in nanoseconds.

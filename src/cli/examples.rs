@@ -69,7 +69,7 @@ pub(super) const MERGE: &str = "Examples:
 
 pub(super) const GRAPH: &str = "Examples:
   overlapsim graph scenarios/torn-chunk-snapshot.ron
-  overlapsim graph scenarios/torn-chunk-snapshot.ron --around 1
+  overlapsim graph scenarios/torn-chunk-snapshot.ron --around 1 | dot -Tsvg > torn.svg
   overlapsim graph scenarios/double-fire.ron --rule completed-mask --format json";
 
 pub(super) const EXPLORE: &str = "Examples:

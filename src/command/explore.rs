@@ -11,7 +11,8 @@ use crate::search::Replay;
 use crate::tui::{self, App, Effect, Key, Look};
 
 use super::expectation::expectation;
-use super::output::{Choices, Exit, Failure, print, replay_line, write_file};
+use super::mistake::hint;
+use super::output::{Choices, Exit, Failure, is_coloured, print, replay_line, write_file};
 use super::run::{Way, all_rules, load, rules};
 
 /// Keys to press.
@@ -23,7 +24,7 @@ pub struct KeyScript(pub Vec<Key>);
 /// # Errors
 /// What is wrong with it, in words for the command line.
 pub fn key_script(text: &str) -> Result<KeyScript, String> {
-    tui::parse(text).map(KeyScript)
+    tui::parse(text).map(KeyScript).map_err(|why| hint(&why, "the keys are those that ? shows"))
 }
 
 /// What `explore` is asked to do.
@@ -63,7 +64,7 @@ pub fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
         return Err(Failure(format!("error: explore draws on a terminal, and this is none\n{help}\n")));
     }
     let scenario = load(&args.file)?;
-    let look = Look { ascii: args.ascii, colour: true };
+    let look = Look { ascii: args.ascii, colour: is_coloured() };
     let mut host = Host::new(&scenario, args)?;
     let mut app = host.app(look);
     tui::show(&mut app, &mut |app, effect| host.serve(app, effect))

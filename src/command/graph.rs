@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use crate::graph::{Events, cut, dot, json};
+use crate::graph::{self, Events, cut, dot, json};
 use crate::report::name;
 use crate::runner::{Keep, Outcome};
 
-use super::output::{Exit, Failure, print};
+use super::output::{Exit, Failure, print, replay_line};
 use super::run::{Way, load, rules, run_one};
 
 /// Most events that are drawn at once.
@@ -73,10 +73,11 @@ pub fn graph_to_text(args: &GraphArgs) -> Result<String, Failure> {
         Some(number) => {
             let index = number.wrapping_sub(1);
             let finding = judgement.findings.get(index).ok_or_else(|| no_finding(number, count))?;
-            title.push_str(&format!("\nfinding {number}: {}: {}", name::kind(finding.kind), finding.reason));
+            title.push_str(&format!("\n{}", graph::title(&whole, index, &judgement.findings, names)));
             cut(&whole, index, finding).ok_or_else(|| no_finding(number, count))?
         }
     };
+    title.push_str(&format!("\nreplay: {}", replay_line(&args.file, rule.name(), Way { seed: args.seed, ..Way::default() })));
     Ok(match args.format {
         GraphFormat::Dot => dot(&events, names, &title),
         GraphFormat::Json => json(&events, names),

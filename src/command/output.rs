@@ -91,6 +91,11 @@ impl Failure {
     }
 }
 
+/// Whether standard output shows colours.
+pub(super) fn is_coloured() -> bool {
+    AutoStream::choice(&std::io::stdout()) != ColorChoice::Never
+}
+
 /// A text as it is printed: with its styles or without.
 fn styled(text: &str, color: bool) -> std::borrow::Cow<'_, str> {
     if color { text.into() } else { plain(text) }
@@ -208,7 +213,8 @@ pub fn vary(word: &str) -> Result<Vary, String> {
     let names: Vec<&str> = word.split(',').map(str::trim).collect();
     Vary::of_names(&names).map_err(|name| {
         let known = Vary::ALL.fields().map(|field| field.0).join(", ");
-        format!("nothing called `{name}` can be open: give some of {known}, with commas, or all")
+        let help = format!("give some of {known}, with commas between, or all");
+        hint(&format!("nothing called `{name}` can be open"), &help)
     })
 }
 

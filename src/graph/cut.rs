@@ -7,10 +7,10 @@ use petgraph::visit::EdgeRef as _;
 
 use crate::judge::Finding;
 
-use super::{Events, Place};
+use super::{Absent, Events, Place};
 
-/// Most events of a cut: what a person can take in.
-pub const CUT_MAX: usize = 40;
+/// Most events of a cut: what a person can take in. With the names of four lanes and the legend they are 40 nodes.
+pub const CUT_MAX: usize = 35;
 
 /// The at most [`CUT_MAX`] events nearest to finding number `index`, from 0, with all edges among them.
 ///
@@ -21,7 +21,8 @@ pub fn cut(events: &Events, index: usize, finding: &Finding) -> Option<Events> {
     let at = place.at?;
     let mut kept = Vec::new();
     let mut seen = vec![false; events.graph.node_count()];
-    let mut ring: Vec<NodeIndex> = [Some(at), place.missing.map(|missing| missing.0)].into_iter().flatten().collect();
+    let mut ring: Vec<NodeIndex> =
+        [Some(at), place.missing.ok().map(|missing| missing.0)].into_iter().flatten().collect();
     while !ring.is_empty() && kept.len() < CUT_MAX {
         for &event in &ring {
             seen[event.index()] = true;
@@ -37,7 +38,7 @@ pub fn cut(events: &Events, index: usize, finding: &Finding) -> Option<Events> {
         ring = next;
     }
     kept.sort_unstable();
-    Some(induced(events, &kept))
+    Some(Events { around: Some(index), ..induced(events, &kept) })
 }
 
 /// 0 for events that use the slot of a finding, 1 for those of its request, 2 for the rest.
@@ -66,11 +67,22 @@ fn induced(events: &Events, kept: &[NodeIndex]) -> Events {
             graph.add_edge(from, to, edge.weight().clone());
         }
     }
+    // A missing edge that leads out of the cut is not drawn, which is not to say that there is none.
     let moved = |event: NodeIndex| new.get(&event).copied();
     let place = |place: &Place| Place {
+        kind: place.kind,
+        req: place.req,
         at: place.at.and_then(moved),
-        missing: place.missing.and_then(|(from, slot)| Some((moved(from)?, slot))),
+        missing: place.missing.and_then(|(from, slot)| Ok((moved(from).ok_or(Absent::Unplaced)?, slot))),
     };
-    let places = events.places.iter().map(place).collect();
-    Events { graph, ids, places }
+    Events {
+        graph,
+        when_ns: kept.iter().map(|event| events.when_ns[event.index()]).collect(),
+        in_lane: kept.iter().map(|event| events.in_lane[event.index()]).collect(),
+        lane_events: events.lane_events,
+        rows: events.rows.clone(),
+        places: events.places.iter().map(place).collect(),
+        around: events.around,
+        ids,
+    }
 }

@@ -1,154 +1,151 @@
-//! The DOT form: time from left to right, a cluster a lane, missing edges dashed and red.
+//! The DOT form: time from left to right, a band a lane, missing edges dashed and red.
+//!
+//! Owns how Graphviz is made to place events by time and lanes from top to bottom: all ranks come from the order within
+//! each lane, by the distance of columns, and no other edge has a say in them. Crossing an edge that has no say costs
+//! nothing, so the bands stay in the order in which the search for one first meets them: that of the edges of the
+//! legend, which is the first node.
 
-use petgraph::visit::EdgeRef as _;
+use std::fmt::Write as _;
 
-use crate::record::{ReqId, SlotId};
+use petgraph::graph::NodeIndex;
+
 use crate::report::name;
 
-use super::{Access, Edge, Event, Events, LANES, Lane, Order, Use, Work};
+use super::label::{drawn, few, lane_key, lane_name};
+use super::lines::{Line, Link, lines, link};
+use super::{Events, Lane, Order, time};
 
-/// Most slots or requests that a label names.
-const NAMED_MAX: usize = 4;
-
-const LEGEND: &str = "black: program order; thick: stream order; blue: launch; green: completion event; \
-grey, dotted: data; red, dashed: missing";
+const LEGEND: [&str; 6] = [
+    "thin: program order",
+    "thick: stream order",
+    "blue, open arrow: launch",
+    "green, hollow arrow: completion",
+    "grey, dotted: data, its slot",
+    "red, dashed: missing, its slot",
+];
 
 /// The graph in the language of Graphviz. `title` is put above it.
 pub fn dot(events: &Events, names: &[String], title: &str) -> String {
+    let lanes = time::lanes(events);
     let mut out = String::from("digraph overlapsim {\n");
-    out.push_str("  rankdir=LR;\n  newrank=true;\n");
-    out.push_str("  node [shape=box, fontname=\"monospace\", fontsize=10];\n");
-    out.push_str("  edge [fontname=\"monospace\", fontsize=9];\n");
-    out.push_str(&format!("  label={};\n  labelloc=t;\n", quoted(&format!("{title}\n{LEGEND}"))));
-    for lane in LANES {
-        let here: Vec<_> = events.graph.node_indices().filter(|&event| events.graph[event].lane == lane).collect();
-        if here.is_empty() {
-            continue;
-        }
-        out.push_str(&format!("  subgraph cluster_{} {{\n    label={};\n", lane_key(lane), quoted(lane_name(lane))));
-        for event in here {
-            let found = events.places.iter().any(|place| place.at == Some(event));
-            let colour = if found { ", color=red, penwidth=2" } else { "" };
-            let text = quoted(&label(&events.graph[event], names));
-            out.push_str(&format!("    n{} [label={text}{colour}];\n", events.ids[event.index()]));
-        }
-        out.push_str("  }\n");
+    out.push_str("  rankdir=LR;\n  newrank=true;\n  ranksep=0.2;\n  nodesep=0.15;\n  bgcolor=white;\n");
+    out.push_str("  fontname=\"Helvetica\";\n  fontsize=13;\n  labelloc=t;\n  labeljust=l;\n");
+    let _ = writeln!(out, "  label={};", quoted(title, "\\l"));
+    out.push_str("  node [shape=box, style=filled, fillcolor=white, fontname=\"Helvetica\", fontsize=10, ");
+    out.push_str("margin=\"0.06,0.03\", height=0.3];\n");
+    out.push_str("  edge [fontname=\"Helvetica\", fontsize=10, arrowsize=0.7, constraint=false];\n");
+    let legend = quoted(&LEGEND.join("\n"), "\\l");
+    let _ = writeln!(out, "  legend [shape=plaintext, fontsize=8, fontcolor=gray30, label={legend}];");
+    for (lane, here) in &lanes {
+        band(&mut out, events, names, *lane, here);
     }
-    for edge in events.graph.edge_references() {
-        let (from, to) = (events.ids[edge.source().index()], events.ids[edge.target().index()]);
-        out.push_str(&format!("  n{from} -> n{to} [{}];\n", style(edge.weight())));
+    for (lane, here) in &lanes {
+        let key = lane_key(*lane);
+        let _ = writeln!(out, "  legend -> lane_{key} [style=invis, constraint=true];");
+        order(&mut out, events, *lane, here);
+    }
+    for line in lines(events) {
+        let (from, to) = (events.ids[line.from.index()], events.ids[line.to.index()]);
+        let _ = writeln!(out, "  n{from} -> n{to} [{}];", style(&line));
     }
     out.push_str("}\n");
     out
 }
 
-/// The words for an event, a few lines.
-pub(super) fn label(event: &Event, names: &[String]) -> String {
-    let mut lines = vec![match event.batch {
-        Some(batch) => format!("{} {batch}", work_name(event.work)),
-        None => work_name(event.work).to_owned(),
-    }];
-    let slots = |how: &[Use]| {
-        let mut slots: Vec<SlotId> = uses(event, how).map(|access| access.slot).collect();
-        slots.dedup();
-        few(&slots)
+/// The cluster of a lane: its name, then its events.
+fn band(out: &mut String, events: &Events, names: &[String], lane: Lane, here: &[(NodeIndex, usize)]) {
+    let key = lane_key(lane);
+    let mut name = lane_name(lane).to_owned();
+    if events.around.is_some() {
+        let all = events.lane_events[lane as usize];
+        let of = if here.len() == all { String::new() } else { format!("{} of ", here.len()) };
+        let _ = write!(name, "\n{of}{all} events");
+    }
+    let _ = writeln!(out, "  subgraph cluster_{key} {{\n    label=\"\";\n    style=filled;\n    color=gray75;");
+    let _ = writeln!(out, "    fillcolor=gray97;");
+    let name = quoted(&name, "\\n");
+    let _ = writeln!(out, "    lane_{key} [group={key}, shape=plaintext, style=\"\", fontsize=12, label={name}];");
+    for &(event, _) in here {
+        let mut lines = drawn(events, event, names);
+        let (mark, frame) = found(events, event);
+        lines.splice(0..0, mark);
+        let text = quoted(&lines.join("\n"), "\\n");
+        let _ = writeln!(out, "    n{} [group={key}, label={text}{frame}];", events.ids[event.index()]);
+    }
+    out.push_str("  }\n");
+}
+
+/// The findings at an event, in words, and how it is framed. In a cut only one of them is the subject.
+fn found(events: &Events, event: NodeIndex) -> (Option<String>, &'static str) {
+    let here = events.places.iter().enumerate().filter(|(_, place)| place.at == Some(event));
+    let here: Vec<(usize, &'static str)> = here.map(|(index, place)| (index, name::kind(place.kind))).collect();
+    let subject = here.iter().find(|of| Some(of.0) == events.around);
+    let Some(first) = subject.or_else(|| here.first()) else { return (None, "") };
+    let more = if here.len() > 1 { format!(", +{}", here.len() - 1) } else { String::new() };
+    let text = format!("{}: {}{more}", first.0 + 1, first.1);
+    if subject.is_some() || events.around.is_none() {
+        (Some(format!("FINDING {text}")), ", color=red, penwidth=2, peripheries=2")
+    } else {
+        (Some(format!("finding {text}")), ", color=red")
+    }
+}
+
+/// The order of a lane, which places its events, by the distance of their columns.
+fn order(out: &mut String, events: &Events, lane: Lane, here: &[(NodeIndex, usize)]) {
+    let id = |event: NodeIndex| events.ids[event.index()];
+    let scaffold = |length: usize| format!("constraint=true, weight=100, minlen={length}");
+    if let Some(&(first, column)) = here.first() {
+        let key = lane_key(lane);
+        let _ = writeln!(out, "  lane_{key} -> n{} [style=invis, {}];", id(first), scaffold(column + 1));
+    }
+    let width = match lane {
+        Lane::Cpu => "",
+        Lane::Schedule | Lane::Forward | Lane::Copy => "penwidth=2.5, ",
     };
-    match event.work {
-        Work::StateCopy => {
-            let owner = event.accesses.first().map_or(String::new(), |access| name::request(names, access.req));
-            lines.push(format!("{owner}: {} -> {}", slots(&[Use::Read]), slots(&[Use::Write])));
-        }
-        Work::Forward(_) => {
-            let mut reqs: Vec<ReqId> = event.accesses.iter().map(|access| access.req).collect();
-            reqs.sort_unstable();
-            reqs.dedup();
-            let reqs: Vec<String> = reqs.into_iter().map(|req| name::request(names, req)).collect();
-            lines.push(few(&reqs));
-            lines.extend(uses(event, &[Use::Keep]).take(NAMED_MAX).map(|kept| format!("keeps {}", with_len(kept))));
-        }
-        Work::Phase(_) | Work::Cpu => {
-            let offers = uses(event, &[Use::Offer]).take(NAMED_MAX);
-            lines
-                .extend(offers.map(|offer| format!("{} donates {}", name::request(names, offer.req), with_len(offer))));
-        }
-        Work::ResultCopy => {}
-    }
-    lines.push(format!("turn {}", event.turn));
-    lines.retain(|line| !line.is_empty());
-    lines.join("\n")
-}
-
-fn uses<'a>(event: &'a Event, how: &'a [Use]) -> impl Iterator<Item = &'a Access> {
-    event.accesses.iter().filter(|access| how.contains(&access.how))
-}
-
-fn with_len(access: &Access) -> String {
-    access.len.map_or(access.slot.to_string(), |len| format!("{len} in {}", access.slot))
-}
-
-/// The first few of a list, and how many more.
-fn few(list: &[impl ToString]) -> String {
-    let mut parts: Vec<String> = list.iter().take(NAMED_MAX).map(ToString::to_string).collect();
-    if list.len() > NAMED_MAX {
-        parts.push(format!("+{}", list.len() - NAMED_MAX));
-    }
-    parts.join(" ")
-}
-
-/// The name of a lane.
-pub(super) fn lane_key(lane: Lane) -> &'static str {
-    match lane {
-        Lane::Cpu => "cpu",
-        Lane::Schedule => "schedule",
-        Lane::Forward => "forward",
-        Lane::Copy => "copy",
+    for pair in here.windows(2) {
+        let [(from, left), (to, right)] = [pair[0], pair[1]];
+        let style = match link(events, from, to) {
+            Link::Next => width.to_owned(),
+            Link::Gap(count) => format!("{width}label={}, ", quoted(&gap(count), "\\n")),
+            Link::None => "style=invis, ".to_owned(),
+        };
+        let _ = writeln!(out, "  n{} -> n{} [{style}{}];", id(from), id(to), scaffold(right - left));
     }
 }
 
-fn lane_name(lane: Lane) -> &'static str {
-    match lane {
-        Lane::Cpu => "CPU",
-        Lane::Schedule => "schedule stream",
-        Lane::Forward => "forward stream",
-        Lane::Copy => "copy stream",
-    }
+fn gap(count: usize) -> String {
+    if count == 1 { "… 1 event".to_owned() } else { format!("… {count} events") }
 }
 
-/// The name of a kind of event.
-pub(super) fn work_name(work: Work) -> &'static str {
-    match work {
-        Work::Phase(phase) => name::phase(phase),
-        Work::Cpu => "cpu",
-        Work::StateCopy => "state copy",
-        Work::Forward(mode) => name::mode(mode),
-        Work::ResultCopy => "result copy",
-    }
-}
-
-fn style(edge: &Edge) -> String {
-    match edge.order {
+fn style(line: &Line) -> String {
+    let label = quoted(&few(&line.slots), "\\n");
+    match line.order {
         Order::Program => "color=black".to_owned(),
-        Order::Stream => "color=black, penwidth=2".to_owned(),
-        Order::Launch => "color=blue".to_owned(),
-        Order::Completion => "color=darkgreen".to_owned(),
-        Order::Data => format!("color=gray50, style=dotted, label={}", quoted(&few(&edge.slots))),
+        Order::Stream => "color=black, penwidth=2.5".to_owned(),
+        Order::Launch => "color=blue, arrowhead=vee".to_owned(),
+        Order::Completion => "color=darkgreen, arrowhead=empty".to_owned(),
+        Order::Data => format!("color=gray40, style=dotted, label={label}"),
         Order::Missing => {
-            let label = quoted(&format!("missing {}", few(&edge.slots)));
-            format!("color=red, fontcolor=red, style=dashed, penwidth=2, label={label}")
+            let label = quoted(&format!("missing {}", few(&line.slots)), "\\n");
+            format!("color=red, fontcolor=red, style=dashed, penwidth=2.5, label={label}")
         }
     }
 }
 
-/// A string of the DOT language. What ends a line or is no printable character must not end the string.
-fn quoted(text: &str) -> String {
+/// A string of the DOT language; `line` ends its lines. What else ends a line or is no printable character must not end
+/// the string.
+fn quoted(text: &str, line: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         match c {
             '"' | '\\' => out.extend(['\\', c]),
-            '\n' => out.push_str("\\n"),
+            '\n' => out.push_str(line),
             c if c.is_control() => out.push('?'),
             c => out.push(c),
         }
+    }
+    if line == "\\l" && !text.ends_with('\n') && !text.is_empty() {
+        out.push_str(line);
     }
     out.push('"');
     out

@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use crate::record::SlotId;
 
-use super::dot::{label, lane_key, work_name};
-use super::{Events, Order};
+use super::label::{lane_key, plain, work_name};
+use super::{Events, Order, Place};
 
 #[derive(Debug, Serialize)]
 struct GraphJson {
@@ -36,6 +36,8 @@ struct EdgeJson {
     to: usize,
     kind: &'static str,
     slots: Vec<u32>,
+    /// The findings that miss it.
+    findings: Vec<usize>,
 }
 
 /// The graph as pretty-printed JSON with a newline at its end.
@@ -53,17 +55,27 @@ pub fn json(events: &Events, names: &[String]) -> String {
             turn: event.turn,
             start_ns: event.start_ns,
             end_ns: event.end_ns,
-            label: label(event, names),
+            label: plain(event, names),
             reads: numbers(reads),
             writes: numbers(writes),
             findings: found.map(|(number, _)| number + 1).collect(),
         }
+    };
+    let missed = |from, to, slots: &[SlotId]| {
+        let places = events.places.iter().enumerate();
+        let misses =
+            |place: &Place| place.missing_edge().is_some_and(|of| (of.0, of.1) == (from, to) && slots.contains(&of.2));
+        places.filter(|(_, place)| misses(place)).map(|(number, _)| number + 1).collect()
     };
     let edges = events.graph.edge_references().map(|edge| EdgeJson {
         from: events.ids[edge.source().index()],
         to: events.ids[edge.target().index()],
         kind: order_name(edge.weight().order),
         slots: numbers(edge.weight().slots.clone()),
+        findings: match edge.weight().order {
+            Order::Missing => missed(edge.source(), edge.target(), &edge.weight().slots),
+            Order::Program | Order::Stream | Order::Launch | Order::Completion | Order::Data => Vec::new(),
+        },
     });
     let value = GraphJson { nodes: events.graph.node_indices().map(node).collect(), edges: edges.collect() };
     let mut text = serde_json::to_string_pretty(&value).expect("strings and numbers always serialize");

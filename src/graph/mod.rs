@@ -8,15 +8,22 @@ mod cut;
 mod dot;
 mod find;
 mod json;
+mod label;
+mod lines;
+mod time;
+mod title;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use crate::judge::Judgement;
+use crate::judge::{Judgement, Kind};
 use crate::record::{BatchId, Mode, Phase, Record, ReqId, SlotId};
 
 pub use cut::{CUT_MAX, cut};
 pub use dot::dot;
 pub use json::json;
+pub use title::title;
 
 /// Where an event runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -127,17 +134,46 @@ pub struct Events {
     pub graph: DiGraph<Event, Edge>,
     /// The number of each event in the whole run.
     pub ids: Vec<usize>,
+    /// By event: when it is under way. That is its start, or for one that waits the end of the wait.
+    pub when_ns: Vec<u64>,
+    /// By event: its number in its lane of the whole run, from 0.
+    pub in_lane: Vec<usize>,
+    /// By lane: how many events the whole run has there.
+    pub lane_events: [usize; 4],
+    /// The requests of each batch that was launched, in ascending order.
+    pub rows: BTreeMap<BatchId, Vec<ReqId>>,
     /// By finding: the event at which it was found, and the one that its missing edge comes from.
     pub places: Vec<Place>,
+    /// Of a cut: the index of the finding that it is around.
+    pub around: Option<usize>,
 }
 
 /// Where a finding is in the graph.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
+    /// What kind of finding it is.
+    pub kind: Kind,
+    /// Whose it is.
+    pub req: Option<ReqId>,
     /// The event at which it was found.
     pub at: Option<NodeIndex>,
-    /// The event that its missing edge comes from, and the slot in question.
-    pub missing: Option<(NodeIndex, SlotId)>,
+    /// The event that its missing edge comes from, and the slot in question; or why there is none.
+    pub missing: Result<(NodeIndex, SlotId), Absent>,
+}
+
+/// Why a finding misses no edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Absent {
+    /// The record has no event at which it was found.
+    Unplaced,
+    /// It is about values or owners on the CPU, where everything is in program order.
+    Bookkeeping,
+    /// The slot was used in order, by one who does not hold it.
+    InOrder,
+    /// The edge is that of another finding: the one it started from.
+    Inherited,
+    /// By then no forward had kept the state of that length.
+    NeverKept,
 }
 
 impl Events {
@@ -145,12 +181,36 @@ impl Events {
     pub fn new(record: &Record, judgement: &Judgement) -> Events {
         let mut graph = build::build(record);
         let places = find::places(&graph, &judgement.findings);
-        for place in &places {
-            if let (Some((from, slot)), Some(at)) = (place.missing, place.at) {
-                graph.add_edge(from, at, Edge { order: Order::Missing, slots: vec![slot] });
+        // Several findings may miss the same edge: it is drawn once.
+        let mut drawn = BTreeSet::new();
+        for missing in places.iter().filter_map(Place::missing_edge).filter(|&missing| drawn.insert(missing)) {
+            let (from, at, slot) = missing;
+            graph.add_edge(from, at, Edge { order: Order::Missing, slots: vec![slot] });
+        }
+        let mut lane_events = [0; 4];
+        let mut in_lane = Vec::new();
+        let mut rows: BTreeMap<BatchId, Vec<ReqId>> = BTreeMap::new();
+        for event in graph.node_weights() {
+            let count = &mut lane_events[event.lane as usize];
+            in_lane.push(*count);
+            *count += 1;
+            if let (Lane::Forward, Some(batch)) = (event.lane, event.batch) {
+                let mut reqs: Vec<ReqId> = event.accesses.iter().map(|access| access.req).collect();
+                reqs.sort_unstable();
+                reqs.dedup();
+                rows.insert(batch, reqs);
             }
         }
-        Events { ids: (0..graph.node_count()).collect(), graph, places }
+        let (ids, when_ns) = ((0..graph.node_count()).collect(), time::when_ns(&graph));
+        Events { graph, ids, when_ns, in_lane, lane_events, rows, places, around: None }
+    }
+}
+
+impl Place {
+    /// Its missing edge, if it has one: from, to, and the slot.
+    pub fn missing_edge(&self) -> Option<(NodeIndex, NodeIndex, SlotId)> {
+        let (from, slot) = self.missing.ok()?;
+        Some((from, self.at?, slot))
     }
 }
 

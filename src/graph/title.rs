@@ -1,0 +1,77 @@
+//! The words above a drawing: what the finding is, and what its missing edge says or why it has none.
+
+use crate::judge::{Finding, Kind};
+use crate::report::name;
+
+use super::label::head;
+use super::{Absent, Events, Place};
+
+/// A few lines on finding number `index`, from 0, of a run. `events` is the graph of the whole run.
+pub fn title(events: &Events, index: usize, findings: &[Finding], names: &[String]) -> String {
+    let (Some(finding), Some(place)) = (findings.get(index), events.places.get(index)) else {
+        return String::new();
+    };
+    let about = [
+        finding.req.map(|req| format!("request {}", name::request(names, req))),
+        finding.label.map(|label| format!("label {label}")),
+        finding.slot.map(|slot| format!("slot {slot}")),
+        Some(format!("turn {}, {}", finding.turn, name::phase(finding.phase))),
+    ];
+    let about: Vec<String> = about.into_iter().flatten().collect();
+    let (number, count) = (index + 1, findings.len());
+    let what = format!("finding {number} of {count}: {}: {}", name::kind(finding.kind), about.join(", "));
+    format!("{what}\n{}\n{}", finding.reason, edge(events, finding, place, names))
+}
+
+/// What the missing edge says, or why there is none.
+fn edge(events: &Events, finding: &Finding, place: &Place, names: &[String]) -> String {
+    let (from, slot) = match place.missing {
+        Ok(missing) => missing,
+        Err(absent) => return format!("no edge is missing: {}", why(absent, finding, names)),
+    };
+    let of = |event: petgraph::graph::NodeIndex| {
+        let event = &events.graph[event];
+        format!("{} of turn {}", head(event), event.turn)
+    };
+    let (from, at) = (of(from), place.at.map_or(String::new(), of));
+    let length = finding.label.map_or(String::new(), |label| format!(" {label}"));
+    match finding.kind {
+        Kind::Torn | Kind::UseAfterFree => {
+            format!("missing (red, dashed): nothing orders {from} before {at}, both use {slot}")
+        }
+        Kind::Lost => {
+            format!("missing (red, dashed): {from} kept length{length} in {slot}, to be recorded at {at}")
+        }
+        Kind::Mislabelled
+        | Kind::Unwritten
+        | Kind::Foreign
+        | Kind::Aliased
+        | Kind::Inherited
+        | Kind::Assertion
+        | Kind::Leak
+        | Kind::DoubleFree
+        | Kind::Lock => {
+            format!("missing (red, dashed): length{length} should have come from {from}, which kept it in {slot}")
+        }
+    }
+}
+
+fn why(absent: Absent, finding: &Finding, names: &[String]) -> String {
+    match absent {
+        Absent::Unplaced => "the record has no event for it".to_owned(),
+        Absent::Bookkeeping if finding.kind == Kind::Assertion => {
+            "an assertion is about values on the CPU, not about order".to_owned()
+        }
+        Absent::Bookkeeping => "who holds what is decided on the CPU, in program order".to_owned(),
+        Absent::InOrder => "no forward in flight uses the slot unordered, its user just does not hold it".to_owned(),
+        Absent::Inherited => match finding.root {
+            Some(root) => format!("the wrong state is that of finding {0}, see --around {0}", root + 1),
+            None => "the state it started from was wrong before, which is no finding of this run".to_owned(),
+        },
+        Absent::NeverKept => {
+            let whose = finding.req.map_or(String::new(), |req| format!(" of {}", name::request(names, req)));
+            let length = finding.label.map_or("of that length".to_owned(), |label| format!("of length {label}"));
+            format!("by then no forward had kept a state{whose} {length}")
+        }
+    }
+}
