@@ -2,6 +2,7 @@
 
 mod check;
 mod fuzz;
+mod jitter;
 mod reduce;
 
 use crate::engine::{Chooser, Seeded};
@@ -13,6 +14,7 @@ use crate::rule::{CommittedLen, CompletedMask, MaskLookahead, Paired, TokenLen};
 
 pub use check::{Check, Checked, Found, bound_words, check, counts, first_of};
 pub use fuzz::{Fuzz, Source, Tally, Times, drawn, fuzz};
+pub use jitter::{Jitter, jitter, same_request, watched};
 pub use reduce::reduce;
 
 /// Every rule, in the order of their history.

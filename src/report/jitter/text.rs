@@ -1,0 +1,332 @@
+//! The text form of `jitter`: which pattern comes to which verdict under which rule, then how, in as few lines as patterns
+//! with the same outcome allow. For a screen of 100 columns.
+
+use crate::judge::Verdict;
+
+use super::super::layout::{align, count, wrap};
+use super::super::name;
+use super::cubes::cubes;
+use super::{JitterFinding, JitterReport, JitterRule, JitterRun};
+
+/// Patterns that are printed in full, and lines of one table.
+const SHOWN_MAX: usize = 64;
+/// Firings and findings that one cell names.
+const NAMED_MAX: usize = 4;
+
+/// The report as text.
+pub fn jitter_text(report: &JitterReport) -> String {
+    let mut out = String::new();
+    head(&mut out, report);
+    if let [one] = report.patterns.as_slice() {
+        out.push('\n');
+        single(&mut out, report, &one.runs);
+    } else {
+        out.push('\n');
+        matrix(&mut out, report);
+        for rules in alike(report) {
+            out.push('\n');
+            outcomes(&mut out, report, &rules);
+        }
+    }
+    others(&mut out, report);
+    foot(&mut out, report);
+    out
+}
+
+fn head(out: &mut String, report: &JitterReport) {
+    let JitterReport { scenario, request, prompt, grid, first_step, last_step, boundaries, seed, .. } = report;
+    let patterns = count(report.patterns.len() as u64, "lookahead pattern");
+    let rules = count(report.rules.len() as u64, "rule");
+    out.push_str(&format!("{scenario}: {patterns} around {request} under {rules}, seed {seed}\n\n"));
+    let steps = if first_step == last_step {
+        format!("the result of step {first_step}")
+    } else {
+        format!("the results of steps {first_step} to {last_step}")
+    };
+    let boundary = match boundaries.as_slice() {
+        [] => "none of them a boundary".to_owned(),
+        [one] => format!("boundary {one}"),
+        several => format!("boundaries {}", words(several.iter().map(u32::to_string), ", ")),
+    };
+    wrap(out, 0, &format!("L of {steps} of {request}, prompt of {prompt}, G = {grid}: {boundary}"));
+    if let Some(own) = &report.as_it_stands {
+        wrap(out, 0, &format!("as it stands, the scenario has {own}"));
+    }
+    if !report.stand_ins.is_empty() {
+        let (are, stand) = if report.stand_ins.len() == 1 { ("is", "stands") } else { ("are", "stand") };
+        let names = report.stand_ins.join(", ");
+        let text =
+            format!("{names} {are} pinned there by the scenario: {stand} for a 0, left out where a pattern has a 1");
+        wrap(out, 0, &text);
+    }
+}
+
+/// A mark above every place of a pattern: `b` at a boundary.
+fn ruler(report: &JitterReport) -> String {
+    let mark = |k| if report.boundaries.contains(&k) { 'b' } else { '.' };
+    (report.first_step..=report.last_step).map(mark).collect()
+}
+
+/// A row for each pattern that came about, with the verdict of every rule. `.` is clean.
+fn matrix(out: &mut String, report: &JitterReport) {
+    let mut rows = vec![vec![ruler(report)]];
+    rows[0].extend(report.rules.iter().map(|of| of.rule.to_owned()));
+    let came: Vec<_> = report.patterns.iter().filter(|of| of.runs.iter().any(|run| run.came_about)).collect();
+    let many = came.len() > SHOWN_MAX;
+    let shown =
+        came.iter().filter(|of| !many || of.runs.iter().any(|run| run.came_about && run.verdict != Verdict::Clean));
+    let total = shown.clone().count();
+    for of in shown.take(SHOWN_MAX) {
+        let mut row = vec![of.pattern.clone()];
+        row.extend(of.runs.iter().map(|run| match (run.came_about, run.verdict) {
+            (false, _) => "-".to_owned(),
+            (true, Verdict::Clean) => ".".to_owned(),
+            (true, verdict) => name::verdict(verdict).to_owned(),
+        }));
+        rows.push(row);
+    }
+    lines(out, &rows);
+    if many {
+        let clean = came.len() - total;
+        wrap(
+            out,
+            0,
+            &format!("... and {} (see --format json)", count((came.len() - total.min(SHOWN_MAX)) as u64, "pattern")),
+        );
+        wrap(out, 0, &format!("{} under every rule", count(clean as u64, "clean pattern")));
+    }
+}
+
+/// The rules in groups within which every pattern comes to the same.
+fn alike(report: &JitterReport) -> Vec<Vec<usize>> {
+    let same = |a: usize, b: usize| {
+        report.patterns.iter().all(|of| {
+            let (a, b) = (&of.runs[a], &of.runs[b]);
+            (a.came_about, &a.came_out, cells(a, report)) == (b.came_about, &b.came_out, cells(b, report))
+        })
+    };
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for rule in 0..report.rules.len() {
+        match groups.iter_mut().find(|group| same(group[0], rule)) {
+            Some(group) => group.push(rule),
+            None => groups.push(vec![rule]),
+        }
+    }
+    groups
+}
+
+/// What patterns come to under rules that are alike: the worst first.
+fn outcomes(out: &mut String, report: &JitterReport, rules: &[usize]) {
+    let names = words(rules.iter().map(|&rule| report.rules[rule].rule.to_owned()), ", ");
+    wrap(out, 0, &format!("{names}: {}", sum(&report.rules[rules[0]])));
+    let mut groups: Vec<(Verdict, [String; 3], Vec<&str>)> = Vec::new();
+    for of in &report.patterns {
+        let run = &of.runs[rules[0]];
+        if !run.came_about {
+            continue;
+        }
+        let cells = cells(run, report);
+        match groups.iter_mut().find(|group| group.0 == run.verdict && group.1 == cells) {
+            Some(group) => group.2.push(&of.pattern),
+            None => groups.push((run.verdict, cells, vec![&of.pattern])),
+        }
+    }
+    if groups.is_empty() {
+        return;
+    }
+    groups.sort_by(|a, b| b.0.cmp(&a.0));
+    let mut rows = vec![[&ruler(report), "verdict", "fires at", "donates", "findings"].map(str::to_owned).to_vec()];
+    for (verdict, cells, patterns) in groups {
+        for line in cubes(&patterns) {
+            let mut row = vec![line, name::verdict(verdict).to_owned()];
+            row.extend(cells.iter().cloned());
+            rows.push(row);
+        }
+    }
+    limited(out, rows);
+}
+
+/// The same of one pattern: a line for rules that are alike.
+fn single(out: &mut String, report: &JitterReport, runs: &[JitterRun]) {
+    let pattern = &report.patterns[0].pattern;
+    out.push_str(&format!("{}\n{pattern}\n\n", ruler(report)));
+    let mut rows = vec![["rule", "verdict", "fires at", "donates", "findings"].map(str::to_owned).to_vec()];
+    for run in runs.iter().filter(|run| run.came_about) {
+        let mut row = vec![run.rule.to_owned(), name::verdict(run.verdict).to_owned()];
+        row.extend(cells(run, report));
+        rows.push(row);
+    }
+    if rows.len() > 1 {
+        lines(out, &rows);
+    }
+}
+
+/// Where it fired, what it offered at its end, and what is wrong.
+fn cells(run: &JitterRun, report: &JitterReport) -> [String; 3] {
+    let within = |k: &u32| (report.first_step.saturating_sub(1)..=report.last_step).contains(k);
+    let near: Vec<String> =
+        run.fired.iter().filter(|it| within(&it.k)).map(|it| format!("{} {}", it.k, it.class)).collect();
+    let far = run.fired.len() - near.len();
+    let mut fired = some(near);
+    if far > 0 {
+        fired.push_str(&format!(" (elsewhere {far})"));
+    }
+    let key = run.key.filter(|&key| run.label != Some(key)).map_or(String::new(), |key| format!(" as {key}"));
+    let donated = match (run.label, &run.holds_words, run.not_offered) {
+        (Some(label), None, _) => format!("{label}{key}"),
+        (Some(label), Some(holds), _) => format!("{label}{key}, holds {holds}"),
+        (None, _, Some(why)) => why.to_owned(),
+        (None, _, None) => "not ended".to_owned(),
+    };
+    let mut kinds: Vec<(String, usize)> = Vec::new();
+    for of in &run.findings {
+        let word = finding(of, run, report);
+        match kinds.iter_mut().find(|(known, _)| *known == word) {
+            Some((_, times)) => *times += 1,
+            None => kinds.push((word, 1)),
+        }
+    }
+    let kinds = kinds.into_iter().map(|(word, times)| if times > 1 { format!("{times} {word}") } else { word });
+    let findings = some(kinds.collect());
+    [fired, donated, findings]
+}
+
+/// A kind, with what the columns beside it do not say.
+fn finding(of: &JitterFinding, run: &JitterRun, report: &JitterReport) -> String {
+    let own = of.request.as_deref() == Some(&report.request);
+    let whose = of.request.as_deref().filter(|_| !own).map_or(String::new(), |request| format!(" of {request}"));
+    match of.label {
+        Some(label) if !(own && run.holds_words.is_some() && of.label == run.key) => {
+            format!("{} {label}{whose}", of.kind)
+        }
+        Some(_) | None => format!("{}{whose}", of.kind),
+    }
+}
+
+/// Patterns that were asked for and did not come about: what did.
+fn others(out: &mut String, report: &JitterReport) {
+    let mut groups: Vec<(&str, Vec<&str>, Vec<&str>, Vec<&str>)> = Vec::new();
+    let mut asked = 0;
+    for of in &report.patterns {
+        let mut here: Vec<(&str, Vec<&str>, Vec<&str>)> = Vec::new();
+        for run in of.runs.iter().filter(|run| !run.came_about) {
+            let verdict = name::verdict(run.verdict);
+            match here.iter_mut().find(|group| group.0 == run.came_out) {
+                Some(group) => {
+                    group.1.push(run.rule);
+                    if !group.2.contains(&verdict) {
+                        group.2.push(verdict);
+                    }
+                }
+                None => here.push((&run.came_out, vec![run.rule], vec![verdict])),
+            }
+        }
+        asked += usize::from(!here.is_empty());
+        for (came_out, rules, verdicts) in here {
+            match groups.iter_mut().find(|group| (group.0, &group.1, &group.2) == (came_out, &rules, &verdicts)) {
+                Some(group) => group.3.push(&of.pattern),
+                None => groups.push((came_out, rules, verdicts, vec![&of.pattern])),
+            }
+        }
+    }
+    if groups.is_empty() {
+        return;
+    }
+    out.push('\n');
+    wrap(
+        out,
+        0,
+        &format!(
+            "{} of {} did not come about; the runs had another lookahead:",
+            asked,
+            count(report.patterns.len() as u64, "pattern")
+        ),
+    );
+    let mut rows = vec![["asked", "came out", "verdict", "under"].map(str::to_owned).to_vec()];
+    for (came_out, rules, verdicts, patterns) in groups {
+        let rules = if rules.len() == report.rules.len() { "every rule".to_owned() } else { rules.join(", ") };
+        for line in cubes(&patterns) {
+            rows.push(vec![line, came_out.to_owned(), verdicts.join(", "), rules.clone()]);
+        }
+    }
+    limited(out, rows);
+}
+
+/// What to know, and how to get at the worst of it.
+fn foot(out: &mut String, report: &JitterReport) {
+    if !report.warnings.is_empty() {
+        out.push('\n');
+    }
+    for warning in &report.warnings {
+        wrap(out, 0, &format!("warning: {warning}"));
+    }
+    let worst = report.worst();
+    if let Some(path) = &report.written {
+        out.push_str(&format!("\nwritten to {path}\n"));
+        let run = worst.map(|(_, run)| run).or_else(|| report.patterns.first()?.runs.first());
+        if let Some(run) = run {
+            // Never wrapped: it is there to be copied.
+            out.push_str(&format!("replay: {}\n", run.replay));
+        }
+    } else if let Some((pattern, run)) = worst {
+        out.push_str(&format!(
+            "\nthe first that is {}, as a scenario:\n  {}\n  {}\n",
+            name::verdict(run.verdict),
+            report.patterns[pattern].write,
+            run.replay
+        ));
+    }
+}
+
+impl JitterReport {
+    /// The first of the worst runs of patterns that came about, unless all are clean: the place of its pattern, and the run.
+    pub fn worst(&self) -> Option<(usize, &JitterRun)> {
+        let all = self.patterns.iter().enumerate().flat_map(|(at, of)| of.runs.iter().map(move |run| (at, run)));
+        let bad = all.filter(|(_, run)| run.came_about && run.verdict != Verdict::Clean);
+        bad.fold(None, |worst, next| match worst {
+            Some((_, run)) if run.verdict >= next.1.verdict => worst,
+            Some(_) | None => Some(next),
+        })
+    }
+}
+
+fn sum(of: &JitterRule) -> String {
+    let mut text = format!("{} clean, {} lossy, {} corrupt, {} broken", of.clean, of.lossy, of.corrupt, of.broken);
+    if of.inconclusive > 0 {
+        text.push_str(&format!(", {} inconclusive", of.inconclusive));
+    }
+    if of.did_not_come_about > 0 {
+        text.push_str(&format!("; {} did not come about", of.did_not_come_about));
+    }
+    text
+}
+
+fn words(parts: impl Iterator<Item = String>, between: &str) -> String {
+    parts.collect::<Vec<_>>().join(between)
+}
+
+/// The first few, and how many more.
+fn some(parts: Vec<String>) -> String {
+    let more = parts.len().saturating_sub(NAMED_MAX);
+    let mut text = if parts.is_empty() { "-".to_owned() } else { words(parts.into_iter().take(NAMED_MAX), ", ") };
+    if more > 0 {
+        text.push_str(&format!(" and {more} more"));
+    }
+    text
+}
+
+fn lines(out: &mut String, rows: &[Vec<String>]) {
+    for line in align(rows, &[]) {
+        out.push_str(&line);
+        out.push('\n');
+    }
+}
+
+fn limited(out: &mut String, mut rows: Vec<Vec<String>>) {
+    let more = rows.len().saturating_sub(SHOWN_MAX + 1);
+    rows.truncate(SHOWN_MAX + 1);
+    lines(out, &rows);
+    if more > 0 {
+        out.push_str(&format!("... and {} (see --format json)\n", count(more as u64, "more line")));
+    }
+}
