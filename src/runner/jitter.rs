@@ -4,7 +4,7 @@ use crate::engine::Seeded;
 use crate::history::{Pattern, with_pattern};
 use crate::judge::{Judge, Options};
 use crate::model::{Every, Machine, Rule, Setup};
-use crate::record::{BatchId, Fact, Nothing, ReqId, Sink, Tee, Token};
+use crate::record::{BatchId, Fact, Nothing, Phase, ReqId, Sink, Tee, Token};
 use crate::report::{JitterRun, Jittered, LastOffer};
 use crate::search::in_order;
 
@@ -59,7 +59,7 @@ pub fn same_request(before: &Setup, req: ReqId, after: &Setup) -> ReqId {
 /// Runs a setup by script, and looks at the lookahead of so many steps of a request from one on.
 pub fn watched(setup: &Setup, rule: &dyn Rule, seed: u64, req: ReqId, (from, len): (u32, u32)) -> Jittered {
     let judge = Judge::new(Options { page_size: setup.engine.page_size, keep_boundaries: true });
-    let watch = Watch { req, prepared: Vec::new(), rows: Vec::new(), finished: false, end: None };
+    let watch = Watch { req, prepared: Vec::new(), processed: None, rows: Vec::new(), finished: false, end: None };
     let mut sink = Tee(judge, watch);
     Machine::<_, _, Every>::with_features(setup, rule, &mut Seeded::new(seed), &mut sink).run();
     let Tee(judge, watch) = sink;
@@ -75,6 +75,8 @@ struct Watch {
     req: ReqId,
     /// The decode batches that were prepared for it, with the length that each reaches.
     prepared: Vec<(BatchId, u32)>,
+    /// The batch whose result is being processed.
+    processed: Option<BatchId>,
     /// The lookahead of processed results by length.
     rows: Vec<(u32, i64)>,
     finished: bool,
@@ -99,6 +101,15 @@ impl Sink for Watch {
         } else if let Fact::Mix { batch, decode, .. } = fact {
             for prepared in self.prepared.iter_mut().filter(|prepared| prepared.0 == decode) {
                 prepared.0 = batch;
+            }
+        } else if let Fact::Begin { phase: Phase::Result, batch, .. } = fact {
+            self.processed = batch;
+        } else if let Fact::Assert { req: Some(req), .. } = fact {
+            // The rule has said nothing of this row: what was prepared since tells as much.
+            if req == self.req
+                && let Some(at) = self.prepared.iter().rposition(|prepared| Some(prepared.0) == self.processed)
+            {
+                self.rows.push((self.prepared[at].1, (self.prepared.len() - at - 1) as i64));
             }
         } else if let Fact::Row { batch, req, lookahead, .. } = fact {
             if req == self.req

@@ -179,7 +179,7 @@ impl Jittered {
         let cut = self.judgement.bound.is_some() || self.judgement.findings.iter().any(|of| of.kind == Kind::Assertion);
         let came_out = self.came_out();
         let told = if cut { came_out.trim_end_matches('-') } else { &came_out };
-        pattern.starts_with(told)
+        !told.is_empty() && pattern.starts_with(told)
     }
 
     /// The run in short, without the command that replays it. `of` is the request, `names` those of the setup that was run.
@@ -202,7 +202,7 @@ impl Jittered {
             not_offered: self.end.and_then(Result::err).map(name::nothing),
             findings: findings.iter().map(|of| finding(of, names, findings)).collect(),
             replay: String::new(),
-            holds_words: wrong.map(|wrong| holds(wrong, findings).unwrap_or_else(|| "who knows what".to_owned())),
+            holds_words: wrong.map(|wrong| holds(wrong, findings).unwrap_or_else(|| "unknown".to_owned())),
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::judge::Verdict;
 use super::super::layout::{align, count, wrap};
 use super::super::name;
 use super::cubes::cubes;
-use super::{JitterFinding, JitterReport, JitterRule, JitterRun};
+use super::{JitterFinding, JitterPattern, JitterReport, JitterRule, JitterRun};
 
 /// Patterns that are printed in full, and lines of one table.
 const SHOWN_MAX: usize = 64;
@@ -20,8 +20,8 @@ pub fn jitter_text(report: &JitterReport) -> String {
     if let [one] = report.patterns.as_slice() {
         out.push('\n');
         single(&mut out, report, &one.runs);
-    } else {
-        out.push('\n');
+    } else if report.patterns.iter().flat_map(|of| &of.runs).any(|run| run.came_about) {
+        out.push_str(&format!("{SIGNS}\n\n"));
         matrix(&mut out, report);
         for rules in alike(report) {
             out.push('\n');
@@ -60,6 +60,9 @@ fn head(out: &mut String, report: &JitterReport) {
         wrap(out, 0, &text);
     }
 }
+
+/// What the signs of the tables mean.
+const SIGNS: &str = "b: a boundary's result   .: clean   -: the pattern did not come about   x: either lookahead";
 
 /// A mark above every place of a pattern: `b` at a boundary.
 fn ruler(report: &JitterReport) -> String {
@@ -117,8 +120,8 @@ fn alike(report: &JitterReport) -> Vec<Vec<usize>> {
 
 /// What patterns come to under rules that are alike: the worst first.
 fn outcomes(out: &mut String, report: &JitterReport, rules: &[usize]) {
-    let names = words(rules.iter().map(|&rule| report.rules[rule].rule.to_owned()), ", ");
-    wrap(out, 0, &format!("{names}: {}", sum(&report.rules[rules[0]])));
+    let names: Vec<&str> = rules.iter().map(|&rule| report.rules[rule].rule).collect();
+    wrap(out, 0, &format!("{}: {}", rule_words(report, &names), sum(&report.rules[rules[0]])));
     let mut groups: Vec<(Verdict, [String; 3], Vec<&str>)> = Vec::new();
     for of in &report.patterns {
         let run = &of.runs[rules[0]];
@@ -178,78 +181,89 @@ fn cells(run: &JitterRun, report: &JitterReport) -> [String; 3] {
         (None, _, Some(why)) => why.to_owned(),
         (None, _, None) => "not ended".to_owned(),
     };
+    [fired, donated, findings(run, report)]
+}
+
+/// What is wrong: first with the request, then with others, by kind only.
+fn findings(run: &JitterRun, report: &JitterReport) -> String {
     let mut kinds: Vec<(String, usize)> = Vec::new();
-    for of in &run.findings {
-        let word = finding(of, run, report);
+    let own = |of: &&JitterFinding| of.request.as_deref() == Some(&report.request);
+    let (mine, others): (Vec<&JitterFinding>, Vec<&JitterFinding>) = run.findings.iter().partition(own);
+    let mine = mine.into_iter().map(|of| finding(of, run));
+    for word in mine.chain(others.into_iter().map(|of| format!("others {}", of.kind))) {
         match kinds.iter_mut().find(|(known, _)| *known == word) {
             Some((_, times)) => *times += 1,
             None => kinds.push((word, 1)),
         }
     }
-    let kinds = kinds.into_iter().map(|(word, times)| if times > 1 { format!("{times} {word}") } else { word });
-    let findings = some(kinds.collect());
-    [fired, donated, findings]
+    let word = |(word, times): (String, usize)| if times > 1 { format!("{word} ({times})") } else { word };
+    some(kinds.into_iter().map(word).collect())
 }
 
-/// A kind, with what the columns beside it do not say.
-fn finding(of: &JitterFinding, run: &JitterRun, report: &JitterReport) -> String {
-    let own = of.request.as_deref() == Some(&report.request);
-    let whose = of.request.as_deref().filter(|_| !own).map_or(String::new(), |request| format!(" of {request}"));
-    match of.label {
-        Some(label) if !(own && run.holds_words.is_some() && of.label == run.key) => {
-            format!("{} {label}{whose}", of.kind)
-        }
-        Some(_) | None => format!("{}{whose}", of.kind),
+/// A kind, with the label if the columns beside it do not tell.
+fn finding(of: &JitterFinding, run: &JitterRun) -> String {
+    let told = run.holds_words.is_some() && of.label == run.key;
+    match of.label.filter(|_| !told) {
+        Some(label) => format!("{} {label}", of.kind),
+        None => of.kind.to_owned(),
     }
 }
 
 /// Patterns that were asked for and did not come about: what did.
 fn others(out: &mut String, report: &JitterReport) {
-    let mut groups: Vec<(&str, Vec<&str>, Vec<&str>, Vec<&str>)> = Vec::new();
+    let mut groups: Vec<([String; 3], Vec<&str>)> = Vec::new();
     let mut asked = 0;
     for of in &report.patterns {
-        let mut here: Vec<(&str, Vec<&str>, Vec<&str>)> = Vec::new();
-        for run in of.runs.iter().filter(|run| !run.came_about) {
-            let verdict = name::verdict(run.verdict);
-            match here.iter_mut().find(|group| group.0 == run.came_out) {
-                Some(group) => {
-                    group.1.push(run.rule);
-                    if !group.2.contains(&verdict) {
-                        group.2.push(verdict);
-                    }
-                }
-                None => here.push((&run.came_out, vec![run.rule], vec![verdict])),
-            }
-        }
-        asked += usize::from(!here.is_empty());
-        for (came_out, rules, verdicts) in here {
-            match groups.iter_mut().find(|group| (group.0, &group.1, &group.2) == (came_out, &rules, &verdicts)) {
-                Some(group) => group.3.push(&of.pattern),
-                None => groups.push((came_out, rules, verdicts, vec![&of.pattern])),
+        let here = came_instead(report, &of.runs);
+        asked += u64::from(!here.is_empty());
+        for cells in here {
+            match groups.iter_mut().find(|group| group.0 == cells) {
+                Some(group) => group.1.push(&of.pattern),
+                None => groups.push((cells, vec![&of.pattern])),
             }
         }
     }
     if groups.is_empty() {
         return;
     }
+    let all = count(report.patterns.len() as u64, "pattern");
+    let why =
+        "a filler was not admitted in its turn, another request took a turn, or the step has no result of its own";
     out.push('\n');
-    wrap(
-        out,
-        0,
-        &format!(
-            "{} of {} did not come about; the runs had another lookahead:",
-            asked,
-            count(report.patterns.len() as u64, "pattern")
-        ),
-    );
-    let mut rows = vec![["asked", "came out", "verdict", "under"].map(str::to_owned).to_vec()];
-    for (came_out, rules, verdicts, patterns) in groups {
-        let rules = if rules.len() == report.rules.len() { "every rule".to_owned() } else { rules.join(", ") };
+    wrap(out, 0, &format!("{asked} of {all} did not come about: {why}"));
+    let mut rows = vec![["asked", "came out", "under", "at worst"].map(str::to_owned).to_vec()];
+    for (cells, patterns) in groups {
         for line in cubes(&patterns) {
-            rows.push(vec![line, came_out.to_owned(), verdicts.join(", "), rules.clone()]);
+            let mut row = vec![line];
+            row.extend(cells.iter().cloned());
+            rows.push(row);
         }
     }
     limited(out, rows);
+}
+
+/// What came about in place of one pattern, under which rules, and the worst that these came to.
+fn came_instead(report: &JitterReport, runs: &[JitterRun]) -> Vec<[String; 3]> {
+    let mut groups: Vec<Vec<&JitterRun>> = Vec::new();
+    for run in runs.iter().filter(|run| !run.came_about) {
+        match groups.iter_mut().find(|group| group[0].came_out == run.came_out) {
+            Some(group) => group.push(run),
+            None => groups.push(vec![run]),
+        }
+    }
+    let names = |group: &[&JitterRun]| rule_words(report, &group.iter().map(|run| run.rule).collect::<Vec<_>>());
+    let row = |group: Vec<&JitterRun>| {
+        let worst = group.iter().map(|run| run.verdict).max().unwrap_or(Verdict::Clean);
+        let such: Vec<&JitterRun> = group.iter().copied().filter(|run| run.verdict == worst).collect();
+        let whose = if such.len() == group.len() { String::new() } else { format!(" under {}", names(&such)) };
+        [group[0].came_out.clone(), names(&group), format!("{}{whose}", name::verdict(worst))]
+    };
+    groups.into_iter().map(row).collect()
+}
+
+/// Rules by name, or that it is all of them.
+fn rule_words(report: &JitterReport, rules: &[&str]) -> String {
+    if rules.len() == report.rules.len() && rules.len() > 1 { "every rule".to_owned() } else { rules.join(", ") }
 }
 
 /// What to know, and how to get at the worst of it.
@@ -269,20 +283,22 @@ fn foot(out: &mut String, report: &JitterReport) {
             out.push_str(&format!("replay: {}\n", run.replay));
         }
     } else if let Some((pattern, run)) = worst {
+        let JitterPattern { pattern, write, .. } = &report.patterns[pattern];
+        let verdict = name::verdict(run.verdict);
+        let came = if run.came_about { String::new() } else { format!(", which came out as {}", run.came_out) };
         out.push_str(&format!(
-            "\nthe first that is {}, as a scenario:\n  {}\n  {}\n",
-            name::verdict(run.verdict),
-            report.patterns[pattern].write,
+            "\nthe first that is {verdict}, {pattern}{came}, as a scenario:\n  {write}\n  {}\n",
             run.replay
         ));
     }
 }
 
 impl JitterReport {
-    /// The first of the worst runs of patterns that came about, unless all are clean: the place of its pattern, and the run.
+    /// The first of the worst runs, whether its pattern came about or not, unless all are clean: the place of the pattern, and
+    /// the run.
     pub fn worst(&self) -> Option<(usize, &JitterRun)> {
         let all = self.patterns.iter().enumerate().flat_map(|(at, of)| of.runs.iter().map(move |run| (at, run)));
-        let bad = all.filter(|(_, run)| run.came_about && run.verdict != Verdict::Clean);
+        let bad = all.filter(|(_, run)| run.verdict != Verdict::Clean);
         bad.fold(None, |worst, next| match worst {
             Some((_, run)) if run.verdict >= next.1.verdict => worst,
             Some(_) | None => Some(next),
