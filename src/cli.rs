@@ -111,7 +111,7 @@ enum Command {
         file: PathBuf,
         /// One pattern: a 1 for each decode result before which the next step was prepared, a 0 where a prefill took that
         /// turn
-        #[arg(long, value_name = "1101..", conflicts_with = "all", allow_hyphen_values = true)]
+        #[arg(long, value_name = "1101..", conflicts_with = "all")]
         pattern: Option<String>,
         /// Every pattern of N results, up to 12 [default: 4, or as many as the request has]
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=12))]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::history::{ALL_MAX, Pattern, decode_steps, stand_ins, usual_first_step, with_pattern};
 use crate::model::{Rule, Setup};
 use crate::record::ReqId;
-use crate::report::{JitterPattern, JitterReport, JitterRule, Jittered, jitter_json, jitter_text};
+use crate::report::{JitterPattern, JitterReport, JitterRule, JitterRun, Jittered, jitter_json, jitter_text};
 use crate::runner::{self, Jitter};
 use crate::scenario::{self, Scenario};
 
@@ -144,6 +144,11 @@ fn mistake(what: &str, help: &str) -> Failure {
     Failure(format!("error: {what}\nhelp: {help}\n"))
 }
 
+/// A good name for the file of a pattern; no file system takes one that is very long.
+fn file_of(pattern: &Pattern) -> PathBuf {
+    PathBuf::from(if pattern.len() <= 64 { format!("jitter-{pattern}.ron") } else { "jitter.ron".to_string() })
+}
+
 /// What was asked for, looked up.
 struct Asked<'a> {
     args: &'a JitterArgs,
@@ -154,7 +159,7 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    fn report(&self, patterns: &[Pattern], written: Option<Written>) -> JitterReport {
+    fn report(&self, patterns: &[Pattern], written: Option<String>) -> JitterReport {
         let Asked { args, scenario, req, from, rules } = *self;
         let setup = &scenario.setup;
         let len = patterns[0].len();
@@ -163,10 +168,9 @@ impl Asked<'_> {
         let progress = RunsProgress::new((patterns.len() * rules.len()) as u64);
         let jitter = Jitter { setup, seed: scenario.seed, req, from, rules };
         let runs = runner::jitter(&jitter, patterns, cores(), &|runs| progress.runs(runs));
-        let one = |(pattern, mut runs): (&Pattern, Vec<_>)| {
-            let file = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("jitter-{pattern}.ron")));
+        let one = |(pattern, mut runs): (&Pattern, Vec<JitterRun>)| {
+            let file = args.output.clone().unwrap_or_else(|| file_of(pattern));
             for run in &mut runs {
-                let run: &mut crate::report::JitterRun = run;
                 run.replay = replay_line(&file, run.rule, None, None);
             }
             JitterPattern { pattern: pattern.to_string(), write: self.line(pattern, &file), runs }
@@ -192,7 +196,7 @@ impl Asked<'_> {
             rules: rules.iter().enumerate().map(counts).collect(),
             patterns,
             warnings: self.warnings(),
-            written: written.map(|written| written.0),
+            written,
         }
     }
 
@@ -219,7 +223,7 @@ impl Asked<'_> {
     }
 
     /// Writes the one pattern as a scenario, with what every rule comes to.
-    fn write(&self, path: &Path, patterns: &[Pattern]) -> Result<Written, Failure> {
+    fn write(&self, path: &Path, patterns: &[Pattern]) -> Result<String, Failure> {
         let Asked { args, scenario, req, from, rules } = *self;
         let [pattern] = patterns else {
             let what = format!("{} patterns are not one scenario", patterns.len());
@@ -257,9 +261,6 @@ impl Asked<'_> {
             Failure(format!("error: the pattern cannot be written as a scenario\n{}", diagnostic.render(false)))
         })?;
         write_file(path, &text)?;
-        Ok(Written(shown))
+        Ok(shown)
     }
 }
-
-/// The path of a scenario that was written.
-struct Written(String);

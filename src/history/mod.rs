@@ -2,7 +2,8 @@
 //!
 //! A search answers questions that its scenario leaves open. What it finds is worth keeping only as a scenario that
 //! leaves nothing open: [`concrete()`] writes one history down as a script, [`smaller()`] lists what might do with less of it
-//! (`docs/shrinking.md`). [`with_pattern()`] scripts the lookahead of one request. Owns setups only: what is a finding, and what a file may say, is asked of others.
+//! (`docs/shrinking.md`). [`with_pattern()`] scripts the lookahead of one request. Owns setups only: what is a finding, and
+//! what a file may say, is asked of others.
 
 mod concrete;
 mod happened;

@@ -8,7 +8,7 @@ use super::super::name;
 use super::cubes::cubes;
 use super::{JitterFinding, JitterPattern, JitterReport, JitterRule, JitterRun};
 
-/// Patterns that are printed in full, and lines of one table.
+/// Patterns that are printed one by one, and lines of one table.
 const SHOWN_MAX: usize = 64;
 /// Firings and findings that one cell names.
 const NAMED_MAX: usize = 4;
@@ -22,11 +22,12 @@ pub fn jitter_text(report: &JitterReport) -> String {
         single(&mut out, report, &one.runs);
     } else if report.patterns.iter().flat_map(|of| &of.runs).any(|run| run.came_about) {
         out.push_str(&format!("{SIGNS}\n\n"));
-        matrix(&mut out, report);
-        for rules in alike(report) {
-            out.push('\n');
-            outcomes(&mut out, report, &rules);
+        // Of more, the tables below say it in fewer lines.
+        if report.patterns.len() <= SHOWN_MAX {
+            matrix(&mut out, report);
         }
+        let tables: Vec<String> = alike(report).iter().map(|rules| outcomes(report, rules)).collect();
+        out.push_str(&tables.join("\n"));
     }
     others(&mut out, report);
     foot(&mut out, report);
@@ -74,12 +75,7 @@ fn ruler(report: &JitterReport) -> String {
 fn matrix(out: &mut String, report: &JitterReport) {
     let mut rows = vec![vec![ruler(report)]];
     rows[0].extend(report.rules.iter().map(|of| of.rule.to_owned()));
-    let came: Vec<_> = report.patterns.iter().filter(|of| of.runs.iter().any(|run| run.came_about)).collect();
-    let many = came.len() > SHOWN_MAX;
-    let shown =
-        came.iter().filter(|of| !many || of.runs.iter().any(|run| run.came_about && run.verdict != Verdict::Clean));
-    let total = shown.clone().count();
-    for of in shown.take(SHOWN_MAX) {
+    for of in report.patterns.iter().filter(|of| of.runs.iter().any(|run| run.came_about)) {
         let mut row = vec![of.pattern.clone()];
         row.extend(of.runs.iter().map(|run| match (run.came_about, run.verdict) {
             (false, _) => "-".to_owned(),
@@ -89,15 +85,7 @@ fn matrix(out: &mut String, report: &JitterReport) {
         rows.push(row);
     }
     lines(out, &rows);
-    if many {
-        let clean = came.len() - total;
-        wrap(
-            out,
-            0,
-            &format!("... and {} (see --format json)", count((came.len() - total.min(SHOWN_MAX)) as u64, "pattern")),
-        );
-        wrap(out, 0, &format!("{} under every rule", count(clean as u64, "clean pattern")));
-    }
+    out.push('\n');
 }
 
 /// The rules in groups within which every pattern comes to the same.
@@ -119,9 +107,10 @@ fn alike(report: &JitterReport) -> Vec<Vec<usize>> {
 }
 
 /// What patterns come to under rules that are alike: the worst first.
-fn outcomes(out: &mut String, report: &JitterReport, rules: &[usize]) {
+fn outcomes(report: &JitterReport, rules: &[usize]) -> String {
+    let mut out = String::new();
     let names: Vec<&str> = rules.iter().map(|&rule| report.rules[rule].rule).collect();
-    wrap(out, 0, &format!("{}: {}", rule_words(report, &names), sum(&report.rules[rules[0]])));
+    wrap(&mut out, 0, &format!("{}: {}", rule_words(report, &names), sum(&report.rules[rules[0]])));
     let mut groups: Vec<(Verdict, [String; 3], Vec<&str>)> = Vec::new();
     for of in &report.patterns {
         let run = &of.runs[rules[0]];
@@ -135,7 +124,7 @@ fn outcomes(out: &mut String, report: &JitterReport, rules: &[usize]) {
         }
     }
     if groups.is_empty() {
-        return;
+        return out;
     }
     groups.sort_by(|a, b| b.0.cmp(&a.0));
     let mut rows = vec![[&ruler(report), "verdict", "fires at", "donates", "findings"].map(str::to_owned).to_vec()];
@@ -146,7 +135,8 @@ fn outcomes(out: &mut String, report: &JitterReport, rules: &[usize]) {
             rows.push(row);
         }
     }
-    limited(out, rows);
+    limited(&mut out, rows);
+    out
 }
 
 /// The same of one pattern: a line for rules that are alike.
