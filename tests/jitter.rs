@@ -4,6 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use overlapsim::command::{Exit, Format, JitterArgs, jitter_to_text};
+use overlapsim::record::Nothing;
+use overlapsim::report::Jittered;
+use overlapsim::runner::{self, Keep};
+use overlapsim::scenario;
 use serde_json::Value;
 
 /// A directory that goes away with its owner.
@@ -31,7 +35,7 @@ impl Drop for Folder {
 }
 
 /// A scenario of one request on a grid of 4, with more of an engine and more requests.
-fn scenario(engine: &str, request: &str, more: &str) -> String {
+fn one_request(engine: &str, request: &str, more: &str) -> String {
     format!(
         "Scenario(engine: (release: V0_5_17, track_interval: 4, mamba_chunk: 4{engine}),
             requests: [(id: \"a\", arrive: Turn(0), {request}), {more}])"
@@ -95,7 +99,7 @@ fn firings_around_a_boundary_follow_the_two_lookaheads_at_it() {
     let folder = Folder::new("law");
     for strategy in ["ExtraBuffer", "ExtraBufferLazy"] {
         let engine = format!(", strategy: {strategy}");
-        let file = folder.file("law.ron", &scenario(&engine, "prompt: Fresh(1), stop: Length(9)", ""));
+        let file = folder.file("law.ron", &one_request(&engine, "prompt: Fresh(1), stop: Length(9)", ""));
         let report = json(&JitterArgs { all: Some(8), from: Some(2), ..args(&file) });
         assert_eq!(report["boundaries"], serde_json::json!([4, 8]));
         assert_eq!(list(&report["patterns"]).len(), 256);
@@ -178,7 +182,7 @@ fn a_pattern_is_written_as_a_scenario_that_does_the_same() {
 #[test]
 fn the_last_lines_of_the_text_lead_to_the_worst_of_it() {
     let folder = Folder::new("footer");
-    folder.file("it.ron", &scenario("", "prompt: Fresh(1), stop: Token(4)", ""));
+    folder.file("it.ron", &one_request("", "prompt: Fresh(1), stop: Token(4)", ""));
     let first = binary(&folder.0, "overlapsim jitter it.ron --rule mask-lookahead");
     assert_eq!(first.status.code(), Some(1));
     let first = String::from_utf8(first.stdout).unwrap();
@@ -195,7 +199,7 @@ fn the_last_lines_of_the_text_lead_to_the_worst_of_it() {
 #[test]
 fn a_pattern_that_did_not_come_about_is_never_shown_as_if_it_had() {
     let folder = Folder::new("others");
-    let file = folder.file("off.ron", &scenario(", overlap: false", "prompt: Fresh(1), stop: Token(4)", ""));
+    let file = folder.file("off.ron", &one_request(", overlap: false", "prompt: Fresh(1), stop: Token(4)", ""));
     let report = json(&args(&file));
     for (pattern, run) in runs(&report, "mask-lookahead") {
         assert_eq!((&run["came_out"], &run["came_about"]), (&"000".into(), &(pattern == "000").into()));
@@ -207,13 +211,13 @@ fn a_pattern_that_did_not_come_about_is_never_shown_as_if_it_had() {
 
     // `b` comes when it likes and takes a turn.
     let other = "(id: \"b\", arrive: Turn(3), prompt: Fresh(1), stop: Length(1))";
-    let file = folder.file("other.ron", &scenario("", "prompt: Fresh(1), stop: Token(4)", other));
+    let file = folder.file("other.ron", &one_request("", "prompt: Fresh(1), stop: Token(4)", other));
     let report = json(&JitterArgs { pattern: Some("111".to_string()), ..args(&file) });
     for run in list(&list(&report["patterns"])[0]["runs"]) {
         assert_eq!((&run["came_out"], &run["came_about"]), (&"101".into(), &false.into()));
     }
     // No room for a filler: it comes after the end.
-    let file = folder.file("full.ron", &scenario(", max_running: 1", "prompt: Fresh(1), stop: Token(4)", ""));
+    let file = folder.file("full.ron", &one_request(", max_running: 1", "prompt: Fresh(1), stop: Token(4)", ""));
     let report = json(&JitterArgs { pattern: Some("110".to_string()), ..args(&file) });
     assert_eq!(list(&list(&report["patterns"])[0]["runs"])[0]["came_out"], "111");
     assert_eq!(list(&report["rules"])[0]["did_not_come_about"], 1);
@@ -227,24 +231,40 @@ fn a_run_that_ends_before_the_first_step_shows_no_pattern() {
 }
 
 #[test]
+fn a_run_that_was_cut_short_shows_a_pattern_only_as_far_as_it_went() {
+    let names = runner::rule_names();
+    let scenario = scenario::load(Path::new("scenarios/exhaustion-assert.ron"), &names).unwrap();
+    let rule = runner::rule(runner::DEFAULT_RULE).unwrap();
+    let judgement = runner::run(&scenario.setup, rule, 0, Keep::default(), None).judgement;
+    let came_about = |came_out: &[Option<i64>], end, pattern| {
+        Jittered { judgement: judgement.clone(), came_out: came_out.to_vec(), end }.came_about(pattern)
+    };
+    assert!(came_about(&[Some(1), None], None, "10") && came_about(&[Some(1), None], None, "11"));
+    assert!(!came_about(&[Some(1), None], None, "01") && !came_about(&[None, Some(1)], None, "11"));
+    assert!(!came_about(&[None, None], None, "11"), "nothing of it was seen");
+    assert!(!came_about(&[Some(1), None], Some(Err(Nothing::NoCheckpoint)), "11"), "the request ended before");
+    assert!(!came_about(&[Some(1), Some(2)], None, "11"));
+}
+
+#[test]
 fn lazy_and_longer_prompts() {
     let folder = Folder::new("lazy");
     // The known history: L(7) = 0 and the stop at the result of step 8 leave label 4 in a slot that holds 8.
     let engine = ", strategy: ExtraBufferLazy";
-    let file = folder.file("lazy.ron", &scenario(engine, "prompt: Fresh(1), stop: Token(8)", ""));
+    let file = folder.file("lazy.ron", &one_request(engine, "prompt: Fresh(1), stop: Token(8)", ""));
     let report = json(&JitterArgs { pattern: Some("01".to_string()), from: Some(7), ..args(&file) });
     for rule in ["committed-len", "mask-lookahead"] {
         let (_, run) = runs(&report, rule).next().unwrap();
         assert_eq!((&run["label"], &run["holds"], &run["verdict"]), (&4.into(), &8.into(), &"corrupt".into()));
     }
     // The first decode is the boundary: no result comes before it.
-    let file = folder.file("first.ron", &scenario("", "prompt: Fresh(3), stop: Token(2)", ""));
+    let file = folder.file("first.ron", &one_request("", "prompt: Fresh(3), stop: Token(2)", ""));
     let report = json(&args(&file));
     assert_eq!((&report["first_step"], &report["last_step"], &report["prompt"]), (&4.into(), &4.into(), &3.into()));
     let verdicts: Vec<&str> = runs(&report, "committed-len").map(|(_, run)| word(&run["verdict"])).collect();
     assert_eq!(verdicts, ["clean", "lossy"]);
     // A prompt of 100 on a grid of 64: the first boundary is 128.
-    let long = scenario("", "prompt: Fresh(100), stop: Length(60)", "").replace("_interval: 4", "_interval: 64");
+    let long = one_request("", "prompt: Fresh(100), stop: Length(60)", "").replace("_interval: 4", "_interval: 64");
     let report = json(&args(&folder.file("long.ron", &long)));
     assert_eq!((&report["first_step"], &report["boundaries"]), (&126.into(), &serde_json::json!([128])));
     assert!(list(&report["patterns"]).iter().all(|of| list(&of["runs"]).iter().all(|run| run["came_about"] == true)));
@@ -255,7 +275,7 @@ fn other_requests_and_traces_stay() {
     let folder = Folder::new("stay");
     let more = "(id: \"c\", prompt: Extend(\"a\", 2), stop: Length(3)), (id: \"d\", arrive: Before(\"a\", 5), \
                 prompt: Fresh(1), stop: Length(1)), (id: \"e\", arrive: After(\"d\"), prompt: Fresh(1), stop: Length(2))";
-    let file = folder.file("refer.ron", &scenario("", "prompt: Fresh(1), stop: Token(4)", more));
+    let file = folder.file("refer.ron", &one_request("", "prompt: Fresh(1), stop: Token(4)", more));
     let report = json(&args(&file));
     assert_eq!(report["stand_ins"], serde_json::json!([]), "e refers to d, so d stays");
     for (pattern, run) in runs(&report, "completed-mask") {
@@ -315,7 +335,7 @@ fn mistakes_are_told_with_a_remedy() {
     assert!(with(&|args| args.rule = Some("z".into())).contains("there is no rule `z`"));
     assert!(with(&|args| args.output = Some(folder.0.join("x.ron"))).contains("8 patterns are not one scenario"));
     assert!(failure(&args(Path::new("scenarios/spec-crossings.ron"))).contains("speculative"));
-    let file = folder.file("own.ron", &scenario("", "prompt: Fresh(1), stop: Token(4)", ""));
+    let file = folder.file("own.ron", &one_request("", "prompt: Fresh(1), stop: Token(4)", ""));
     let over = JitterArgs { pattern: Some("1".into()), output: Some(file.clone()), ..args(&file) };
     assert!(failure(&over).contains("written over itself"));
     for line in ["--all 0", "--all 13", "--all 2 --pattern 11", "--from x"] {

@@ -241,12 +241,11 @@ impl Asked<'_> {
             runner::watched(&setup, *rule, scenario.seed, req, (from, pattern.len())).judgement
         };
         let expect = rules.iter().map(|rule| expectation(*rule, &run(rule), &setup.names)).collect();
-        let title = format!(
-            "Lookahead {pattern} at the results of steps {from} to {} of {}, made of {} by jitter.",
-            from + pattern.len() - 1,
-            setup.name(req),
-            args.file.display()
-        );
+        let last = from + pattern.len() - 1;
+        let steps =
+            if last == from { format!("result of step {from}") } else { format!("results of steps {from} to {last}") };
+        let (name, file) = (setup.name(req), args.file.display());
+        let title = format!("Lookahead {pattern} at the {steps} of {name}, made of {file} by jitter.");
         let made = Scenario {
             title: title.replace(char::is_control, " "),
             rule: scenario.rule.clone(),

@@ -174,11 +174,13 @@ impl Jittered {
         self.came_out.iter().map(letter).collect()
     }
 
-    /// Whether the lookahead is what `pattern` says. Where an assertion or a bound ended the run, it is so as far as the run went.
+    /// Whether the lookahead is what `pattern` says. Where an assertion or a bound ended the run before the request had ended,
+    /// it is so as far as the run went.
     pub fn came_about(&self, pattern: &str) -> bool {
-        let cut = self.judgement.bound.is_some() || self.judgement.findings.iter().any(|of| of.kind == Kind::Assertion);
+        let ended_early =
+            self.judgement.bound.is_some() || self.judgement.findings.iter().any(|of| of.kind == Kind::Assertion);
         let came_out = self.came_out();
-        let told = if cut { came_out.trim_end_matches('-') } else { &came_out };
+        let told = if ended_early && self.end.is_none() { came_out.trim_end_matches('-') } else { &came_out };
         !told.is_empty() && pattern.starts_with(told)
     }
 

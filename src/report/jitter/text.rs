@@ -1,6 +1,8 @@
 //! The text form of `jitter`: which pattern comes to which verdict under which rule, then how, in as few lines as patterns
 //! with the same outcome allow. For a screen of 100 columns.
 
+use std::cmp::Reverse;
+
 use crate::judge::Verdict;
 
 use super::super::layout::{align, count, wrap};
@@ -126,7 +128,7 @@ fn outcomes(report: &JitterReport, rules: &[usize]) -> String {
     if groups.is_empty() {
         return out;
     }
-    groups.sort_by(|a, b| b.0.cmp(&a.0));
+    groups.sort_by_key(|group| Reverse(group.0));
     let mut rows = vec![[&ruler(report), "verdict", "fires at", "donates", "findings"].map(str::to_owned).to_vec()];
     for (verdict, cells, patterns) in groups {
         for line in cubes(&patterns) {
