@@ -3,6 +3,7 @@
 //! Owns what is printed of a run under a pattern, and its JSON; the text is in `text`. A run in which the lookahead was another
 //! one than asked for is never counted under the pattern that was asked for.
 
+mod cells;
 mod cubes;
 mod text;
 
