@@ -13,7 +13,8 @@ use clap_complete::Shell;
 
 use crate::command::{
     self, CheckArgs, Choices, Color, ConformArgs, Exit, ExploreArgs, Failure, Format, FuzzArgs, GraphArgs, GraphFormat,
-    ImportArgs, KeyScript, KlArgs, OrderWord, PlanWord, Preset, RunArgs, ScenarioFormat, Shard, StyleWord, Vary, hint,
+    ImportArgs, JitterArgs, KeyScript, KlArgs, OrderWord, PlanWord, Preset, RunArgs, ScenarioFormat, Shard, StyleWord,
+    Vary, hint,
 };
 
 /// Replays any timing of an LLM server's overlap scheduler, and judges which recurrent state it caches under which
@@ -141,6 +142,35 @@ enum Command {
         /// How to print the graph
         #[arg(long, value_enum, default_value_t = GraphFormat::Dot)]
         format: GraphFormat,
+    },
+    /// Set the lookahead of one request to one pattern after another, and show which breaks which rule
+    #[command(after_help = examples::JITTER)]
+    Jitter {
+        /// The scenario file
+        file: PathBuf,
+        /// One pattern: a 1 for each decode result before which the next step was prepared, a 0 where a prefill took that
+        /// turn
+        #[arg(long, value_name = "1101..", conflicts_with = "all")]
+        pattern: Option<String>,
+        /// Every pattern of N results, up to 12 [default: 4, or as many as the request has]
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=12))]
+        all: Option<u32>,
+        /// The request by its id [default: the first]
+        #[arg(long, value_name = "ID", allow_hyphen_values = true)]
+        request: Option<String>,
+        /// The decode step whose result the first place of a pattern is about, by the length that it reaches [default: two
+        /// before the first boundary, as far as there are steps]
+        #[arg(long, value_name = "K")]
+        from: Option<u32>,
+        /// A rule by name, `all`, or `release` for the one that the scenario's release shipped with [default: all]
+        #[arg(long, value_name = "RULE")]
+        rule: Option<String>,
+        /// Write the scenario of the one pattern, with what each rule comes to
+        #[arg(short, long, value_name = "OUT.ron")]
+        output: Option<PathBuf>,
+        /// How to print the result
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
     },
     /// Compare recordings of the real scheduler with the model, event for event
     #[command(after_help = examples::CONFORM)]
@@ -377,6 +407,9 @@ impl Cli {
             }
             Command::Graph { file, rule, seed, around, format } => {
                 command::graph(&GraphArgs { file, rule, seed, around, format })
+            }
+            Command::Jitter { file, pattern, all, request, from, rule, output, format } => {
+                command::jitter(&JitterArgs { file, pattern, all, request, from, rule, output, format })
             }
             Command::Conform { paths, rule, release, plan, jobs, format } => command::conform(&ConformArgs {
                 paths,

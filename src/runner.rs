@@ -2,6 +2,7 @@
 
 mod check;
 mod fuzz;
+mod jitter;
 mod reduce;
 mod session;
 
@@ -17,6 +18,7 @@ use crate::scene::{Known, Painter, Scene};
 
 pub use check::{Check, Checked, Found, bound_words, check, counts, first_of};
 pub use fuzz::{Fuzz, Source, Tally, Times, drawn, fuzz};
+pub use jitter::{Jitter, jitter, same_request, watched};
 pub use reduce::reduce;
 pub use session::{Position, Question, Session, Stop, Unit, differs};
 

@@ -79,10 +79,11 @@ fn the_page_on_output_shows_what_is_printed() {
     let timeline = printed(&["run", "scenarios/double-fire.ron", "--timeline"]);
     let diff = printed(&["diff", "scenarios/double-fire.ron"]);
     let shown = blocks(&text, "text");
-    assert_eq!(shown.len(), 3);
+    assert_eq!(shown.len(), 4);
     assert!(timeline.contains(&shown[0]), "{timeline}");
     assert_eq!(diff, shown[1]);
-    assert_eq!(printed(&["conform", "tests/recordings/whole"]), shown[2]);
+    assert_eq!(printed(&["jitter", "scenarios/double-fire.ron"]), shown[2]);
+    assert_eq!(printed(&["conform", "tests/recordings/whole"]), shown[3]);
 }
 
 /// The command lines of a file in `scale/`, with the words that a shell or a cluster puts in.

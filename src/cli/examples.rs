@@ -30,6 +30,12 @@ pub(super) const KL: &str = "Examples:
   overlapsim kl scenarios/kl-row2.ron
   overlapsim kl scenarios/kl-row2.ron --rule token-len --state-seed 7 --format json";
 
+pub(super) const JITTER: &str = "Examples:
+  overlapsim jitter scenarios/double-fire.ron
+  overlapsim jitter my-incident.ron --request a --all 6 --from 126
+  overlapsim jitter scenarios/double-fire.ron --pattern 010 -o jitter-010.ron
+  overlapsim run jitter-010.ron --rule mask-lookahead --timeline";
+
 pub(super) const TEST: &str = "Examples:
   overlapsim test scenarios/
   overlapsim test scenarios/double-fire.ron scenarios/lost-checkpoint.ron";

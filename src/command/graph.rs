@@ -77,7 +77,10 @@ pub fn graph_to_text(args: &GraphArgs) -> Result<String, Failure> {
             cut(&whole, index, finding).ok_or_else(|| no_finding(number, count))?
         }
     };
-    title.push_str(&format!("\nreplay: {}", replay_line(&args.file, rule.name(), Way { seed: args.seed, ..Way::default() })));
+    title.push_str(&format!(
+        "\nreplay: {}",
+        replay_line(&args.file, rule.name(), Way { seed: args.seed, ..Way::default() })
+    ));
     Ok(match args.format {
         GraphFormat::Dot => dot(&events, names, &title),
         GraphFormat::Json => json(&events, names),

@@ -1,6 +1,7 @@
 //! Exit codes, and where bytes go: standard output without minding a closed pipe, files whole or not at all. Owns whether
 //! text is coloured.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::io::{BufWriter, ErrorKind, StdoutLock, Write as _};
 use std::path::Path;
@@ -247,23 +248,27 @@ pub fn choices(word: &str) -> Result<Choices, String> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choices(pub Vec<u32>);
 
-/// A path as a shell must be given it: quoted if it would be taken apart, and never like an option. Bytes that are no
-/// text, and control characters, are spelled out as bash, zsh and ksh read them.
+/// A path as a shell must be given it: quoted if it would be taken apart, and never like an option.
 pub(super) fn shell_word(path: &Path) -> String {
-    let bytes = path.as_os_str().as_encoded_bytes();
-    let dot = if bytes.starts_with(b"-") { "./" } else { "" };
+    let dot = if path.as_os_str().as_encoded_bytes().starts_with(b"-") { "./" } else { "" };
+    format!("{dot}{}", quoted(path.as_os_str()))
+}
+
+/// A text as a shell must be given it: quoted if it would be taken apart. Bytes that are no text, and control characters, are
+/// spelled out as bash, zsh and ksh read them.
+pub(super) fn quoted(text: &OsStr) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,@%".contains(c);
-    match path.to_str() {
-        Some(text) if !text.is_empty() && text.chars().all(plain) => format!("{dot}{text}"),
-        Some(text) if !text.chars().any(char::is_control) => format!("{dot}'{}'", text.replace('\'', r"'\''")),
+    match text.to_str() {
+        Some(text) if !text.is_empty() && text.chars().all(plain) => text.to_owned(),
+        Some(text) if !text.chars().any(char::is_control) => format!("'{}'", text.replace('\'', r"'\''")),
         Some(_) | None => {
-            let spelled = bytes.iter().map(|&byte| match byte {
+            let spelled = text.as_encoded_bytes().iter().map(|&byte| match byte {
                 b'\'' | b'\\' => format!("\\{}", char::from(byte)),
                 b' '..=b'~' => char::from(byte).to_string(),
                 // Three digits, always: a digit that follows is none of them.
                 _ => format!("\\{byte:03o}"),
             });
-            format!("{dot}$'{}'", spelled.collect::<String>())
+            format!("$'{}'", spelled.collect::<String>())
         }
     }
 }

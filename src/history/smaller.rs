@@ -9,6 +9,8 @@ mod turns;
 
 use crate::model::Setup;
 
+pub(super) use drops::keep;
+
 use super::measure::measure;
 use super::prompts::deal_fresh;
 

@@ -9,6 +9,7 @@ mod check;
 mod conform;
 mod diff;
 mod fuzz;
+mod jitter;
 mod json;
 mod kl;
 mod layout;
@@ -31,6 +32,10 @@ pub use check::{CheckFinding, CheckReport, Reduction, check_json, check_summary,
 pub use conform::{ConformSummary, Differing, RecordingKey, conform_json, conform_text};
 pub use diff::diff_text;
 pub use fuzz::{FuzzFinding, FuzzReport, FuzzRule, Verdicts, fuzz_text};
+pub use jitter::{
+    JitterFinding, JitterFiring, JitterPattern, JitterReport, JitterRule, JitterRun, Jittered, LastOffer, jitter_json,
+    jitter_text,
+};
 pub use json::{RunJson, run_json, runs_json};
 pub use kl::{KlRun, KlState, kl_json, kl_text};
 pub use meter::{Meter, Quantiles, Timing};

@@ -81,7 +81,7 @@ fn dependents(setup: &Setup, of: usize) -> Vec<bool> {
 }
 
 /// Keeps some requests. Who referred to another comes by turn, with fresh tokens in place of those it took.
-fn keep(setup: &mut Setup, keep: impl Fn(usize) -> bool) {
+pub(in crate::history) fn keep(setup: &mut Setup, keep: impl Fn(usize) -> bool) {
     let lens: Vec<u64> = (0..setup.requests.len()).map(|i| prompt_len(&setup.requests, i)).collect();
     let kept: Vec<usize> = (0..setup.requests.len()).filter(|&i| keep(i)).collect();
     let name = |req: ReqId| kept.iter().position(|&i| i == req.index()).map(|place| ReqId(place as u32));

@@ -1,0 +1,265 @@
+//! `jitter`: every lookahead pattern around one request, under every rule.
+
+use std::path::{Path, PathBuf};
+
+use crate::history::{ALL_MAX, Pattern, decode_steps, stand_ins, usual_first_step, with_pattern};
+use crate::model::{Rule, Setup};
+use crate::record::ReqId;
+use crate::report::{JitterPattern, JitterReport, JitterRule, JitterRun, Jittered, jitter_json, jitter_text};
+use crate::runner::{self, Jitter};
+use crate::scenario::{self, Scenario};
+
+use super::expectation::expectation;
+use super::output::{Exit, Failure, print, quoted, replay_line, shell_word, write_file};
+use super::progress::{RunsProgress, cores};
+use super::run::{Format, Way, load, rules};
+
+/// Results of the patterns that are made if nothing is said.
+const USUAL: u32 = 4;
+
+/// What `jitter` is asked to do.
+#[derive(Clone, Debug)]
+pub struct JitterArgs {
+    /// The scenario file.
+    pub file: PathBuf,
+    /// One pattern, as in `1101`.
+    pub pattern: Option<String>,
+    /// Every pattern of so many results; of 4, or as many as there are, if nothing is given.
+    pub all: Option<u32>,
+    /// The id of the request; the first if not given.
+    pub request: Option<String>,
+    /// The step whose result the first place of a pattern is about.
+    pub from: Option<u32>,
+    /// A rule's name, `all`, or `release`; all if not given.
+    pub rule: Option<String>,
+    /// Where the scenario of the pattern is written.
+    pub output: Option<PathBuf>,
+    /// How to print.
+    pub format: Format,
+}
+
+/// Runs lookahead patterns around one request and prints what they come to.
+///
+/// # Errors
+/// As [`jitter_to_text`].
+pub fn jitter(args: &JitterArgs) -> Result<Exit, Failure> {
+    let (text, exit) = jitter_to_text(args)?;
+    print(&text)?;
+    Ok(exit)
+}
+
+/// Runs lookahead patterns around one request; what `jitter` prints, and how it ends: as the worst run.
+///
+/// # Errors
+/// A scenario that cannot be read or has no steps to jitter, a pattern that is none or does not fit, a request or a rule that
+/// does not exist, or a file that cannot be written.
+pub fn jitter_to_text(args: &JitterArgs) -> Result<(String, Exit), Failure> {
+    let scenario = load(&args.file)?;
+    let rules = rules(&scenario, Some(args.rule.as_deref().unwrap_or("all")))?;
+    let setup = &scenario.setup;
+    let req = request(setup, args.request.as_deref())?;
+    let (from, patterns) = patterns(setup, req, args)?;
+    let asked = Asked { args, scenario: &scenario, req, from, rules: &rules };
+    let written = args.output.as_deref().map(|path| asked.write(path, &patterns)).transpose()?;
+    let report = asked.report(&patterns, written);
+    let exit = report.patterns.iter().flat_map(|of| &of.runs).map(|run| Exit::from(run.verdict)).max();
+    let text = match args.format {
+        Format::Text => jitter_text(&report),
+        Format::Json => jitter_json(&report),
+    };
+    Ok((text, exit.unwrap_or(Exit::Good)))
+}
+
+/// The request that is meant.
+fn request(setup: &Setup, id: Option<&str>) -> Result<ReqId, Failure> {
+    let at = match id {
+        None => 0,
+        Some(id) => setup.names.iter().position(|name| name == id).ok_or_else(|| {
+            let known: Vec<&str> = setup.names.iter().take(10).map(String::as_str).collect();
+            let more = if setup.names.len() > 10 { ", .." } else { "" };
+            mistake(&format!("there is no request `{id}`"), &format!("the requests are {}{more}", known.join(", ")))
+        })?,
+    };
+    Ok(ReqId(at as u32))
+}
+
+/// The first step and the patterns that are asked for.
+fn patterns(setup: &Setup, req: ReqId, args: &JitterArgs) -> Result<(u32, Vec<Pattern>), Failure> {
+    let name = setup.name(req);
+    if setup.engine.spec.is_some() {
+        return Err(mistake(
+            "with speculative decoding a step has no length of its own: a verify accepts one token or several",
+            "take `spec` out of the scenario, or search its timings with `check`",
+        ));
+    }
+    let steps = decode_steps(setup, req);
+    if steps.is_empty() {
+        let help = "give a request of two outputs or more with --request";
+        return Err(mistake(&format!("{name} has no decode step: its only output is that of its prefill"), help));
+    }
+    let (first, last) = (*steps.start(), *steps.end());
+    let count = last - first + 1;
+    let patterns = match (&args.pattern, args.all) {
+        (Some(text), _) => {
+            let pattern = Pattern::parse(text).map_err(|why| {
+                mistake(
+                    &format!("the pattern `{}` {why}", text.escape_debug()),
+                    "write a 0 or a 1 for each result, as in 1101",
+                )
+            })?;
+            vec![pattern]
+        }
+        (None, Some(len)) if len > ALL_MAX => {
+            return Err(mistake(
+                &format!("--all {len} is too many"),
+                &format!("give at most {ALL_MAX}: 4096 patterns"),
+            ));
+        }
+        (None, Some(len)) => Pattern::all(len),
+        (None, None) => {
+            let room = args.from.map_or(count, |from| (last + 1).saturating_sub(from)).max(1);
+            Pattern::all(USUAL.min(room))
+        }
+    };
+    let len = patterns[0].len();
+    let from = args.from.unwrap_or_else(|| usual_first_step(setup, req, len));
+    let range = if count == 1 { format!("step {first}") } else { format!("steps {first} to {last}") };
+    if !steps.contains(&from) {
+        let help = format!("give a length from {first} to {last} with --from");
+        return Err(mistake(&format!("{name} has no decode result of step {from}, only of {range}"), &help));
+    }
+    let room = last - from + 1;
+    if len > room {
+        let help = match args.from {
+            Some(_) if len <= count => format!("give --from {} or less, or at most {room} places", last + 1 - len),
+            Some(_) | None => format!("give at most {count} places"),
+        };
+        let what = format!("a pattern of {len} from step {from} reaches past the last decode result of {name}");
+        return Err(mistake(&format!("{what}: it has those of {range}"), &help));
+    }
+    Ok((from, patterns))
+}
+
+fn mistake(what: &str, help: &str) -> Failure {
+    Failure(format!("error: {what}\nhelp: {help}\n"))
+}
+
+/// A good name for the file of a pattern; no file system takes one that is very long.
+fn file_of(pattern: &Pattern) -> PathBuf {
+    PathBuf::from(if pattern.len() <= 64 { format!("jitter-{pattern}.ron") } else { "jitter.ron".to_string() })
+}
+
+/// What was asked for, looked up.
+struct Asked<'a> {
+    args: &'a JitterArgs,
+    scenario: &'a Scenario,
+    req: ReqId,
+    from: u32,
+    rules: &'a [&'static dyn Rule],
+}
+
+impl Asked<'_> {
+    fn report(&self, patterns: &[Pattern], written: Option<String>) -> JitterReport {
+        let Asked { args, scenario, req, from, rules } = *self;
+        let setup = &scenario.setup;
+        let len = patterns[0].len();
+        let steps = from..=from + len - 1;
+        let grid = setup.engine.grid_len();
+        let progress = RunsProgress::new((patterns.len() * rules.len()) as u64);
+        let jitter = Jitter { setup, seed: scenario.seed, req, from, rules };
+        let runs = runner::jitter(&jitter, patterns, cores(), &|runs| progress.runs(runs));
+        let one = |(pattern, mut runs): (&Pattern, Vec<JitterRun>)| {
+            let file = args.output.clone().unwrap_or_else(|| file_of(pattern));
+            for run in &mut runs {
+                run.replay = replay_line(&file, run.rule, Way::default());
+            }
+            JitterPattern { pattern: pattern.to_string(), write: self.line(pattern, &file), runs }
+        };
+        let patterns: Vec<JitterPattern> = patterns.iter().zip(runs).map(one).collect();
+        let counts = |(at, rule): (usize, &&'static dyn Rule)| {
+            JitterRule::of(rule.name(), patterns.iter().map(|of| &of.runs[at]))
+        };
+        let stands = |rule: &&'static dyn Rule| runner::watched(setup, *rule, scenario.seed, req, (from, len));
+        let as_it_stands: Vec<Jittered> = rules.iter().map(stands).collect();
+        let own = as_it_stands.first().map(Jittered::came_out);
+        JitterReport {
+            scenario: args.file.to_string_lossy().into_owned(),
+            request: setup.name(req).to_string(),
+            prompt: decode_steps(setup, req).start() - 1,
+            grid,
+            first_step: from,
+            last_step: *steps.end(),
+            boundaries: steps.clone().filter(|k| k.is_multiple_of(grid)).collect(),
+            seed: scenario.seed,
+            as_it_stands: own.filter(|own| as_it_stands.iter().all(|run| run.came_out() == *own)),
+            stand_ins: stand_ins(setup, req, steps).into_iter().map(|of| setup.name(of).to_string()).collect(),
+            rules: rules.iter().enumerate().map(counts).collect(),
+            patterns,
+            warnings: self.warnings(),
+            written,
+        }
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let engine = &self.scenario.setup.engine;
+        if !engine.overlap {
+            warnings.push("overlap is off: a result is processed before the next step is prepared, so L is always 0");
+        }
+        if engine.track_slots() == 0 {
+            warnings.push("the strategy keeps no track slots: no rule is asked");
+        }
+        if engine.mixed_chunk {
+            warnings.push("mixed_chunk is on: decode steps ride along in prefill batches, and no rule is run on those");
+        }
+        warnings.into_iter().map(str::to_owned).collect()
+    }
+
+    /// The command that writes a pattern as a scenario.
+    fn line(&self, pattern: &Pattern, file: &Path) -> String {
+        let request = quoted(self.scenario.setup.name(self.req).as_ref());
+        let (scenario, file) = (shell_word(&self.scenario.path), shell_word(file));
+        format!("overlapsim jitter {scenario} --request={request} --from {} --pattern {pattern} -o {file}", self.from)
+    }
+
+    /// Writes the one pattern as a scenario, with what every rule comes to.
+    fn write(&self, path: &Path, patterns: &[Pattern]) -> Result<String, Failure> {
+        let Asked { args, scenario, req, from, rules } = *self;
+        let [pattern] = patterns else {
+            let what = format!("{} patterns are not one scenario", patterns.len());
+            return Err(mistake(&what, "say which with --pattern, as in --pattern 1101, or leave -o out"));
+        };
+        if let (Ok(read), Ok(written)) = (args.file.canonicalize(), path.canonicalize())
+            && read == written
+        {
+            let what = format!("{} would be written over itself", path.display());
+            return Err(mistake(&what, "give another path to -o"));
+        }
+        let setup = with_pattern(&scenario.setup, req, from, pattern);
+        let req = runner::same_request(&scenario.setup, req, &setup);
+        let run = |rule: &&'static dyn Rule| {
+            runner::watched(&setup, *rule, scenario.seed, req, (from, pattern.len())).judgement
+        };
+        let expect = rules.iter().map(|rule| expectation(*rule, &run(rule), &setup.names)).collect();
+        let last = from + pattern.len() - 1;
+        let steps =
+            if last == from { format!("result of step {from}") } else { format!("results of steps {from} to {last}") };
+        let (name, file) = (setup.name(req), args.file.display());
+        let title = format!("Lookahead {pattern} at the {steps} of {name}, made of {file} by jitter.");
+        let made = Scenario {
+            title: title.replace(char::is_control, " "),
+            rule: scenario.rule.clone(),
+            seed: scenario.seed,
+            expect,
+            ..Scenario::of(setup)
+        };
+        let text = scenario::write(&made);
+        // What is written must be read.
+        let shown = path.display().to_string();
+        scenario::parse(&shown, &text, Path::new(""), &runner::rule_names()).map_err(|diagnostic| {
+            Failure(format!("error: the pattern cannot be written as a scenario\n{}", diagnostic.render(false)))
+        })?;
+        write_file(path, &text)?;
+        Ok(shown)
+    }
+}
