@@ -15,6 +15,7 @@ mod progress;
 mod run;
 mod shard;
 mod test;
+mod trace;
 
 pub use check::{CheckArgs, OrderWord, check, check_to_text};
 pub use conform::{ConformArgs, PlanWord, conform, conform_to_text};
@@ -29,6 +30,7 @@ pub use output::{Choices, Exit, Failure, choices};
 pub use run::{Format, RunArgs, run, run_to_text};
 pub use shard::{Shard, shard};
 pub use test::test;
+pub use trace::{TraceArgs, trace, trace_to_text};
 
 /// A duration as a person writes it, in nanoseconds.
 pub use crate::scenario::time_ns;

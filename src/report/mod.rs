@@ -1,7 +1,7 @@
 //! Renders what was computed: numbers first, text last.
 //!
 //! Everything here is a pure function from a [`Judgement`], a [`Timing`] and, for the timeline, a
-//! [`Record`](crate::record::Record), to text or to a serializable value. Nothing here decides anything about a run,
+//! [`Record`](crate::record::Record), for the trace a [`Scene`](crate::scene::Scene), to text or to a serializable value. Nothing here decides anything about a run,
 //! prints, or reads a file. [`Meter`] is the one piece that computes: a sink that turns the facts of a run into its
 //! [`Timing`].
 
@@ -14,6 +14,7 @@ mod kl;
 mod layout;
 mod meter;
 pub mod name;
+mod perfetto;
 mod skew;
 mod test_line;
 mod text;
@@ -32,6 +33,7 @@ pub use fuzz::{FuzzFinding, FuzzReport, FuzzRule, Verdicts, fuzz_text};
 pub use json::{RunJson, run_json, runs_json};
 pub use kl::{KlRun, KlState, kl_json, kl_text};
 pub use meter::{Meter, Quantiles, Timing};
+pub use perfetto::Trace;
 pub use skew::{Skew, SkewRow, skew_text};
 pub use test_line::{FindingLine, RuleFailure, TestOutcome, test_text};
 pub use text::run_text;
