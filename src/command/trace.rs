@@ -10,8 +10,8 @@ use crate::runner::{self, Keep};
 use super::output::{Choices, Exit, Failure, print, write_file};
 use super::run::{Way, load, reports, rules, run_one};
 
-/// Most events that are written: viewers in a browser take no more.
-const EVENTS_MAX: usize = 1_000_000;
+/// Most events that are written: viewers in a browser take little more.
+const EVENTS_MAX: usize = 2_000_000;
 
 /// What `trace` is asked to do.
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ pub fn trace_to_text(args: &TraceArgs) -> Result<(String, String), Failure> {
         Some(turns) => u64::from(judgement.turns.min(turns.end() - turns.start())) * 4,
     };
     if fewest > EVENTS_MAX as u64 {
-        return Err(too_many(fewest, "at least ", args.turns.as_ref(), judgement));
+        return Err(too_many(fewest, true, args.turns.as_ref(), judgement));
     }
     let open = way.open(&scenario);
     let mut chooser = way.chooser(&scenario, &open);
@@ -80,18 +80,19 @@ pub fn trace_to_text(args: &TraceArgs) -> Result<(String, String), Failure> {
     }
     let events = trace.len();
     if events > EVENTS_MAX {
-        return Err(too_many(events as u64, "", args.turns.as_ref(), judgement));
+        return Err(too_many(events as u64, false, args.turns.as_ref(), judgement));
     }
     let verdict = name::verdict(judgement.verdict);
     let said = format!("{events} events of {} turns under {}, {verdict}", scene.turns.len(), rule.name());
     Ok((trace.json(env!("CARGO_PKG_VERSION")), said))
 }
 
-fn too_many(events: u64, least: &str, turns: Option<&RangeInclusive<u32>>, judgement: &Judgement) -> Failure {
+fn too_many(events: u64, at_least: bool, turns: Option<&RangeInclusive<u32>>, judgement: &Judgement) -> Failure {
     let turns = turns.cloned().unwrap_or(0..=u32::MAX);
     let count = judgement.turns.min(turns.end() - turns.start());
-    // Half as many as would fit if all were alike, for some are longer.
-    let fits = (u64::from(count) * EVENTS_MAX as u64 / events / 2).clamp(1, 1 << 30) as u32;
+    // Half as many as would fit if all were alike, for some are longer; of what is no more than a bound from below, an eighth.
+    let (least, part) = if at_least { ("at least ", 8) } else { ("", 2) };
+    let fits = (u64::from(count) * EVENTS_MAX as u64 / events / part).clamp(1, 1 << 30) as u32;
     let found = judgement.findings.iter().map(|of| of.turn).find(|turn| turns.contains(turn));
     let first = found.map_or(0, |turn| turn.saturating_sub(fits / 2)).max(*turns.start());
     let last = first + (fits - 1);
