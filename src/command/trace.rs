@@ -56,13 +56,11 @@ pub fn trace_to_text(args: &TraceArgs) -> Result<(String, String), Failure> {
     let way = Way { seed: args.seed, choices: args.choices.as_ref().map(|choices| &choices.0[..]) };
     let outcome = run_one(&scenario, rule, way, Keep { boundaries: true, ..Keep::default() })?;
     let judgement = &outcome.judgement;
-    // A step and four counters at the least: what is too long by that is not painted first.
-    let fewest = match &args.turns {
-        None => u64::from(judgement.turns) * 4 + judgement.decode_results,
-        Some(turns) => u64::from(judgement.turns.min(turns.end() - turns.start())) * 4,
-    };
-    if fewest > EVENTS_MAX as u64 {
-        return Err(too_many(fewest, true, args.turns.as_ref(), judgement));
+    // Four counters a turn and a slice a row at the least: what is too long by that is not painted first. Of some turns nothing is
+    // known before: numbers of turns jump.
+    let fewest = u64::from(judgement.turns) * 4 + judgement.decode_results;
+    if args.turns.is_none() && fewest > EVENTS_MAX as u64 {
+        return Err(too_many(fewest, true, None, judgement));
     }
     let open = way.open(&scenario);
     let mut chooser = way.chooser(&scenario, &open);

@@ -252,6 +252,8 @@ fn a_trace_that_no_viewer_takes_is_refused_with_turns_that_fit() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
+type Break = Box<dyn Fn(&mut Vec<Value>)>;
+
 /// The validator must refuse what is wrong, or it says nothing of what is right.
 #[test]
 fn a_broken_trace_is_no_valid_one() {
@@ -262,7 +264,7 @@ fn a_broken_trace_is_no_valid_one() {
         move |events: &mut Vec<Value>| events[index][field] = value.clone()
     };
     let without = |index: usize| move |events: &mut Vec<Value>| drop(events.remove(index));
-    let broken: [(&str, Box<dyn Fn(&mut Vec<Value>)>); 10] = [
+    let broken: [(&str, Break); 10] = [
         ("a nameless thread", Box::new(put(phase, "tid", 7.into()))),
         ("a nameless process", Box::new(without(0))),
         ("slices that cross", Box::new(put(phase, "dur", 30_000.into()))),
