@@ -14,7 +14,7 @@ use clap_complete::Shell;
 use crate::command::{
     self, CheckArgs, Choices, Color, ConformArgs, Exit, ExploreArgs, Failure, Format, FuzzArgs, GraphArgs, GraphFormat,
     ImportArgs, JitterArgs, KeyScript, KlArgs, OrderWord, PlanWord, Preset, RunArgs, ScenarioFormat, Shard, StyleWord,
-    Vary, hint,
+    TraceArgs, Vary, hint,
 };
 
 /// Replays any timing of an LLM server's overlap scheduler, and judges which recurrent state it caches under which
@@ -171,6 +171,28 @@ enum Command {
         /// How to print the result
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
+    },
+    /// Write a run as a trace for Perfetto's viewer or chrome://tracing; ends with 0 whatever the verdict
+    #[command(after_help = examples::TRACE)]
+    Trace {
+        /// The scenario file
+        file: PathBuf,
+        /// The trace to write
+        #[arg(short, long, value_name = "FILE.json")]
+        output: PathBuf,
+        /// A rule by name, or `release` for the one that the scenario's release shipped with [default: the scenario's
+        /// own, or mask-lookahead]
+        #[arg(long, value_name = "RULE")]
+        rule: Option<String>,
+        /// The seed of drawn durations [default: the scenario's own, or 0]
+        #[arg(long, value_name = "N", allow_negative_numbers = true)]
+        seed: Option<u64>,
+        /// Answers to the questions that the scenario's `vary` opens, as in `run`
+        #[arg(long, value_name = "LIST", value_parser = command::choices, allow_hyphen_values = true)]
+        choices: Option<Choices>,
+        /// Write this turn, or these from first to last, only
+        #[arg(long, value_name = "A..B", value_parser = turns)]
+        turns: Option<RangeInclusive<u32>>,
     },
     /// Compare recordings of the real scheduler with the model, event for event
     #[command(after_help = examples::CONFORM)]
@@ -410,6 +432,9 @@ impl Cli {
             }
             Command::Jitter { file, pattern, all, request, from, rule, output, format } => {
                 command::jitter(&JitterArgs { file, pattern, all, request, from, rule, output, format })
+            }
+            Command::Trace { file, output, rule, seed, choices, turns } => {
+                command::trace(&TraceArgs { file, out: output, rule, seed, choices, turns })
             }
             Command::Conform { paths, rule, release, plan, jobs, format } => command::conform(&ConformArgs {
                 paths,

@@ -124,7 +124,7 @@ fn a_closed_pipe_is_no_error() {
 
 #[test]
 fn help_shows_examples() {
-    for command in ["run", "diff", "kl", "graph", "jitter", "test"] {
+    for command in ["run", "diff", "kl", "graph", "jitter", "trace", "explore", "test"] {
         let output = overlapsim(&[command, "--help"]);
         assert_eq!(output.status.code(), Some(0));
         assert!(out(&output).contains("overlapsim "), "{command} --help has an example");

@@ -93,3 +93,10 @@ pub(super) const COMPLETIONS: &str = "Examples:
 
 pub(super) const MAN: &str = "Examples:
   overlapsim man ~/.local/share/man/man1";
+
+pub(super) const TRACE: &str = "Examples:
+  overlapsim trace scenarios/double-fire.ron -o double-fire.json
+  overlapsim trace scenarios/double-fire.ron --rule completed-mask --turns 3..4 -o part.json
+
+Open the file at ui.perfetto.dev or in chrome://tracing. One unit of time in it is one virtual nanosecond, which viewers
+show as a microsecond: what they call 8 s are 8 ms.";

@@ -19,6 +19,7 @@ mod progress;
 mod run;
 mod shard;
 mod test;
+mod trace;
 
 pub use crate::model::Vary;
 pub use check::{CheckArgs, OrderWord, check, check_to_text};
@@ -38,6 +39,7 @@ pub use pages::{completions, man};
 pub use run::{Format, RunArgs, run, run_to_text};
 pub use shard::{Shard, shard};
 pub use test::test;
+pub use trace::{TraceArgs, trace, trace_to_text};
 
 /// A duration as a person writes it, in nanoseconds.
 pub use crate::scenario::time_ns;

@@ -1,8 +1,9 @@
 //! Renders what was computed: numbers first, text last.
 //!
 //! Everything here is a pure function from a [`Judgement`], a [`Timing`] and, for the timeline, a
-//! [`Record`](crate::record::Record), to text or to a serializable value. Nothing here decides anything about a run,
-//! prints, or reads a file. Texts hold styles, which [`plain`] takes off; the JSON forms hold none. [`Meter`] is the one piece that computes: a sink that turns the facts of a run into its
+//! [`Record`](crate::record::Record), for what is drawn a [`Scene`](crate::scene::Scene), to text or to a serializable value.
+//! Nothing here decides anything about a run, prints, or reads a file. Texts hold styles, which [`plain`] takes off; the JSON
+//! forms hold none. [`Meter`] is the one piece that computes: a sink that turns the facts of a run into its
 //! [`Timing`].
 
 mod check;
@@ -15,6 +16,7 @@ mod kl;
 mod layout;
 mod meter;
 pub mod name;
+mod perfetto;
 pub mod question;
 mod skew;
 pub(crate) mod style;
@@ -39,6 +41,7 @@ pub use jitter::{
 pub use json::{RunJson, run_json, runs_json};
 pub use kl::{KlRun, KlState, kl_json, kl_text};
 pub use meter::{Meter, Quantiles, Timing};
+pub use perfetto::Trace;
 pub use skew::{Skew, SkewRow, skew_text};
 pub use style::plain;
 pub use test_line::{FindingLine, RuleFailure, TestOutcome, test_text};

@@ -2,6 +2,7 @@
 
 use crate::judge::{Class, Kind, Verdict};
 use crate::record::{Check, Field, FinishKind, Mode, Nothing, Phase, ReqId};
+use crate::scene::Fit;
 
 /// Every kind of finding, in the order of the enum.
 pub const KINDS: [Kind; 12] = [
@@ -131,6 +132,16 @@ pub fn check(check: Check) -> &'static str {
         Check::Mask => "mask",
         Check::Recompute => "recompute",
         Check::MaskLost => "mask lost",
+    }
+}
+
+/// Whether a slot holds what its label says; nothing if it has none.
+pub fn fit(fit: Fit) -> Option<&'static str> {
+    match fit {
+        Fit::None => None,
+        Fit::Right => Some("right"),
+        Fit::Exposed => Some("exposed"),
+        Fit::Wrong => Some("wrong"),
     }
 }
 

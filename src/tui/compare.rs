@@ -90,6 +90,9 @@ pub(super) fn differences(a: &Snapshot, b: &Snapshot, names: &[String]) -> Strin
 }
 
 fn slot_words(now: &SlotNow, names: &[String]) -> String {
+    if now.owner.is_none() {
+        return "free".to_owned();
+    }
     let label = now.label.map_or(String::new(), |label| format!(", label {label} {}", fit_word(now.fit)));
     format!("{} {}{label}", owner_words(now.owner, names), held_words(now, names))
 }

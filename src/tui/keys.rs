@@ -59,7 +59,7 @@ pub(super) const HELP: [(&str, &str); 20] = [
     ("tab", "the next pane"),
     ("z", "one pane alone, or all of them"),
     ("pgup pgdn", "scroll the pane"),
-    ("?", "this help"),
+    ("?", "this help (labels of slots: ? risky, !! wrong)"),
     ("q esc", "quit, or leave what is open"),
 ];
 

@@ -136,10 +136,9 @@ fn footer(app: &App) -> Line<'static> {
     let open = app.session.questions().len();
     let choices = match open {
         0 => String::new(),
-        1 => "c 1 open choice  ".to_owned(),
-        open => format!("c {open} open choices  "),
+        open => format!("c {open} open  "),
     };
-    let keys = "? keys  arrows step  b boundary  d difference  f finding  r rule  q quit";
+    let keys = "? keys  arrows step  b boundary  d differs  f finding  r rule  q quit";
     Line::from(vec![Span::styled(choices, app.look.here()), Span::styled(keys, app.look.faint())])
 }
 

@@ -126,8 +126,8 @@ pub(super) fn entry_words(entry: &Entry, names: &[String]) -> Option<String> {
             format!("{} L {lookahead}, C {kv_committed_len}{by}", id(req))
         }
         Fact::Read { req, field, newer: true, changed, .. } => {
-            let which = if changed { "and that decides" } else { "than prepare saw" };
-            format!("{} reads a newer {} {which}", id(req), name::field(field))
+            let decides = if changed { ": that decides" } else { "" };
+            format!("{} sees newer {}{decides}", id(req), name::field(field))
         }
         Fact::Decision { req, before, after, .. } => {
             format!("{} FIRES: {} -> {}", id(req), kept_words(before), kept_words(after))

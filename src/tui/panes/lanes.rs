@@ -44,5 +44,10 @@ fn cursor(app: &App, phases: &[(usize, usize)]) -> String {
         Some(&(_, end)) if known.board.phase.is_none() => (end, "after it"),
         Some(&(start, end)) => ((start + end) / 2, "in it"),
     };
-    format!("{}{mark} {word}, {}", " ".repeat(5 + column), known.board.now)
+    let (column, words) = (5 + column, format!("{word}, {}", known.board.now));
+    // The words stand where there is room for them.
+    match column.checked_sub(words.len() + 1) {
+        Some(room) => format!("{}{words} {mark}", " ".repeat(room)),
+        None => format!("{}{mark} {words}", " ".repeat(column)),
+    }
 }

@@ -1,4 +1,5 @@
-//! The state slots: who holds each, what it holds once all launched forwards have run, and under which label.
+//! The state slots: who holds each, what it holds once all launched forwards have run, and under which label: `?` if it would
+//! be wrong were it donated now, `!!` if it was donated and is wrong.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -7,7 +8,7 @@ use crate::record::Owner;
 use crate::scene::{Fit, SlotNow};
 
 use super::super::app::App;
-use super::super::words::{fit_word, held_words, owner_words};
+use super::super::words::{held_words, owner_words};
 use super::Lines;
 
 pub(super) fn lines(app: &App) -> Lines {
@@ -27,8 +28,12 @@ pub(super) fn lines(app: &App) -> Lines {
         };
         let mut spans = vec![Span::styled(start, style)];
         if let Some(label) = label {
-            let word = if fit == Fit::Right { String::new() } else { format!(" {}", fit_word(fit)) };
-            spans.push(Span::styled(format!("{label}{word}"), app.look.fit(fit)));
+            let mark = match fit {
+                Fit::None | Fit::Right => "",
+                Fit::Exposed => "?",
+                Fit::Wrong => "!!",
+            };
+            spans.push(Span::styled(format!("{label}{mark}"), app.look.fit(fit)));
         }
         if let Some((batch, _)) = lands {
             let arrow = if app.look.ascii { "<-" } else { "←" };

@@ -1,0 +1,116 @@
+//! `trace`: a run as a file for trace viewers, whole or some turns of it.
+
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+
+use crate::judge::Judgement;
+use crate::report::{Trace, name};
+use crate::runner::{self, Keep};
+
+use super::output::{Choices, Exit, Failure, print, write_file};
+use super::run::{Way, load, reports, rules, run_one};
+
+/// Most events that are written: viewers in a browser take little more.
+const EVENTS_MAX: usize = 2_000_000;
+
+/// What `trace` is asked to do.
+#[derive(Clone, Debug)]
+pub struct TraceArgs {
+    /// The scenario file.
+    pub file: PathBuf,
+    /// The trace to write.
+    pub out: PathBuf,
+    /// A rule's name, or `release`; the scenario's own rule if not given.
+    pub rule: Option<String>,
+    /// The seed of drawn durations; the scenario's own if not given.
+    pub seed: Option<u64>,
+    /// Answers to the questions that the scenario's `vary` opens.
+    pub choices: Option<Choices>,
+    /// These turns only.
+    pub turns: Option<RangeInclusive<u32>>,
+}
+
+/// Runs a scenario, writes its trace and prints what was written.
+///
+/// # Errors
+/// As [`trace_to_text`], and a file that cannot be written.
+pub fn trace(args: &TraceArgs) -> Result<Exit, Failure> {
+    is_no_other(&args.file, &args.out)?;
+    let (text, said) = trace_to_text(args)?;
+    write_file(&args.out, &text)?;
+    print(&format!("{}: {said}\n", args.out.display()))?;
+    Ok(Exit::Good)
+}
+
+/// The trace, and what is printed of it.
+///
+/// # Errors
+/// A scenario that cannot be read, more or less than one rule, choices that do not fit, turns that were not run, or more events
+/// than a viewer takes.
+pub fn trace_to_text(args: &TraceArgs) -> Result<(String, String), Failure> {
+    let scenario = load(&args.file)?;
+    let rules = rules(&scenario, args.rule.as_deref())?;
+    let [rule] = rules[..] else {
+        return Err(Failure("error: a trace is of one run\nhelp: name one rule, not `all`\n".to_owned()));
+    };
+    let way = Way { seed: args.seed, choices: args.choices.as_ref().map(|choices| &choices.0[..]) };
+    let outcome = run_one(&scenario, rule, way, Keep { boundaries: true, ..Keep::default() })?;
+    let judgement = &outcome.judgement;
+    // Four counters a turn and a slice a row at the least: what is too long by that is not painted first. Of some turns nothing is
+    // known before: numbers of turns jump.
+    let fewest = u64::from(judgement.turns) * 4 + judgement.decode_results;
+    if args.turns.is_none() && fewest > EVENTS_MAX as u64 {
+        return Err(too_many(fewest, true, None, judgement));
+    }
+    let open = way.open(&scenario);
+    let mut chooser = way.chooser(&scenario, &open);
+    let scene = runner::scene(&scenario.setup, rule, &mut chooser, args.turns.clone(), judgement);
+    let path = args.file.to_string_lossy();
+    let runs = reports(&scenario, &path, &[rule], way, std::slice::from_ref(&outcome));
+    let trace = Trace::new(&runs[0], &scene, args.turns.clone());
+    if let (true, Some(turns)) = (trace.is_empty(), &args.turns) {
+        return Err(Failure(format!(
+            "error: no turn from {} to {} was run\nhelp: the run has {} turns; `run --timeline` shows their numbers\n",
+            turns.start(),
+            turns.end(),
+            judgement.turns
+        )));
+    }
+    let events = trace.len();
+    if events > EVENTS_MAX {
+        return Err(too_many(events as u64, false, args.turns.as_ref(), judgement));
+    }
+    let verdict = name::verdict(judgement.verdict);
+    let said = format!("{events} events of {} turns under {}, {verdict}", scene.turns.len(), rule.name());
+    Ok((trace.json(env!("CARGO_PKG_VERSION")), said))
+}
+
+fn too_many(events: u64, at_least: bool, turns: Option<&RangeInclusive<u32>>, judgement: &Judgement) -> Failure {
+    let turns = turns.cloned().unwrap_or(0..=u32::MAX);
+    let count = judgement.turns.min(turns.end() - turns.start());
+    // Half as many as would fit if all were alike, for some are longer; of what is no more than a bound from below, an eighth.
+    let (least, part) = if at_least { ("at least ", 8) } else { ("", 2) };
+    let fits = (u64::from(count) * EVENTS_MAX as u64 / events / part).clamp(1, 1 << 30) as u32;
+    let found = judgement.findings.iter().map(|of| of.turn).find(|turn| turns.contains(turn));
+    let first = found.map_or(0, |turn| turn.saturating_sub(fits / 2)).max(*turns.start());
+    let last = first + (fits - 1);
+    Failure(format!(
+        "error: the trace has {least}{events} events, more than the {EVENTS_MAX} that are written at once\n\
+         help: write some of its turns, as with --turns {first}..{last}\n"
+    ))
+}
+
+/// What is written is a file of its own: neither standard output nor the scenario.
+fn is_no_other(scenario: &Path, out: &Path) -> Result<(), Failure> {
+    if out == Path::new("-") {
+        let help = "give the path of a file; ./- is one of that name";
+        return Err(Failure(format!("error: a trace is not written to standard output\nhelp: {help}\n")));
+    }
+    if let (Ok(read), Ok(written)) = (scenario.canonicalize(), out.canonicalize())
+        && read == written
+    {
+        let shown = scenario.display();
+        return Err(Failure(format!("error: {shown} would be written over itself\nhelp: give another path to -o\n")));
+    }
+    Ok(())
+}

@@ -1,0 +1,120 @@
+//! One event of the format, and the text that events are written to.
+//!
+//! Owns the names of the format's fields, and its letters for kinds of events.
+
+use serde::Serialize;
+
+/// Processes by their number, from 1.
+pub(super) const PROCESSES: [&str; 4] = ["scheduler", "GPU", "requests", "slots"];
+
+/// A process and a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub pid: u32,
+    pub tid: u64,
+}
+
+/// An event. What it has none of is left out.
+#[derive(Serialize)]
+pub(super) struct Event<'a, Args> {
+    pub name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cat: Option<&'static str>,
+    pub ph: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ts: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dur: Option<u64>,
+    pub pid: u32,
+    pub tid: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bp: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub s: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cname: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub args: Option<Args>,
+}
+
+impl<'a, Args> Event<'a, Args> {
+    fn new(name: &'a str, ph: &'static str, Place { pid, tid }: Place) -> Event<'a, Args> {
+        let (cat, ts, dur, id, bp, s, cname, args) = Default::default();
+        Event { name, cat, ph, ts, dur, pid, tid, id, bp, s, cname, args }
+    }
+
+    /// It says something about a process or a thread.
+    pub fn meta(name: &'a str, place: Place) -> Event<'a, Args> {
+        Event::new(name, "M", place)
+    }
+
+    /// A slice.
+    pub fn slice(
+        name: &'a str,
+        cat: &'static str,
+        place: Place,
+        (start_ns, end_ns): (u64, u64),
+        args: Args,
+    ) -> Event<'a, Args> {
+        let (ts, dur) = (Some(start_ns), Some(end_ns - start_ns));
+        Event { cat: Some(cat), ts, dur, args: Some(args), ..Event::new(name, "X", place) }
+    }
+
+    /// A mark at one instant, in its thread, or across its process.
+    pub fn mark(
+        name: &'a str,
+        cat: &'static str,
+        (place, across): (Place, bool),
+        at_ns: u64,
+        args: Args,
+    ) -> Event<'a, Args> {
+        let s = Some(if across { "p" } else { "t" });
+        Event { cat: Some(cat), ts: Some(at_ns), s, args: Some(args), ..Event::new(name, "i", place) }
+    }
+
+    /// The value of a counter.
+    pub fn counter(name: &'a str, place: Place, at_ns: u64, args: Args) -> Event<'a, Args> {
+        Event { ts: Some(at_ns), args: Some(args), ..Event::new(name, "C", place) }
+    }
+}
+
+impl Event<'static, ()> {
+    /// A point that the arrow of a batch leads through: its slice is the one that begins here. `ph` is `s` for the first, `f` for
+    /// the last, `t` between.
+    pub fn flow(ph: &'static str, place: Place, batch: u32, at_ns: u64) -> Event<'static, ()> {
+        let (cat, bp) = (Some("batch"), (ph != "s").then_some("e"));
+        Event { cat, ts: Some(at_ns), id: Some(batch), bp, ..Event::new("batch", ph, place) }
+    }
+}
+
+/// The text under way.
+pub(super) struct Out {
+    text: Vec<u8>,
+    first: bool,
+}
+
+impl Out {
+    pub fn new(other: &impl Serialize) -> Out {
+        let mut out = Out { text: Vec::new(), first: true };
+        out.text.extend(b"{\"displayTimeUnit\":\"ns\",\n\"otherData\":");
+        out.value(other);
+        out.text.extend(b",\n\"traceEvents\":[");
+        out
+    }
+
+    pub fn put(&mut self, event: Event<'_, impl Serialize>) {
+        self.text.extend(if std::mem::take(&mut self.first) { &b"\n"[..] } else { b",\n" });
+        self.value(&event);
+    }
+
+    pub fn end(mut self) -> String {
+        self.text.extend(b"\n]}\n");
+        String::from_utf8(self.text).expect("JSON is UTF-8")
+    }
+
+    fn value(&mut self, value: &impl Serialize) {
+        serde_json::to_writer(&mut self.text, value).expect("strings, numbers and booleans always serialize");
+    }
+}

@@ -1,0 +1,102 @@
+//! CPU and GPU: a slice for each span, the arrows of batches from slice to slice, the counters by turn.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::record::{BatchId, Phase};
+use crate::report::name;
+use crate::scene::{Lane, Scene, Span, Work};
+
+use super::event::{Event, Out, Place};
+use super::{COPY, CPU, FORWARD, Trace};
+
+/// Counter events of each turn.
+pub(super) const COUNTERS: usize = 4;
+
+#[derive(Serialize)]
+struct SpanArgs {
+    turn: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    batch: Option<u32>,
+}
+
+/// The spans of each batch that its arrow leads through, in their order: prepare, forward, result. An arrow needs two.
+pub(super) fn flows(scene: &Scene) -> BTreeMap<BatchId, Vec<usize>> {
+    let mut flows: BTreeMap<BatchId, Vec<usize>> = BTreeMap::new();
+    for (at, span) in scene.spans.iter().enumerate() {
+        let on_the_way = match span.work {
+            Work::Phase(Phase::Prepare | Phase::Result) | Work::Forward(_) => true,
+            Work::Phase(Phase::Ingest | Phase::Plan | Phase::Launch) | Work::Wait | Work::ResultCopy => false,
+        };
+        if let Some(batch) = span.batch.filter(|_| on_the_way) {
+            flows.entry(batch).or_default().push(at);
+        }
+    }
+    flows.retain(|_, points| points.len() > 1);
+    flows
+}
+
+pub(super) fn place(lane: Lane) -> Place {
+    match lane {
+        Lane::Cpu => CPU,
+        Lane::Forward => FORWARD,
+        Lane::Copy => COPY,
+    }
+}
+
+/// The name of a span: of a CPU phase the word and the batch, of a GPU stream the batch and the word.
+fn title(span: &Span) -> String {
+    let batch = span.batch.map(|batch| batch.to_string());
+    let words = match span.work {
+        Work::Phase(phase) => [Some(name::phase(phase).to_owned()), batch],
+        Work::Wait => [Some("wait".to_owned()), batch],
+        Work::Forward(mode) => [batch, Some(name::mode(mode).to_owned())],
+        Work::ResultCopy => [batch, Some("copy".to_owned())],
+    };
+    words.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+fn category(work: Work) -> &'static str {
+    match work {
+        Work::Phase(_) => "phase",
+        Work::Wait => "wait",
+        Work::Forward(_) => "forward",
+        Work::ResultCopy => "copy",
+    }
+}
+
+impl Trace<'_> {
+    /// Each span, and at once the point of the arrow that it begins with: viewers take an arrow to the slice begun last.
+    pub(super) fn spans(&self, out: &mut Out) {
+        for (at, span) in self.scene.spans.iter().enumerate() {
+            let place = place(span.lane);
+            let args = SpanArgs { turn: span.turn, batch: span.batch.map(|batch| batch.0) };
+            let (name, time) = (title(span), (span.start_ns, span.end_ns));
+            out.put(Event::slice(&name, category(span.work), place, time, args));
+            let Some(points) = span.batch.and_then(|batch| self.flows.get(&batch)) else { continue };
+            let ph = match points.iter().position(|&point| point == at) {
+                Some(0) => "s",
+                Some(nth) if nth + 1 == points.len() => "f",
+                Some(_) => "t",
+                None => continue,
+            };
+            out.put(Event::flow(ph, place, span.batch.map_or(0, |batch| batch.0), span.start_ns));
+        }
+    }
+
+    /// What is counted of a turn stands at its beginning. Viewers put the words of a counter and of its series together.
+    pub(super) fn counters(&self, out: &mut Out) {
+        for turn in &self.scene.turns {
+            let counters: [_; COUNTERS] = [
+                ("batch", "rows", turn.rows),
+                ("used", "slots", turn.slots_used),
+                ("cached", "slots", turn.slots_cached),
+                ("waiting", "requests", turn.waiting),
+            ];
+            for (name, series, value) in counters {
+                out.put(Event::counter(name, CPU, turn.at_ns, BTreeMap::from([(series, value)])));
+            }
+        }
+    }
+}

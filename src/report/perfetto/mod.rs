@@ -1,0 +1,160 @@
+//! The trace-event JSON that Perfetto's viewer and `chrome://tracing` open: one page of everything there is to see of a run.
+//!
+//! Owns which process and thread each thing lies in, the order of events, and their number. Times are whole: one unit of `ts`
+//! is one virtual nanosecond, where viewers read a microsecond. Refuses to judge, and to write a file.
+
+mod event;
+mod lanes;
+mod marks;
+mod rows;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
+
+use serde::Serialize;
+
+use crate::record::{BatchId, ReqId, SlotId};
+use crate::scene::Scene;
+
+use super::{Run, name, warning};
+use event::{Event, Out, Place};
+
+/// The thread of the scheduler's CPU. No thread has the number of another, not even in another process, nor that of a process:
+/// viewers take such for the same.
+const CPU: Place = Place { pid: 1, tid: 11 };
+const FORWARD: Place = Place { pid: 2, tid: 21 };
+const COPY: Place = Place { pid: 2, tid: 22 };
+const REQUESTS_PID: u32 = 3;
+const SLOTS_PID: u32 = 4;
+/// The thread of the first request; those of the slots come after the last.
+const FIRST_TID: u64 = 100;
+
+/// A trace, counted and ready to be written out.
+#[derive(Debug)]
+pub struct Trace<'a> {
+    run: &'a Run<'a>,
+    scene: &'a Scene,
+    turns: Option<RangeInclusive<u32>>,
+    /// The spans of each batch that an arrow leads through: prepare, forward, result.
+    flows: BTreeMap<BatchId, Vec<usize>>,
+    /// Requests with anything in these turns.
+    requests: BTreeSet<ReqId>,
+    /// Slots with anything in these turns.
+    slots: BTreeSet<SlotId>,
+}
+
+#[derive(Serialize)]
+struct Other<'a> {
+    program: &'static str,
+    version: &'a str,
+    scenario: &'a str,
+    rule: &'a str,
+    verdict: &'static str,
+    way: &'a str,
+    replay: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    turns: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bound: Option<&'static str>,
+    time: &'static str,
+}
+
+#[derive(Serialize)]
+struct Name<'a> {
+    name: &'a str,
+}
+
+#[derive(Serialize)]
+struct SortIndex {
+    sort_index: u64,
+}
+
+impl<'a> Trace<'a> {
+    /// The trace of a run. `scene` was painted of these `turns`; of all if not given.
+    pub fn new(run: &'a Run<'a>, scene: &'a Scene, turns: Option<RangeInclusive<u32>>) -> Trace<'a> {
+        let (flows, requests, slots) = (lanes::flows(scene), BTreeSet::new(), BTreeSet::new());
+        let mut trace = Trace { run, scene, turns, flows, requests, slots };
+        trace.slots = scene.segments.iter().map(|segment| segment.slot).collect();
+        let stepped = trace.steps().map(|(step, _)| step.req);
+        let donated = scene.donations.iter().map(|donation| donation.req);
+        trace.requests = stepped.chain(donated).chain(trace.lives().map(|mark| mark.req)).collect();
+        trace
+    }
+
+    /// How many events it has.
+    pub fn len(&self) -> usize {
+        let Scene { turns, spans, segments, donations, .. } = self.scene;
+        let named = event::PROCESSES.len() + self.threads().count();
+        let arrows: usize = self.flows.values().map(Vec::len).sum();
+        let marks = donations.len() + self.lives().count() + self.findings().count();
+        let slices = spans.len() + self.steps().count() + segments.len();
+        2 * named + slices + arrows + lanes::COUNTERS * turns.len() + marks
+    }
+
+    /// Whether it has no turn at all.
+    pub fn is_empty(&self) -> bool {
+        self.scene.turns.is_empty()
+    }
+
+    /// The JSON text, an event a line. `version` is that of the program.
+    pub fn json(&self, version: &str) -> String {
+        let run = self.run;
+        let other = Other {
+            program: "overlapsim",
+            version,
+            scenario: run.scenario,
+            rule: run.rule,
+            verdict: name::verdict(run.judgement.verdict),
+            way: &run.way,
+            replay: &run.replay,
+            turns: self.turns.as_ref().map(|turns| format!("{}..{}", turns.start(), turns.end())),
+            bound: warning::bound_name(run.judgement.bound),
+            time: "ts and dur are virtual nanoseconds",
+        };
+        let mut out = Out::new(&other);
+        self.names(&mut out);
+        self.spans(&mut out);
+        self.counters(&mut out);
+        self.requests(&mut out);
+        self.segments(&mut out);
+        self.found(&mut out);
+        out.end()
+    }
+
+    /// What processes and threads are called, and how they are sorted.
+    fn names(&self, out: &mut Out) {
+        for (index, name) in event::PROCESSES.iter().enumerate() {
+            let pid = index as u32 + 1;
+            let place = Place { pid, tid: u64::from(pid) };
+            out.put(Event { args: Some(Name { name }), ..Event::meta("process_name", place) });
+            let sort_index = u64::from(pid);
+            out.put(Event { args: Some(SortIndex { sort_index }), ..Event::meta("process_sort_index", place) });
+        }
+        for (place, name) in self.threads() {
+            out.put(Event { args: Some(Name { name: &name }), ..Event::meta("thread_name", place) });
+            let sort_index = place.tid;
+            out.put(Event { args: Some(SortIndex { sort_index }), ..Event::meta("thread_sort_index", place) });
+        }
+    }
+
+    fn threads(&self) -> impl Iterator<Item = (Place, String)> {
+        let lanes = [(CPU, "CPU"), (FORWARD, "forward stream"), (COPY, "copy stream")];
+        let lanes = lanes.into_iter().map(|(place, name)| (place, name.to_owned()));
+        let requests = self.requests.iter().map(|&req| (self.request(req), name::request(self.run.names, req)));
+        let slots = self.slots.iter().map(|&slot| (self.slot(slot), slot.to_string()));
+        lanes.chain(requests).chain(slots)
+    }
+
+    fn request(&self, req: ReqId) -> Place {
+        Place { pid: REQUESTS_PID, tid: FIRST_TID + u64::from(req.0) }
+    }
+
+    fn slot(&self, slot: SlotId) -> Place {
+        let first = FIRST_TID + self.run.names.len().max(self.scene.lives.len()) as u64;
+        Place { pid: SLOTS_PID, tid: first + u64::from(slot.0) }
+    }
+
+    fn shows(&self, turn: u32) -> bool {
+        self.turns.as_ref().is_none_or(|turns| turns.contains(&turn))
+    }
+}
