@@ -190,6 +190,9 @@ enum Command {
         /// Answers to the questions that the scenario's `vary` opens, as in `run`
         #[arg(long, value_name = "LIST", value_parser = command::choices, allow_hyphen_values = true)]
         choices: Option<Choices>,
+        /// What is open to --choices, as in `run`
+        #[arg(long, value_name = "NAMES", requires = "choices", value_parser = command::vary)]
+        vary: Option<Vary>,
         /// Write this turn, or these from first to last, only
         #[arg(long, value_name = "A..B", value_parser = turns)]
         turns: Option<RangeInclusive<u32>>,
@@ -433,8 +436,8 @@ impl Cli {
             Command::Jitter { file, pattern, all, request, from, rule, output, format } => {
                 command::jitter(&JitterArgs { file, pattern, all, request, from, rule, output, format })
             }
-            Command::Trace { file, output, rule, seed, choices, turns } => {
-                command::trace(&TraceArgs { file, out: output, rule, seed, choices, turns })
+            Command::Trace { file, output, rule, seed, choices, vary, turns } => {
+                command::trace(&TraceArgs { file, out: output, rule, seed, choices, vary, turns })
             }
             Command::Conform { paths, rule, release, plan, jobs, format } => command::conform(&ConformArgs {
                 paths,

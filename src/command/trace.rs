@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use crate::judge::Judgement;
+use crate::model::Vary;
 use crate::report::{Trace, name};
 use crate::runner::{self, Keep};
 
@@ -26,6 +27,8 @@ pub struct TraceArgs {
     pub seed: Option<u64>,
     /// Answers to the questions that the scenario's `vary` opens.
     pub choices: Option<Choices>,
+    /// What is open to them, in place of the scenario's `vary`.
+    pub vary: Option<Vary>,
     /// These turns only.
     pub turns: Option<RangeInclusive<u32>>,
 }
@@ -53,7 +56,7 @@ pub fn trace_to_text(args: &TraceArgs) -> Result<(String, String), Failure> {
     let [rule] = rules[..] else {
         return Err(Failure("error: a trace is of one run\nhelp: name one rule, not `all`\n".to_owned()));
     };
-    let way = Way { seed: args.seed, choices: args.choices.as_ref().map(|choices| &choices.0[..]) };
+    let way = Way { seed: args.seed, choices: args.choices.as_ref().map(|choices| &choices.0[..]), vary: args.vary };
     let outcome = run_one(&scenario, rule, way, Keep { boundaries: true, ..Keep::default() })?;
     let judgement = &outcome.judgement;
     // Four counters a turn and a slice a row at the least: what is too long by that is not painted first. Of some turns nothing is
