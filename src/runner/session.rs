@@ -205,10 +205,11 @@ impl<'a> Session<'a> {
 
     /// Gives other answers, and stays in the same turn.
     pub fn set_answers(&mut self, answers: Vec<u32>) {
-        let position = self.position();
+        let (turn, stop) = (self.position().turn, self.stop());
         self.answers = answers;
         self.rerun();
-        self.seek(position);
+        self.seek(Position { turn, fact: 0 });
+        self.seek_stop(stop);
     }
 
     /// Goes back to a history and a point of it.

@@ -126,7 +126,7 @@ impl<'a> App<'a> {
 
     fn press(&mut self, key: Key) -> Effect {
         match key {
-            Key::Char('q') | Key::Esc => return Effect::Quit,
+            Key::Char('q') => return Effect::Quit,
             Key::Char('w') => return Effect::Save,
             Key::Char('p') => return Effect::Replay,
             Key::Char('?') => self.popup = Some(Popup::help()),
@@ -164,6 +164,7 @@ impl<'a> App<'a> {
             Key::PageUp => self.scroll[self.focus as usize] -= 4,
             Key::PageDown => self.scroll[self.focus as usize] += 4,
             Key::Char(c) => self.note = format!("`{c}` does nothing; ? shows the keys"),
+            Key::Esc => self.zoom = false,
             Key::Enter => {}
         }
         Effect::None

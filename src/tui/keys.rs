@@ -60,7 +60,7 @@ pub(super) const HELP: [(&str, &str); 20] = [
     ("z", "one pane alone, or all of them"),
     ("pgup pgdn", "scroll the pane"),
     ("?", "this help (labels of slots: ? risky, !! wrong)"),
-    ("q esc", "quit, or leave what is open"),
+    ("q, esc", "quit; leave what is open"),
 ];
 
 /// Reads a script: characters are keys; others are named, as in `<right>`.

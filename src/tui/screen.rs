@@ -22,8 +22,7 @@ const LEAST: (u16, u16) = (60, 16);
 pub fn draw(app: &App, frame: &mut Frame) {
     let area = frame.area();
     if area.width < LEAST.0 || area.height < LEAST.1 {
-        let text =
-            format!("the terminal is {}x{}; at least {}x{} is needed", area.width, area.height, LEAST.0, LEAST.1);
+        let text = format!("{}x{} is too small: {}x{} is needed", area.width, area.height, LEAST.0, LEAST.1);
         return frame.render_widget(Paragraph::new(text), area);
     }
     let [top, middle, bottom] =
@@ -118,6 +117,7 @@ fn header(app: &App) -> Line<'static> {
     let mut spans = vec![
         Span::styled(format!("{} ", app.title), app.look.here()),
         Span::raw(format!("{}  turn {number}/{last}  {}  ", session.rule().name(), session.known().board.now)),
+        Span::raw("ends "),
         Span::styled(name::verdict(verdict), app.look.verdict(verdict)),
     ];
     if all > 0 {
