@@ -219,12 +219,22 @@ pub fn vary(word: &str) -> Result<Vary, String> {
     })
 }
 
-/// A list of choices as one word: `0.2.1`, and `-` for the empty list.
+/// Fewer equal choices in a row than this are written out.
+const RUN_MIN: usize = 5;
+/// Most choices that one word can stand for.
+const CHOICES_MAX: usize = 100_000_000;
+
+/// A list of choices as one word: `0.2.1`, `0x12` for twelve times 0, and `-` for the empty list.
 pub(super) fn choices_word(choices: &[u32]) -> String {
-    match choices {
-        [] => "-".to_string(),
-        choices => choices.iter().map(u32::to_string).collect::<Vec<_>>().join("."),
+    if choices.is_empty() {
+        return "-".to_string();
     }
+    let runs = choices.chunk_by(|one, next| one == next);
+    let words = runs.flat_map(|run| match run.len() {
+        RUN_MIN.. => vec![format!("{}x{}", run[0], run.len())],
+        _ => run.iter().map(u32::to_string).collect(),
+    });
+    words.collect::<Vec<_>>().join(".")
 }
 
 /// Reads a list of choices, as reports write it.
@@ -232,16 +242,19 @@ pub(super) fn choices_word(choices: &[u32]) -> String {
 /// # Errors
 /// What is wrong with it, in words for the command line.
 pub fn choices(word: &str) -> Result<Choices, String> {
-    if word == "-" {
-        return Ok(Choices(Vec::new()));
+    let help = "give numbers with dots between, as reports write them: 0.2.1, 0x12 for twelve times 0, or - for none";
+    let mut list = Vec::new();
+    for part in word.split('.').filter(|_| word != "-") {
+        let (answer, times) = part.split_once('x').unwrap_or((part, "1"));
+        let Some((answer, times)) = answer.parse::<u32>().ok().zip(times.parse::<usize>().ok()) else {
+            return Err(hint(&format!("choice {} is `{part}`, not a number such as 0", list.len() + 1), help));
+        };
+        if times == 0 || times > CHOICES_MAX - list.len() {
+            return Err(hint(&format!("`{part}` is no number of choices that a run can ask for"), help));
+        }
+        list.resize(list.len() + times, answer);
     }
-    let number = |(at, part): (usize, &str)| {
-        part.parse::<u32>().map_err(|_| {
-            let why = format!("choice {} is `{part}`, not a number such as 0", at + 1);
-            hint(&why, "give numbers with dots between, as reports write them: 0.2.1, or - for none")
-        })
-    };
-    word.split('.').enumerate().map(number).collect::<Result<_, _>>().map(Choices)
+    Ok(Choices(list))
 }
 
 /// A list of choices.
@@ -287,7 +300,9 @@ mod tests {
 
     #[test]
     fn a_list_of_choices_is_one_word() {
-        for list in [vec![], vec![0], vec![1, 0, 12]] {
+        let runs = [vec![1], vec![0; 17], vec![1; 4], vec![3; 5]].concat();
+        assert_eq!(choices_word(&runs), "1.0x17.1.1.1.1.3x5");
+        for list in [vec![], vec![0], vec![1, 0, 12], runs] {
             assert_eq!(choices(&choices_word(&list)), Ok(Choices(list)));
         }
         assert!(choices("1..2").is_err_and(|why| why.starts_with("choice 2 is ``, not a number such as 0\n")));

@@ -121,7 +121,7 @@ fn header(app: &App) -> Line<'static> {
         Span::styled(name::verdict(verdict), app.look.verdict(verdict)),
     ];
     if all > 0 {
-        spans.push(Span::raw(format!("  findings {found}/{all}")));
+        spans.push(Span::raw(format!("  found {found}/{all}")));
     }
     if !session.answers().is_empty() {
         spans.push(Span::raw(format!("  {} choices", session.answers().len())));
