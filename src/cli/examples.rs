@@ -82,7 +82,7 @@ pub(super) const EXPLORE: &str = "Examples:
   overlapsim explore scenarios/double-fire.ron
   overlapsim explore scenarios/check/interleaved.ron --rule completed-mask --vary arrivals,stops
   overlapsim explore scenarios/double-fire.ron --script ffr --ascii
-  overlapsim explore scenarios/double-fire.ron --script '?' --size 100x30
+  overlapsim explore scenarios/double-fire.ron --script fmr= --size 100x30
 
 Press ? for the keys. Ends with 0 whatever the verdict.";
 
