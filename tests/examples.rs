@@ -46,10 +46,10 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// Runs a command line without a shell: a file behind `>` gets nothing, a home directory is within the folder.
+/// Runs a command line without a shell: a file behind `>` or a command behind `|` gets nothing, a home directory is within the folder.
 fn run(line: &str, folder: &Path) -> Output {
     let home = folder.join("home").to_str().unwrap().to_string();
-    let line = line.split(" > ").next().unwrap();
+    let line = line.split(" > ").next().unwrap().split(" | ").next().unwrap();
     // There is no terminal here: no keys do instead of a person.
     let no_keys = if line.starts_with("overlapsim explore ") && !line.contains("--script") { " --script g" } else { "" };
     let line = format!("{line}{no_keys}");

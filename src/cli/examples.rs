@@ -32,7 +32,7 @@ pub(super) const KL: &str = "Examples:
 
 pub(super) const JITTER: &str = "Examples:
   overlapsim jitter scenarios/double-fire.ron
-  overlapsim jitter my-incident.ron --request a --all 6 --from 126
+  overlapsim jitter scenarios/no-interleaving.ron --request a --all 6 --from 3
   overlapsim jitter scenarios/double-fire.ron --pattern 010 -o jitter-010.ron
   overlapsim run jitter-010.ron --rule mask-lookahead --timeline";
 
