@@ -10,6 +10,7 @@ mod check;
 mod conform;
 mod diff;
 mod fuzz;
+mod html;
 mod jitter;
 mod json;
 mod kl;
@@ -34,6 +35,7 @@ pub use check::{CheckFinding, CheckReport, Reduction, check_json, check_summary,
 pub use conform::{ConformSummary, Differing, RecordingKey, conform_json, conform_text};
 pub use diff::diff_text;
 pub use fuzz::{FuzzFinding, FuzzReport, FuzzRule, Verdicts, fuzz_text};
+pub use html::{Page, PageRun, page};
 pub use jitter::{
     JitterFinding, JitterFiring, JitterPattern, JitterReport, JitterRule, JitterRun, Jittered, LastOffer, jitter_json,
     jitter_text,

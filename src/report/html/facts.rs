@@ -1,0 +1,159 @@
+//! The words of the page's numbers, and the costs of cache hits.
+//!
+//! Owns the codes under which [`columns`](super::columns) writes enums: positions in these lists.
+
+use serde::Serialize;
+
+use crate::judge::{Boundary, Class};
+use crate::numeric::{BEFORE, LIMIT, Severity};
+use crate::record::{Check, Field, FinishKind, Mode, Phase};
+use crate::report::name;
+use crate::scene::{Fit, Lane, Work};
+
+/// The words behind the codes.
+#[derive(Serialize)]
+pub(super) struct Words {
+    lanes: [&'static str; 3],
+    works: [&'static str; 11],
+    modes: [&'static str; 4],
+    checks: [&'static str; 4],
+    classes: [&'static str; 7],
+    fits: [&'static str; 4],
+    fields: [&'static str; Field::ALL.len()],
+    finishes: [&'static str; 3],
+}
+
+const MODES: [Mode; 4] = [Mode::Extend, Mode::Decode, Mode::Mixed, Mode::Verify];
+/// Every class, by its code.
+pub(super) const CLASSES: [Class; 7] =
+    [Class::Agree, Class::Settled, Class::Early, Class::WrongSlot, Class::WrongLabel, Class::Missed, Class::Repeat];
+
+impl Words {
+    pub(super) fn new() -> Words {
+        let phases = [Phase::Ingest, Phase::Plan, Phase::Prepare, Phase::Launch, Phase::Result].map(name::phase);
+        let modes = MODES.map(name::mode);
+        let mut works = ["wait"; 11];
+        works[..5].copy_from_slice(&phases);
+        works[6..10].copy_from_slice(&modes);
+        works[10] = "copy";
+        Words {
+            lanes: ["cpu", "forward", "copy"],
+            works,
+            modes,
+            checks: [Check::None, Check::Mask, Check::Recompute, Check::MaskLost].map(name::check),
+            classes: CLASSES.map(name::class),
+            fits: ["none", "right", "exposed", "wrong"],
+            fields: Field::ALL.map(name::field),
+            finishes: [FinishKind::Token, FinishKind::Length, FinishKind::Abort].map(name::finish),
+        }
+    }
+}
+
+pub(super) fn lane(of: Lane) -> i64 {
+    match of {
+        Lane::Cpu => 0,
+        Lane::Forward => 1,
+        Lane::Copy => 2,
+    }
+}
+
+pub(super) fn work(of: Work) -> i64 {
+    match of {
+        Work::Phase(Phase::Ingest) => 0,
+        Work::Phase(Phase::Plan) => 1,
+        Work::Phase(Phase::Prepare) => 2,
+        Work::Phase(Phase::Launch) => 3,
+        Work::Phase(Phase::Result) => 4,
+        Work::Wait => 5,
+        Work::Forward(of) => 6 + mode(of),
+        Work::ResultCopy => 10,
+    }
+}
+
+pub(super) fn mode(of: Mode) -> i64 {
+    match of {
+        Mode::Extend => 0,
+        Mode::Decode => 1,
+        Mode::Mixed => 2,
+        Mode::Verify => 3,
+    }
+}
+
+pub(super) fn check(of: Check) -> i64 {
+    match of {
+        Check::None => 0,
+        Check::Mask => 1,
+        Check::Recompute => 2,
+        Check::MaskLost => 3,
+    }
+}
+
+pub(super) fn class(of: Class) -> i64 {
+    match of {
+        Class::Agree => 0,
+        Class::Settled => 1,
+        Class::Early => 2,
+        Class::WrongSlot => 3,
+        Class::WrongLabel => 4,
+        Class::Missed => 5,
+        Class::Repeat => 6,
+    }
+}
+
+/// How many of these rows are of which class.
+pub(super) fn outcomes(rows: &[Boundary]) -> [u64; CLASSES.len()] {
+    CLASSES.map(|class| rows.iter().filter(|row| row.class == class).count() as u64)
+}
+
+pub(super) fn fit(of: Fit) -> i64 {
+    match of {
+        Fit::None => 0,
+        Fit::Right => 1,
+        Fit::Exposed => 2,
+        Fit::Wrong => 3,
+    }
+}
+
+pub(super) fn finish(of: FinishKind) -> i64 {
+    match of {
+        FinishKind::Token => 0,
+        FinishKind::Length => 1,
+        FinishKind::Abort => 2,
+    }
+}
+
+/// What cache hits cost in outputs, in nats, beside the limits of the public test.
+#[derive(Serialize)]
+pub(super) struct KlJson {
+    limit: f64,
+    before: f64,
+    hits: Vec<HitJson>,
+}
+
+#[derive(Serialize)]
+struct HitJson {
+    request: String,
+    turn: u32,
+    label: u32,
+    right: bool,
+    outputs: u32,
+    avg: Option<f64>,
+    max: Option<f64>,
+    first_difference: Option<u32>,
+}
+
+impl KlJson {
+    pub(super) fn new(severity: &Severity, names: &[String]) -> KlJson {
+        let hits = severity.hits.iter().map(|hit| HitJson {
+            request: name::request(names, hit.req),
+            turn: hit.turn,
+            label: hit.label,
+            right: hit.source_right,
+            outputs: hit.positions,
+            avg: hit.avg(),
+            max: hit.max(),
+            first_difference: hit.first_difference,
+        });
+        KlJson { limit: LIMIT, before: BEFORE, hits: hits.collect() }
+    }
+}

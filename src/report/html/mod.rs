@@ -1,0 +1,173 @@
+//! The page: one HTML file that shows what happened in a run and why it went wrong, under one rule or several.
+//!
+//! Owns the frame of the page: head, styles, scripts and where the data stands. Refuses the network: no asset, font or link
+//! leaves the file, and a policy in it says so. A pure function: the same runs give the same bytes.
+
+mod column;
+mod columns;
+mod facts;
+mod rows;
+#[cfg(test)]
+mod tests;
+
+use serde::Serialize;
+
+use crate::numeric::Severity;
+use crate::scene::Scene;
+
+use super::{Run, RunJson, name, run_json};
+
+use columns::SceneJson;
+use facts::{CLASSES, KlJson, Words, outcomes};
+
+/// The style sheet.
+const STYLE: &str = include_str!("page.css");
+
+/// What stands in the body, filled in by the scripts.
+const BODY: &str = include_str!("page.html");
+
+/// The scripts in the order in which they are read: each owns what its head says.
+const SCRIPTS: [&str; 18] = [
+    include_str!("base.js"),
+    include_str!("data.js"),
+    include_str!("view.js"),
+    include_str!("words.js"),
+    include_str!("lanes.js"),
+    include_str!("axis.js"),
+    include_str!("arrows.js"),
+    include_str!("requests.js"),
+    include_str!("slots.js"),
+    include_str!("pick.js"),
+    include_str!("panel.js"),
+    include_str!("story.js"),
+    include_str!("legend.js"),
+    include_str!("head.js"),
+    include_str!("plots.js"),
+    include_str!("keys.js"),
+    include_str!("pointer.js"),
+    include_str!("main.js"),
+];
+
+/// Nothing may be fetched; styles and scripts are those in the file.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+
+/// What the page shows.
+#[derive(Clone, Debug)]
+pub struct Page<'a> {
+    /// The first comment of the scenario: why it exists.
+    pub about: &'a str,
+    /// The text of the scenario.
+    pub source: &'a str,
+    /// The runs, one a rule, at least one.
+    pub runs: Vec<PageRun<'a>>,
+    /// The run that is shown first.
+    pub first: usize,
+    /// The turns that were asked for, from first to last, if not all.
+    pub turns: Option<(u32, u32)>,
+}
+
+/// One run on the page.
+#[derive(Clone, Debug)]
+pub struct PageRun<'a> {
+    /// What the other reports say of it.
+    pub run: Run<'a>,
+    /// What there is to see of it.
+    pub scene: &'a Scene,
+    /// What its cache hits cost in outputs, if that was measured.
+    pub severity: Option<&'a Severity>,
+}
+
+/// What all runs share, and what each comes to.
+#[derive(Serialize)]
+struct HeadJson<'a> {
+    scenario: &'a str,
+    about: &'a str,
+    source: &'a str,
+    first: usize,
+    turns: Option<(u32, u32)>,
+    names: &'a [String],
+    words: Words,
+    runs: Vec<RunHeadJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct RunHeadJson<'a> {
+    way: &'a str,
+    replay: &'a str,
+    /// Rows with a decision or a due boundary, by class.
+    outcomes: [u64; CLASSES.len()],
+    kl: Option<KlJson>,
+    report: RunJson<'a>,
+}
+
+/// The page as the text of an HTML file.
+///
+/// # Panics
+/// If there is no run.
+pub fn page(page: &Page) -> String {
+    let first = &page.runs[page.first].run;
+    let verdict = name::verdict(first.judgement.verdict);
+    let mut out = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+    out.push_str(&format!("<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n"));
+    out.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
+    out.push_str("<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n");
+    out.push_str(&format!("<title>{verdict}: {} under {}</title>\n", text(first.scenario), text(first.rule)));
+    out.push_str(&format!("<style>\n{STYLE}</style>\n</head>\n<body>\n{BODY}"));
+    out.push_str(&format!("<noscript>\n{}</noscript>\n", plain(page)));
+    data(&mut out, "page", &head(page));
+    for of in &page.runs {
+        data(&mut out, &format!("run-{}", of.run.rule), &SceneJson::new(of.scene));
+    }
+    out.push_str("<script>\n(() => {\n\"use strict\";\n");
+    for script in SCRIPTS {
+        out.push_str(script);
+    }
+    out.push_str("})();\n</script>\n</body>\n</html>\n");
+    out
+}
+
+fn head<'a>(page: &'a Page) -> HeadJson<'a> {
+    let run = |of: &'a PageRun| RunHeadJson {
+        way: &of.run.way,
+        replay: &of.run.replay,
+        outcomes: outcomes(&of.run.judgement.boundaries),
+        kl: of.severity.map(|severity| KlJson::new(severity, of.run.names)),
+        report: run_json(&of.run),
+    };
+    let first = &page.runs[page.first].run;
+    HeadJson {
+        scenario: first.scenario,
+        about: page.about,
+        source: page.source,
+        first: page.first,
+        turns: page.turns,
+        names: first.names,
+        words: Words::new(),
+        runs: page.runs.iter().map(run).collect(),
+    }
+}
+
+/// A block of data that scripts read. `<` stands in strings only, so nothing in it can end the block.
+fn data(out: &mut String, id: &str, value: &impl Serialize) {
+    let json = serde_json::to_string(value).expect("strings, numbers and integer keys always serialize");
+    let json = json.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
+    out.push_str(&format!("<script type=\"application/json\" id=\"{}\">{json}</script>\n", text(id)));
+}
+
+/// What a reader without scripts gets: the verdicts and the lines that replay them.
+fn plain(page: &Page) -> String {
+    let mut out = String::from("<p>This page draws with scripts, which are off. What the runs come to:</p>\n<ul>\n");
+    for PageRun { run, .. } in &page.runs {
+        let verdict = name::verdict(run.judgement.verdict);
+        let findings = run.judgement.findings.len();
+        let (rule, replay) = (text(run.rule), text(&run.replay));
+        out.push_str(&format!("<li>{rule}: <b>{verdict}</b>, findings: {findings}; <code>{replay}</code></li>\n"));
+    }
+    out.push_str("</ul>\n");
+    out
+}
+
+/// Text as HTML.
+fn text(of: &str) -> String {
+    of.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
