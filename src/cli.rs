@@ -13,8 +13,8 @@ use clap_complete::Shell;
 
 use crate::command::{
     self, CheckArgs, Choices, Color, ConformArgs, Exit, ExploreArgs, Failure, Format, FuzzArgs, GraphArgs, GraphFormat,
-    ImportArgs, JitterArgs, KeyScript, KlArgs, OrderWord, PlanWord, Preset, RunArgs, ScenarioFormat, Shard, StyleWord,
-    TraceArgs, Vary, hint,
+    ImportArgs, JitterArgs, KeyScript, KlArgs, OrderWord, PlanWord, Preset, ReportArgs, RunArgs, ScenarioFormat, Shard,
+    StyleWord, TraceArgs, Vary, hint,
 };
 
 /// Replays any timing of an LLM server's overlap scheduler, and judges which recurrent state it caches under which
@@ -96,6 +96,31 @@ enum Command {
         /// Where histories are written to
         #[arg(long, value_name = "DIR", default_value = ".")]
         out: PathBuf,
+    },
+    /// Write a page that shows what happened and why it went wrong: one HTML file; ends with 0 whatever the verdict
+    #[command(after_help = examples::REPORT)]
+    Report {
+        /// The scenario file
+        file: PathBuf,
+        /// A rule by name, `all` for every rule with a switch between them, or `release` for the one that the scenario's
+        /// release shipped with [default: the scenario's own, or mask-lookahead]
+        #[arg(long, value_name = "RULE")]
+        rule: Option<String>,
+        /// The seed of drawn durations [default: the scenario's own, or 0]
+        #[arg(long, value_name = "N", allow_negative_numbers = true)]
+        seed: Option<u64>,
+        /// Answers to the questions that the scenario's `vary` opens, as in `run`
+        #[arg(long, value_name = "LIST", value_parser = command::choices, allow_hyphen_values = true)]
+        choices: Option<Choices>,
+        /// What is open to --choices, in place of the scenario's `vary`: names with commas, as in arrivals,stops, or all
+        #[arg(long, value_name = "NAMES", requires = "choices", value_parser = command::vary)]
+        vary: Option<Vary>,
+        /// Show this turn, or these from first to last, only; a page shows at most 20,000
+        #[arg(long, value_name = "A..B", value_parser = turns)]
+        turns: Option<RangeInclusive<u32>>,
+        /// The file to write
+        #[arg(short, long, value_name = "OUT.html")]
+        output: PathBuf,
     },
     /// Run every rule and show the boundary decisions on which they differ (for one rule, or JSON: `run`)
     #[command(after_help = examples::DIFF)]
@@ -425,6 +450,9 @@ impl Cli {
             }
             Command::Explore { file, rule, seed, choices, vary, script, size, ascii, out } => {
                 command::explore(&ExploreArgs { file, rule, seed, choices, vary, script, size, ascii, out })
+            }
+            Command::Report { file, rule, seed, choices, vary, turns, output } => {
+                command::report(&ReportArgs { file, rule, seed, choices, vary, turns, out: output })
             }
             Command::Diff { file, seed } => command::diff(&file, seed),
             Command::Kl { file, rule, seed, state_seed, format } => {

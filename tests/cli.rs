@@ -124,7 +124,7 @@ fn a_closed_pipe_is_no_error() {
 
 #[test]
 fn help_shows_examples() {
-    for command in ["run", "diff", "kl", "graph", "jitter", "trace", "explore", "test"] {
+    for command in ["run", "diff", "kl", "graph", "jitter", "report", "trace", "explore", "test"] {
         let output = overlapsim(&[command, "--help"]);
         assert_eq!(output.status.code(), Some(0));
         assert!(out(&output).contains("overlapsim "), "{command} --help has an example");
@@ -281,6 +281,13 @@ const MISTAKES: &[(&[&str], &str, &str)] = &[
     (&["graph", "one.ron", "--rule", "all"], "error: a graph is of one run", "help: name one rule, not `all`"),
     (&["graph", "one.ron", "--around", "9"], "error: there is no finding 9", "help: the run has 1 finding: --around 1"),
     (&["graph", "one.ron", "--around", "-1"], "no number of a finding", "help: give the number that stands before it"),
+    (
+        &["report", "one.ron", "-o", "-"],
+        "error: a page is not written to standard output",
+        "help: give the path of a file",
+    ),
+    (&["report", "one.ron", "-o", "one.ron"], "would be written over itself", "help: give another path to -o"),
+    (&["report", "one.ron", "-o", "p.html", "--turns", "70..80"], "no turn from 70 to 80", "help: the run has 8 turns"),
     (&["run", "one.ron", "--format", "jsno"], "invalid value 'jsno'", "tip: a similar value exists: 'json'"),
     (&["run", "one.ron", "--seed", "-1"], "no whole number from 0", "help: give one such as 7"),
     (&["run", "one.ron", "--timeline", "--turns", "4..3"], "comes after the last", "help: give one turn such as 3"),

@@ -23,6 +23,11 @@ pub(super) const RUN: &str = "Examples:
   overlapsim run scenarios/natural-jitter.ron --seed 7 --format json
   overlapsim run scenarios/double-fire.ron --skew";
 
+pub(super) const REPORT: &str = "Examples:
+  overlapsim report scenarios/double-fire.ron -o double-fire.html
+  overlapsim report scenarios/double-fire.ron --rule all -o double-fire.html
+  overlapsim report scenarios/natural-jitter.ron --seed 7 --turns 10..40 -o jitter.html";
+
 pub(super) const DIFF: &str = "Examples:
   overlapsim diff scenarios/double-fire.ron";
 

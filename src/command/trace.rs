@@ -38,7 +38,7 @@ pub struct TraceArgs {
 /// # Errors
 /// As [`trace_to_text`], and a file that cannot be written.
 pub fn trace(args: &TraceArgs) -> Result<Exit, Failure> {
-    is_no_other(&args.file, &args.out)?;
+    is_no_other("a trace", &args.file, &args.out)?;
     let (text, said) = trace_to_text(args)?;
     write_file(&args.out, &text)?;
     print(&format!("{}: {said}\n", args.out.display()))?;
@@ -104,10 +104,10 @@ fn too_many(events: u64, at_least: bool, turns: Option<&RangeInclusive<u32>>, ju
 }
 
 /// What is written is a file of its own: neither standard output nor the scenario.
-fn is_no_other(scenario: &Path, out: &Path) -> Result<(), Failure> {
+pub(super) fn is_no_other(what: &str, scenario: &Path, out: &Path) -> Result<(), Failure> {
     if out == Path::new("-") {
         let help = "give the path of a file; ./- is one of that name";
-        return Err(Failure(format!("error: a trace is not written to standard output\nhelp: {help}\n")));
+        return Err(Failure(format!("error: {what} is not written to standard output\nhelp: {help}\n")));
     }
     if let (Ok(read), Ok(written)) = (scenario.canonicalize(), out.canonicalize())
         && read == written

@@ -1,0 +1,145 @@
+//! `report`: replay a scenario under one rule or all, and write a page that shows what happened.
+
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+
+use crate::judge::Judgement;
+use crate::model::{Rule, Vary};
+use crate::numeric::{Gauge, Severity};
+use crate::report::{Page, PageRun, name, page};
+use crate::runner::{self, Keep};
+use crate::scenario::Scenario;
+use crate::scene::Scene;
+
+use super::output::{Choices, Exit, Failure, print, write_file};
+use super::run::{Way, load, reports, rules, run_one};
+use super::trace::is_no_other;
+
+/// Most turns that a page shows.
+const TURNS_MAX: usize = 20_000;
+
+/// What `report` is asked to do.
+#[derive(Clone, Debug)]
+pub struct ReportArgs {
+    /// The scenario file.
+    pub file: PathBuf,
+    /// A rule's name, `all`, or `release`; the scenario's own rule if not given.
+    pub rule: Option<String>,
+    /// The seed of drawn durations; the scenario's own if not given.
+    pub seed: Option<u64>,
+    /// Answers to the questions that the scenario's `vary` opens.
+    pub choices: Option<Choices>,
+    /// What is open to them, in place of the scenario's `vary`.
+    pub vary: Option<Vary>,
+    /// Show these turns only.
+    pub turns: Option<RangeInclusive<u32>>,
+    /// The file to write.
+    pub out: PathBuf,
+}
+
+/// Runs a scenario and writes the page.
+///
+/// # Errors
+/// As [`report_to_html`], and a file that cannot be written.
+pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
+    is_no_other("a page", &args.file, &args.out)?;
+    let (html, said) = report_to_html(args)?;
+    write_file(&args.out, &html)?;
+    print(&format!("{}: {said}\n", args.out.display()))?;
+    Ok(Exit::Good)
+}
+
+/// The page of a scenario, and what is printed of it.
+///
+/// # Errors
+/// A scenario that cannot be read, a rule that does not exist, choices that do not fit, and more turns than a page shows.
+pub fn report_to_html(args: &ReportArgs) -> Result<(String, String), Failure> {
+    let scenario = load(&args.file)?;
+    let source = source(&args.file)?;
+    let rules = rules(&scenario, args.rule.as_deref())?;
+    let choices = args.choices.as_ref().map(|choices| &choices.0[..]);
+    let way = Way { seed: args.seed, choices, vary: args.vary };
+    let path = args.file.to_string_lossy();
+    let (mut outcomes, mut seen) = (Vec::new(), Vec::new());
+    for &rule in &rules {
+        let keep = Keep { boundaries: true, skew: true, ..Keep::default() };
+        let outcome = run_one(&scenario, rule, way, keep)?;
+        seen.push(look(&scenario, rule, (way, args.turns.clone()), &outcome.judgement)?);
+        outcomes.push(outcome);
+    }
+    let first = first(&scenario, &rules);
+    let runs = reports(&scenario, &path, &rules, way, &outcomes);
+    let verdicts = runs.iter().map(|run| format!("{} {}", run.rule, name::verdict(run.judgement.verdict)));
+    let verdicts = verdicts.collect::<Vec<_>>().join(", ");
+    let turns = seen.iter().map(|(scene, _)| scene.turns.len()).max().unwrap_or(0);
+    let runs = runs.into_iter().zip(&seen);
+    let html = page(&Page {
+        about: &scenario.title,
+        source: &source,
+        runs: runs.map(|(run, (scene, severity))| PageRun { run, scene, severity: severity.as_ref() }).collect(),
+        first,
+        turns: args.turns.as_ref().map(|turns| (*turns.start(), *turns.end())),
+    });
+    let plural = if turns == 1 { "" } else { "s" };
+    let said = format!("{} kB, {turns} turn{plural}; {verdicts}", html.len().div_ceil(1000));
+    Ok((html, said))
+}
+
+/// Runs it again to see what happens, and once more for the numbers if the engine has a numeric state.
+fn look(
+    scenario: &Scenario,
+    rule: &dyn Rule,
+    (way, turns): (Way<'_>, Option<RangeInclusive<u32>>),
+    judgement: &Judgement,
+) -> Result<(Scene, Option<Severity>), Failure> {
+    let shown = turns.as_ref().map_or(u64::from(judgement.turns), |turns| {
+        u64::from(judgement.turns).min(u64::from(turns.end() - turns.start()) + 1)
+    });
+    if shown > TURNS_MAX as u64 {
+        return Err(too_long(shown, turns.as_ref().map_or(0, |turns| *turns.start())));
+    }
+    let open = way.open(scenario);
+    let asked = turns.clone();
+    let scene = runner::scene(&scenario.setup, rule, &mut way.chooser(scenario, &open), turns, judgement);
+    if let Some(asked) = asked
+        && scene.turns.is_empty()
+    {
+        return Err(no_turns(&asked, judgement));
+    }
+    let severity = scenario.setup.engine.state.map(|ssm| {
+        let mut gauge = Gauge::new(ssm, scenario.setup.engine.mamba_chunk);
+        runner::replay(&scenario.setup, rule, &mut way.chooser(scenario, &open), &mut gauge);
+        gauge.finish()
+    });
+    Ok((scene, severity))
+}
+
+/// The rule that is shown first: the scenario's own, or the main subject.
+fn first(scenario: &Scenario, rules: &[&dyn Rule]) -> usize {
+    let name = scenario.rule.as_deref().unwrap_or(runner::DEFAULT_RULE);
+    rules.iter().position(|rule| rule.name() == name).unwrap_or(0)
+}
+
+/// The text of a file that has been read as a scenario.
+fn source(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path).map_err(|error| {
+        Failure(format!("error: cannot read {}: {error}\nhelp: give the path of a scenario file\n", path.display()))
+    })
+}
+
+fn too_long(turns: u64, from: u32) -> Failure {
+    let to = u64::from(from) + 4999;
+    Failure(format!(
+        "error: the run has {turns} turns, more than the {TURNS_MAX} that a page shows\nhelp: show a part of it, as in \
+         --turns {from}..{to}; the findings that `run` prints name their turns\n"
+    ))
+}
+
+fn no_turns(turns: &RangeInclusive<u32>, judgement: &Judgement) -> Failure {
+    Failure(format!(
+        "error: no turn from {} to {} was run\nhelp: the run has {} turns; `run --timeline` shows their numbers\n",
+        turns.start(),
+        turns.end(),
+        judgement.turns
+    ))
+}
