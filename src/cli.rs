@@ -84,7 +84,7 @@ enum Command {
         /// everything if that is nothing]
         #[arg(long, value_name = "NAMES", value_parser = command::vary)]
         vary: Option<Vary>,
-        /// Press these keys, print the screen as text, and end: characters, and <right>, <enter> and the like
+        /// Press these keys, print the screen as text, and end: characters, and names in angle brackets such as `<right>` and `<enter>`
         #[arg(long, value_name = "KEYS", value_parser = command::key_script)]
         script: Option<KeyScript>,
         /// With --script: columns and rows of the screen

@@ -51,7 +51,8 @@ fn run(line: &str, folder: &Path) -> Output {
     let home = folder.join("home").to_str().unwrap().to_string();
     let line = line.split(" > ").next().unwrap().split(" | ").next().unwrap();
     // There is no terminal here: no keys do instead of a person.
-    let no_keys = if line.starts_with("overlapsim explore ") && !line.contains("--script") { " --script g" } else { "" };
+    let no_keys =
+        if line.starts_with("overlapsim explore ") && !line.contains("--script") { " --script g" } else { "" };
     let line = format!("{line}{no_keys}");
     let mut words = line.split(' ').map(|word| word.replacen('~', &home, 1));
     assert_eq!(words.next().as_deref(), Some("overlapsim"), "{line}");

@@ -63,14 +63,14 @@ fn steps_lead_to_the_end_and_back() {
         let scenario = load(&file);
         let mut session = session(&scenario, "mask-lookahead", Open::default());
         for unit in [Unit::Turn, Unit::Phase, Unit::Result] {
-            session.to_start();
+            session.seek_start();
             let mut seen = vec![(session.position(), shot(&session))];
             while session.forward(unit) {
                 assert!(session.position() > seen.last().expect("there is one").0, "{}: {unit:?}", file.display());
                 seen.push((session.position(), shot(&session)));
             }
             let last = seen.last().expect("there is one").0;
-            session.to_end();
+            session.seek_end();
             // After the last row there may be more of its turn.
             assert!(session.position() == last || unit == Unit::Result, "{}: {unit:?}", file.display());
             session.seek(last);
@@ -195,19 +195,19 @@ fn jumps_go_to_each_boundary_and_finding_once() {
             let mut session = session(&scenario, rule, Open::default());
             let name = format!("{} under {rule}", file.display());
             let mut boundaries = 0;
-            while session.to_boundary(true, |_| true) {
+            while session.seek_boundary(true, |_| true) {
                 boundaries += 1;
                 assert_eq!(session.boundaries().0.len(), boundaries, "{name}");
             }
             assert_eq!(boundaries, session.judgement().boundaries.len(), "{name}");
             let mut back = 0;
-            while session.to_boundary(false, |_| true) {
+            while session.seek_boundary(false, |_| true) {
                 back += 1;
             }
             assert!(back + 1 >= boundaries, "{name}: {back} of {boundaries} on the way back");
-            session.to_start();
+            session.seek_start();
             let mut findings = 0;
-            while session.to_finding(true) {
+            while session.seek_finding(true) {
                 assert!(session.findings().len() > findings, "{name}");
                 findings = session.findings().len();
             }

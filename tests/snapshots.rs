@@ -26,7 +26,17 @@ fn compare(name: &str, text: &str) {
 
 fn run(file: &Path, rule: &str, timeline: bool, skew: bool) -> String {
     let (file, rule) = (file.to_path_buf(), Some(rule.into()));
-    let args = RunArgs { file, rule, seed: None, format: Format::Text, timeline, turns: None, skew, choices: None };
+    let args = RunArgs {
+        file,
+        rule,
+        seed: None,
+        format: Format::Text,
+        timeline,
+        turns: None,
+        skew,
+        choices: None,
+        vary: None,
+    };
     run_to_text(&args).expect("every scenario can be read").0
 }
 

@@ -2,7 +2,7 @@
 //! what whom had written.
 //!
 //! Owns the shapes that renderers draw, and the sinks that fill them. Refuses to judge: what a slot holds and what a decision
-//! is worth it asks of the [`Judge`](crate::judge::Judge).
+//! is worth it asks of the [`Judge`].
 
 mod board;
 mod painter;

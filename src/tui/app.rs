@@ -136,20 +136,22 @@ impl<'a> App<'a> {
             Key::Up | Key::Char('k') => self.go("the start", |session| session.back(Unit::Turn)),
             Key::Char(']') => self.go("the end", |session| session.forward(Unit::Result)),
             Key::Char('[') => self.go("the start", |session| session.back(Unit::Result)),
-            Key::Char('b') => self.go("no boundary further on", |session| session.to_boundary(true, |_| true)),
-            Key::Char('B') => self.go("no boundary further back", |session| session.to_boundary(false, |_| true)),
-            Key::Char('d') => self.go("no decision further on differs", |session| session.to_boundary(true, wrong)),
-            Key::Char('D') => self.go("no decision further back differs", |session| session.to_boundary(false, wrong)),
-            Key::Char('f') => self.go("no finding further on", |session| session.to_finding(true)),
-            Key::Char('F') => self.go("no finding further back", |session| session.to_finding(false)),
-            Key::Char('o') => self.go("no open choice further on", |session| session.to_question(true)),
-            Key::Char('O') => self.go("no open choice further back", |session| session.to_question(false)),
+            Key::Char('b') => self.go("no boundary further on", |session| session.seek_boundary(true, |_| true)),
+            Key::Char('B') => self.go("no boundary further back", |session| session.seek_boundary(false, |_| true)),
+            Key::Char('d') => self.go("no decision further on differs", |session| session.seek_boundary(true, wrong)),
+            Key::Char('D') => {
+                self.go("no decision further back differs", |session| session.seek_boundary(false, wrong))
+            }
+            Key::Char('f') => self.go("no finding further on", |session| session.seek_finding(true)),
+            Key::Char('F') => self.go("no finding further back", |session| session.seek_finding(false)),
+            Key::Char('o') => self.go("no open choice further on", |session| session.seek_question(true)),
+            Key::Char('O') => self.go("no open choice further back", |session| session.seek_question(false)),
             Key::Char('g') => self.go("", |session| {
-                session.to_start();
+                session.seek_start();
                 true
             }),
             Key::Char('G') => self.go("", |session| {
-                session.to_end();
+                session.seek_end();
                 true
             }),
             Key::Char('c') => self.choose(),

@@ -16,7 +16,7 @@ use format::{is_valid, number, word};
 
 fn args(file: &Path, rule: &str) -> TraceArgs {
     let (file, out, rule) = (file.to_path_buf(), PathBuf::new(), Some(rule.to_owned()));
-    TraceArgs { file, out, rule, seed: None, choices: None, turns: None }
+    TraceArgs { file, out, rule, seed: None, choices: None, vary: None, turns: None }
 }
 
 fn events(of: &TraceArgs) -> Vec<Value> {

@@ -85,29 +85,29 @@ impl Session<'_> {
     }
 
     /// Goes to the beginning.
-    pub fn to_start(&mut self) {
+    pub fn seek_start(&mut self) {
         self.seek(Position::default());
     }
 
     /// Goes to the end.
-    pub fn to_end(&mut self) {
+    pub fn seek_end(&mut self) {
         self.seek(Position { turn: usize::MAX, fact: usize::MAX });
     }
 
     /// Goes to the next result at which a boundary was due or fired, or to the one before; those that `fits` only.
-    pub fn to_boundary(&mut self, ahead: bool, fits: impl Fn(&Boundary) -> bool) -> bool {
+    pub fn seek_boundary(&mut self, ahead: bool, fits: impl Fn(&Boundary) -> bool) -> bool {
         let here = self.position();
         let list: Vec<Boundary> = self.judgement().boundaries.iter().filter(|of| fits(of)).copied().collect();
-        self.to_nearest(here, list.len(), ahead, |session, at| {
+        self.seek_nearest(here, list.len(), ahead, |session, at| {
             let of = &list[at];
             session.turn_of(of.turn, |session| session.row_end(of.batch, of.req))
         })
     }
 
     /// Goes to the moment at which the next finding was found, or the one before.
-    pub fn to_finding(&mut self, ahead: bool) -> bool {
+    pub fn seek_finding(&mut self, ahead: bool) -> bool {
         let here = self.position();
-        self.to_nearest(here, self.judgement().findings.len(), ahead, |session, nth| {
+        self.seek_nearest(here, self.judgement().findings.len(), ahead, |session, nth| {
             // What is found when all is over is found at the end.
             let turn = session.found.get(nth).copied().unwrap_or(session.turns() - 1);
             session.seek(Position { turn, fact: 0 });
@@ -116,7 +116,7 @@ impl Session<'_> {
     }
 
     /// Goes to the next turn, or the one before, in which a question was open.
-    pub fn to_question(&mut self, ahead: bool) -> bool {
+    pub fn seek_question(&mut self, ahead: bool) -> bool {
         let here = self.position();
         loop {
             let moved = if ahead { self.forward(Unit::Turn) } else { self.back(Unit::Turn) };
@@ -198,7 +198,7 @@ impl Session<'_> {
                 return self.seek(Position { turn, fact });
             }
         }
-        self.to_end();
+        self.seek_end();
     }
 
     /// Goes to the last stop of the turns down from this one; to the start if there is none.
@@ -210,11 +210,11 @@ impl Session<'_> {
                 return self.seek(Position { turn, fact });
             }
         }
-        self.to_start();
+        self.seek_start();
     }
 
     /// Goes to the nearest of a list in the order of the run that lies after here, or before. Stays if there is none.
-    fn to_nearest(
+    fn seek_nearest(
         &mut self,
         here: Position,
         count: usize,
