@@ -10,7 +10,7 @@ use std::ops::RangeInclusive;
 
 use crate::engine::{Chooser, Seeded};
 use crate::judge::{Judge, Judgement, Options as JudgeOptions};
-use crate::model::{Ended, Every, Features, Machine, Release, Rule, Setup};
+use crate::model::{Ended, Every, Features, Machine, Release, Rule, Setup, World};
 use crate::record::{Fact, Record, ReqId, Sink, Tee, Token};
 use crate::report::{Meter, Skew, Timing};
 use crate::rule::{CommittedLen, CompletedMask, MaskLookahead, Paired, TokenLen};
@@ -77,18 +77,22 @@ pub struct Outcome {
 
 /// Runs `setup` under `rule` with scripted choices and durations drawn by `seed`; `watch` is told of every output.
 pub fn run(setup: &Setup, rule: &dyn Rule, seed: u64, keep: Keep, watch: Option<&mut dyn FnMut()>) -> Outcome {
-    run_with(setup, rule, &mut Seeded::new(seed), keep, watch)
+    run_with_features::<Every>(setup, rule, &mut Seeded::new(seed), keep, watch)
 }
 
 /// Runs `setup` under `rule` with the given chooser.
 pub fn run_with(
     setup: &Setup,
     rule: &dyn Rule,
-    chooser: &mut impl Chooser,
+    mut chooser: &mut dyn Chooser,
     keep: Keep,
     watch: Option<&mut dyn FnMut()>,
 ) -> Outcome {
-    run_with_features::<Every>(setup, rule, chooser, keep, watch)
+    // One machine for all choosers and sinks: one for each would be faster, and takes long to compile.
+    judged(setup, keep, watch, |sink| {
+        let mut sink: &mut dyn Sink = sink;
+        Machine::new(setup, rule, &mut chooser, &mut sink).with_skew(keep.skew).run()
+    })
 }
 
 /// Runs `setup` on a machine that has no more than the features `F`. Outcomes do not depend on `F`; benches do.
@@ -102,11 +106,25 @@ pub fn run_with_features<F: Features>(
     keep: Keep,
     watch: Option<&mut dyn FnMut()>,
 ) -> Outcome {
+    judged(setup, keep, watch, |sink| {
+        Machine::<_, _, F>::with_features(setup, rule, chooser, sink).with_skew(keep.skew).run()
+    })
+}
+
+/// Everybody who is told of a run.
+type Audience<'w> = Tee<Tee<Judge, Meter>, Tee<Option<Record>, Tee<Option<Skew>, Option<Watch<'w>>>>>;
+
+/// What comes of a run that tells its audience what happens.
+fn judged<'w>(
+    setup: &Setup,
+    keep: Keep,
+    watch: Option<&'w mut dyn FnMut()>,
+    run: impl FnOnce(&mut Audience<'w>) -> (Ended, World),
+) -> Outcome {
     let judge = Judge::new(JudgeOptions { page_size: setup.engine.page_size, keep_boundaries: keep.boundaries });
-    let watch = watch.map(Watch);
     let skew = keep.skew.then(Skew::default);
-    let mut sink = Tee(Tee(judge, Meter::new()), Tee(keep.record.then(Record::default), Tee(skew, watch)));
-    let (ended, world) = Machine::<_, _, F>::with_features(setup, rule, chooser, &mut sink).with_skew(keep.skew).run();
+    let mut sink = Tee(Tee(judge, Meter::new()), Tee(keep.record.then(Record::default), Tee(skew, watch.map(Watch))));
+    let (ended, world) = run(&mut sink);
     if ended != Ended::Asserted
         && let Err(broken) = world.tree().check()
     {
@@ -118,8 +136,8 @@ pub fn run_with_features<F: Features>(
 
 /// Runs `setup` again with the same choices, and tells `sink` what happens instead of judging it: what needs the facts of a run
 /// that has been judged gets them here, and nobody has to keep them.
-pub fn replay(setup: &Setup, rule: &dyn Rule, chooser: &mut impl Chooser, sink: &mut impl Sink) {
-    Machine::new(setup, rule, chooser, sink).run();
+pub fn replay(setup: &Setup, rule: &dyn Rule, mut chooser: &mut dyn Chooser, mut sink: &mut dyn Sink) {
+    Machine::new(setup, rule, &mut chooser, &mut sink).run();
 }
 
 /// Runs `setup` again with the same choices, and paints what there is to see of it in these turns; all if not given.
@@ -127,13 +145,14 @@ pub fn replay(setup: &Setup, rule: &dyn Rule, chooser: &mut impl Chooser, sink: 
 pub fn scene(
     setup: &Setup,
     rule: &dyn Rule,
-    chooser: &mut impl Chooser,
+    mut chooser: &mut dyn Chooser,
     turns: Option<RangeInclusive<u32>>,
     judgement: &Judgement,
 ) -> Scene {
     let judge = Judge::new(JudgeOptions { page_size: setup.engine.page_size, keep_boundaries: false });
     let mut painter = Painter::new(Known::new(judge), turns);
-    Machine::new(setup, rule, chooser, &mut painter).with_skew(true).with_witness(true).run();
+    let mut sink: &mut dyn Sink = &mut painter;
+    Machine::new(setup, rule, &mut chooser, &mut sink).with_skew(true).with_witness(true).run();
     painter.finish(judgement)
 }
 

@@ -188,8 +188,12 @@ pub(super) fn run_all(
     let mut progress = Progress::new(&scenario.setup, rules.len());
     let open = way.open(scenario);
     let mut run = |rule: &&dyn Rule| {
-        let mut chooser = way.chooser(scenario, &open);
         let watch: &mut dyn FnMut() = &mut || progress.output();
+        if way.choices.is_none() {
+            let seed = way.seed.unwrap_or(scenario.seed);
+            return Ok(runner::run(&scenario.setup, *rule, seed, keep, Some(watch)));
+        }
+        let mut chooser = way.chooser(scenario, &open);
         let outcome = runner::run_with(&scenario.setup, *rule, &mut chooser, keep, Some(watch));
         match chooser.misfit() {
             Some(misfit) => Err(does_not_fit(scenario, *rule, misfit)),

@@ -36,7 +36,8 @@ pub fn import(segment: &Segment, options: &Options<'_>) -> Result<Imported, Trou
     let Prepared { inputs, mut setup, rule, mut notes } = prepare(segment, options)?;
     let mut switches = Switches { own: Own::new(&inputs), turn: 0, refused: Vec::new(), forced: Vec::new() };
     let mut happened = Happened::default();
-    Machine::new(&setup, rule, &mut switches, &mut happened).run();
+    let (mut chooser, mut sink): (&mut dyn Chooser, &mut dyn Sink) = (&mut switches, &mut happened);
+    Machine::new(&setup, rule, &mut chooser, &mut sink).run();
     let mut events = happened.aborts;
     events.extend(setup.events.iter().filter(|event| !matches!(event, Event::Abort { .. })));
     events.extend(switches.refused.iter().map(|&(turn, req)| Event::FailAlloc { turn, req }));

@@ -205,11 +205,11 @@ struct Beside<'a> {
 impl Beside<'_> {
     /// Runs as long as the listener wants to hear more. Where requests wait for ever, the recorded loop turns on until it
     /// gives up, and so does this.
-    fn run(&self, chooser: &mut impl Chooser, listener: &mut impl Listener) -> Judge {
+    fn run(&self, mut chooser: &mut dyn Chooser, listener: &mut impl Listener) -> Judge {
         let setup = self.setup;
         let judge = Judge::new(JudgeOptions { page_size: setup.engine.page_size, keep_boundaries: false });
         let mut sink = Tee(judge, Teller::new(setup, self.stops, self.patience, listener));
-        let mut machine = Machine::new(setup, self.rule, chooser, &mut sink).with_witness(true);
+        let mut machine = Machine::new(setup, self.rule, &mut chooser, &mut sink).with_witness(true);
         let last = self.patience.min(setup.turns_max);
         let ended = loop {
             let ended = machine.turn();

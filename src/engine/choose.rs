@@ -32,6 +32,20 @@ pub trait Chooser {
     fn duration_ns(&mut self, lo_ns: u64, hi_ns: u64) -> u64;
 }
 
+impl<C: Chooser + ?Sized> Chooser for &mut C {
+    fn choose(&mut self, choice: Choice) -> u32 {
+        (**self).choose(choice)
+    }
+
+    fn is_open(&self, site: &'static str) -> bool {
+        (**self).is_open(site)
+    }
+
+    fn duration_ns(&mut self, lo_ns: u64, hi_ns: u64) -> u64 {
+        (**self).duration_ns(lo_ns, hi_ns)
+    }
+}
+
 /// Gives the scripted answer to every question and the shortest duration.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Scripted;

@@ -8,7 +8,7 @@ use crate::engine::{Chooser, Scripted};
 use crate::model::{
     Accept, Arrive, Cost, Costs, Ended, Engine, Event, Machine, Prompt, RequestSpec, Rule, Setup, Stop,
 };
-use crate::record::{FinishKind, ReqId};
+use crate::record::{FinishKind, ReqId, Sink};
 
 use super::happened::{Happened, Noting};
 use super::prompts::{Prompts, deal_fresh};
@@ -26,11 +26,11 @@ pub type TurnsMax = fn(&[RequestSpec], &[Event]) -> u32;
 /// - while nothing ran, a request waited for some turns that could not be admitted, and then it was aborted or another one
 ///   was seen: likewise;
 /// - the chooser stood at a door that is open to recordings only (slots, admission, rows).
-pub fn concrete(setup: &Setup, rule: &dyn Rule, chooser: &mut impl Chooser, turns_max: TurnsMax) -> Option<Setup> {
+pub fn concrete(setup: &Setup, rule: &dyn Rule, chooser: &mut dyn Chooser, turns_max: TurnsMax) -> Option<Setup> {
     let stops_open = chooser.is_open("stop");
     let mut notes = Noting::new(chooser);
     let mut happened = Happened::default();
-    let (ended, _) = Machine::new(setup, rule, &mut notes, &mut happened).run();
+    let ended = run(setup, rule, &mut notes, &mut happened);
     if happened.seen.is_empty() {
         return None;
     }
@@ -40,9 +40,13 @@ pub fn concrete(setup: &Setup, rule: &dyn Rule, chooser: &mut impl Chooser, turn
     // A request that was seen as soon as another had ended may say so, unless that puts it before others of its turn.
     [true, false].into_iter().map(|after| history.script(&specs, &events, after, ended, turns_max)).find(|script| {
         let mut again = Happened::default();
-        Machine::new(script, rule, &mut Scripted, &mut again).run();
+        run(script, rule, &mut Scripted, &mut again);
         trace::same(&history.happened.facts, &again.facts, |req| history.name(req))
     })
+}
+
+fn run(setup: &Setup, rule: &dyn Rule, mut chooser: &mut dyn Chooser, mut sink: &mut dyn Sink) -> Ended {
+    Machine::new(setup, rule, &mut chooser, &mut sink).run().0
 }
 
 /// A history, and what it was one of.

@@ -7,8 +7,8 @@ use crate::model::Event;
 use crate::record::{Fact, FinishKind, ReqId, Sink, Token};
 
 /// Forwards every question, and notes the answers that facts do not tell.
-pub(super) struct Noting<'a, C> {
-    chooser: &'a mut C,
+pub(super) struct Noting<'a> {
+    chooser: &'a mut dyn Chooser,
     turn: u32,
     /// Second slots that were refused by choice or by script, as events.
     pub refused: Vec<Event>,
@@ -18,13 +18,13 @@ pub(super) struct Noting<'a, C> {
     pub accepted: BTreeMap<ReqId, Vec<u32>>,
 }
 
-impl<'a, C: Chooser> Noting<'a, C> {
-    pub fn new(chooser: &'a mut C) -> Self {
+impl<'a> Noting<'a> {
+    pub fn new(chooser: &'a mut dyn Chooser) -> Self {
         Noting { chooser, turn: 0, refused: Vec::new(), forced: Vec::new(), accepted: BTreeMap::new() }
     }
 }
 
-impl<C: Chooser> Chooser for Noting<'_, C> {
+impl Chooser for Noting<'_> {
     fn choose(&mut self, choice: Choice) -> u32 {
         if choice.site == "turn" {
             self.turn = choice.subject;

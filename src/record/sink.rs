@@ -11,6 +11,16 @@ pub trait Sink {
     fn prompt(&mut self, req: ReqId, tokens: &[Token]);
 }
 
+impl<S: Sink + ?Sized> Sink for &mut S {
+    fn fact(&mut self, fact: Fact) {
+        (**self).fact(fact);
+    }
+
+    fn prompt(&mut self, req: ReqId, tokens: &[Token]) {
+        (**self).prompt(req, tokens);
+    }
+}
+
 /// One entry of a [`Record`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Entry {

@@ -3,10 +3,12 @@
 use crate::engine::Seeded;
 use crate::history::{Pattern, with_pattern};
 use crate::judge::{Judge, Options};
-use crate::model::{Every, Machine, Rule, Setup};
+use crate::model::{Rule, Setup};
 use crate::record::{BatchId, Fact, Nothing, Phase, ReqId, Sink, Tee, Token};
 use crate::report::{JitterRun, Jittered, LastOffer};
 use crate::search::in_order;
+
+use super::replay;
 
 /// What `jitter` is asked to do.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +63,7 @@ pub fn watched(setup: &Setup, rule: &dyn Rule, seed: u64, req: ReqId, (from, len
     let judge = Judge::new(Options { page_size: setup.engine.page_size, keep_boundaries: true });
     let watch = Watch { req, prepared: Vec::new(), processed: None, rows: Vec::new(), finished: false, end: None };
     let mut sink = Tee(judge, watch);
-    Machine::<_, _, Every>::with_features(setup, rule, &mut Seeded::new(seed), &mut sink).run();
+    replay(setup, rule, &mut Seeded::new(seed), &mut sink);
     let Tee(judge, watch) = sink;
     let mut judgement = judge.finish(&setup.names);
     // The rest is nobody's business here, and there may be thousands of runs.

@@ -6,7 +6,7 @@
 mod moves;
 mod person;
 
-use crate::engine::{Open, Seeded};
+use crate::engine::{Chooser, Open, Seeded};
 use crate::judge::{Judge, Judgement, Options as JudgeOptions};
 use crate::model::{Ended, Every, Machine, Rule, Setup, World};
 use crate::record::{Entry, Fact, Record, Sink};
@@ -276,11 +276,12 @@ impl<'a> Session<'a> {
     }
 
     /// Runs one turn, and returns the open questions that it asked.
-    fn take_turn(&self, place: &mut Place, sink: &mut impl Sink) -> Vec<Question> {
+    fn take_turn(&self, place: &mut Place, mut sink: &mut dyn Sink) -> Vec<Question> {
         let world = place.world.take().expect("between two turns it is here");
         let mut person = Person::new(&self.open, &self.answers, place.asked, place.durations.clone());
-        let mut machine = Machine::<_, _, Every>::resume(self.setup, self.rule, &mut person, sink, world);
-        machine = machine.with_skew(true).with_witness(true);
+        let mut chooser: &mut dyn Chooser = &mut person;
+        let machine = Machine::<_, _, Every>::resume(self.setup, self.rule, &mut chooser, &mut sink, world);
+        let mut machine = machine.with_skew(true).with_witness(true);
         place.ended = machine.turn();
         place.world = Some(machine.into_world());
         place.turns += 1;
