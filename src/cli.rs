@@ -2,20 +2,22 @@
 
 mod examples;
 mod pages;
+mod values;
 
 use std::ffi::OsString;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand, ValueEnum as _};
 use clap_complete::Shell;
 
 use crate::command::{
     self, CheckArgs, Choices, Color, ConformArgs, Exit, ExploreArgs, Failure, Format, FuzzArgs, GraphArgs, GraphFormat,
     ImportArgs, JitterArgs, KeyScript, KlArgs, OrderWord, PlanWord, Preset, ReportArgs, RunArgs, ScenarioFormat, Shard,
-    StyleWord, TraceArgs, Vary, hint,
+    StyleWord, TraceArgs, Vary,
 };
+
+use values::{Answers, finding, number, preset, seeds, size, time, turns};
 
 /// Replays any timing of an LLM server's overlap scheduler, and judges which recurrent state it caches under which
 /// prefix length.
@@ -56,14 +58,8 @@ enum Command {
         /// its prepare saw, and how often that changed what the rule did
         #[arg(long)]
         skew: bool,
-        /// Answers to the questions that the scenario's `vary` opens, in the order in which they are asked, as in 0.2.1 (`-`
-        /// for none): where the list ends, the script goes on. Durations are the shortest, as in `check`, unless --seed is
-        /// given
-        #[arg(long, value_name = "LIST", value_parser = command::choices, allow_hyphen_values = true)]
-        choices: Option<Choices>,
-        /// What is open to --choices, in place of the scenario's `vary`: names with commas, as in arrivals,stops, or all
-        #[arg(long, value_name = "NAMES", requires = "choices", value_parser = command::vary)]
-        vary: Option<Vary>,
+        #[command(flatten)]
+        answers: Answers,
     },
     /// Step through a run in the terminal, take other choices, and see what comes of them
     #[command(after_help = examples::EXPLORE)]
@@ -109,12 +105,8 @@ enum Command {
         /// The seed of drawn durations [default: the scenario's own, or 0]
         #[arg(long, value_name = "N", allow_negative_numbers = true)]
         seed: Option<u64>,
-        /// Answers to the questions that the scenario's `vary` opens, as in `run`
-        #[arg(long, value_name = "LIST", value_parser = command::choices, allow_hyphen_values = true)]
-        choices: Option<Choices>,
-        /// What is open to --choices, in place of the scenario's `vary`: names with commas, as in arrivals,stops, or all
-        #[arg(long, value_name = "NAMES", requires = "choices", value_parser = command::vary)]
-        vary: Option<Vary>,
+        #[command(flatten)]
+        answers: Answers,
         /// Show this turn, or these from first to last, only; a page shows at most 20,000
         #[arg(long, value_name = "A..B", value_parser = turns)]
         turns: Option<RangeInclusive<u32>>,
@@ -212,12 +204,8 @@ enum Command {
         /// The seed of drawn durations [default: the scenario's own, or 0]
         #[arg(long, value_name = "N", allow_negative_numbers = true)]
         seed: Option<u64>,
-        /// Answers to the questions that the scenario's `vary` opens, as in `run`
-        #[arg(long, value_name = "LIST", value_parser = command::choices, allow_hyphen_values = true)]
-        choices: Option<Choices>,
-        /// What is open to --choices, as in `run`
-        #[arg(long, value_name = "NAMES", requires = "choices", value_parser = command::vary)]
-        vary: Option<Vary>,
+        #[command(flatten)]
+        answers: Answers,
         /// Write this turn, or these from first to last, only
         #[arg(long, value_name = "A..B", value_parser = turns)]
         turns: Option<RangeInclusive<u32>>,
@@ -365,54 +353,6 @@ enum Command {
     },
 }
 
-/// `A..B`, both included, or a single turn.
-fn turns(text: &str) -> Result<RangeInclusive<u32>, String> {
-    let help = "give one turn such as 3, or the first and the last as in 3..4";
-    let number =
-        |text: &str| text.parse::<u32>().map_err(|_| hint(&format!("`{text}` is not the number of a turn"), help));
-    let (from, to) = text.split_once("..").unwrap_or((text, text));
-    let (from, to) = (number(from)?, number(to.strip_prefix('=').unwrap_or(to))?);
-    if from <= to { Ok(from..=to) } else { Err(hint("the first turn comes after the last", help)) }
-}
-
-/// A whole number from 0.
-fn number(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| hint("this is no whole number from 0 to 18446744073709551615", "give one such as 7"))
-}
-
-/// The number of a finding.
-fn finding(text: &str) -> Result<usize, String> {
-    let help = "give the number that stands before it in what `run` prints, such as 1";
-    text.parse().map_err(|_| hint("this is no number of a finding", help))
-}
-
-/// `A..B`, B not included.
-fn seeds(text: &str) -> Result<(u64, u64), String> {
-    let help = "give the first seed and the end, which is not run, as in 0..1000";
-    let number = |text: &str| text.parse::<u64>().map_err(|_| hint(&format!("`{text}` is not a seed"), help));
-    let (from, to) = text.split_once("..").ok_or_else(|| hint("this is one number", help))?;
-    let (from, to) = (number(from)?, number(to)?);
-    if from < to { Ok((from, to)) } else { Err(hint("there is no seed in it", help)) }
-}
-
-/// `80x24`.
-fn size(text: &str) -> Result<(u16, u16), String> {
-    let number = |text: &str| text.parse::<u16>().ok().filter(|number| (1..=1000).contains(number));
-    let numbers = text.split_once('x').and_then(|(width, height)| number(width).zip(number(height)));
-    numbers.ok_or_else(|| hint(&format!("`{text}` is no size"), "give columns and rows, 1 to 1000 each, as in 80x24"))
-}
-
-/// A time in nanoseconds.
-fn time(text: &str) -> Result<u64, String> {
-    command::time_ns(text).map_err(|why| hint(&format!("`{text}` {why}"), "give a time such as 30s or 500ms"))
-}
-
-/// The presets, with what each draws.
-fn preset() -> impl TypedValueParser<Value = Preset> {
-    let values = Preset::ALL.map(|preset| PossibleValue::new(preset.name()).help(preset.summary()));
-    PossibleValuesParser::new(values).map(|name| Preset::from_name(&name).expect("only known names are accepted"))
-}
-
 /// The colour that a command line asks for, which may be wrong elsewhere: the first `--color` counts.
 fn asked_color(args: &[OsString]) -> Option<Color> {
     let mut args = args.iter().map(|arg| arg.to_string_lossy()).take_while(|arg| arg != "--");
@@ -445,13 +385,13 @@ impl Cli {
             Command::Run { format: Format::Json, timeline: true, .. } => {
                 Err(Failure("error: --timeline is text\nhelp: leave --format json out, or --timeline\n".to_string()))
             }
-            Command::Run { file, rule, seed, format, timeline, turns, skew, choices, vary } => {
+            Command::Run { file, rule, seed, format, timeline, turns, skew, answers: Answers { choices, vary } } => {
                 command::run(&RunArgs { file, rule, seed, format, timeline, turns, skew, choices, vary })
             }
             Command::Explore { file, rule, seed, choices, vary, script, size, ascii, out } => {
                 command::explore(&ExploreArgs { file, rule, seed, choices, vary, script, size, ascii, out })
             }
-            Command::Report { file, rule, seed, choices, vary, turns, output } => {
+            Command::Report { file, rule, seed, answers: Answers { choices, vary }, turns, output } => {
                 command::report(&ReportArgs { file, rule, seed, choices, vary, turns, out: output })
             }
             Command::Diff { file, seed } => command::diff(&file, seed),
@@ -464,7 +404,7 @@ impl Cli {
             Command::Jitter { file, pattern, all, request, from, rule, output, format } => {
                 command::jitter(&JitterArgs { file, pattern, all, request, from, rule, output, format })
             }
-            Command::Trace { file, output, rule, seed, choices, vary, turns } => {
+            Command::Trace { file, output, rule, seed, answers: Answers { choices, vary }, turns } => {
                 command::trace(&TraceArgs { file, out: output, rule, seed, choices, vary, turns })
             }
             Command::Conform { paths, rule, release, plan, jobs, format } => command::conform(&ConformArgs {

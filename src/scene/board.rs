@@ -2,9 +2,11 @@
 //!
 //! Owns what is shown as it is now. Refuses to keep the past, and to know what a slot holds: that the judge is asked.
 
+mod facts;
+
 use crate::engine::Time;
 use crate::judge::Judge;
-use crate::record::{BatchId, Fact, Fields, FinishKind, Kept, Nothing, Owner, Phase, ReqId, Sink, SlotId, Token};
+use crate::record::{BatchId, Fields, FinishKind, Kept, Owner, Phase, ReqId, SlotId};
 
 use super::Fit;
 
@@ -203,123 +205,5 @@ fn fit(right: Option<bool>, wrong: Fit) -> Fit {
         Some(true) => Fit::Right,
         Some(false) => wrong,
         None => Fit::None,
-    }
-}
-
-impl Sink for Board {
-    fn fact(&mut self, fact: Fact) {
-        match fact {
-            Fact::Turn { turn, at } => (self.turn, self.now, self.phase) = (turn, at, None),
-            Fact::Begin { phase, batch, at } => (self.phase, self.now) = (Some((phase, batch)), at),
-            Fact::End { at } => {
-                if let Some((Phase::Result, Some(batch))) = self.phase {
-                    self.flights.retain(|flight| flight.batch != batch);
-                }
-                (self.phase, self.now) = (None, at);
-            }
-            Fact::Wait { at, .. } | Fact::Done { at } => self.now = at,
-            Fact::Arrive { req, .. } => self.req(req).stage = Stage::Waiting,
-            Fact::Match { req, state_len, .. } => self.req(req).hit = state_len,
-            Fact::Admit { req } => self.req(req).stage = Stage::Prefill,
-            Fact::SlotAlloc { slot, owner, .. } => self.give(slot, Some(owner)),
-            Fact::SlotMove { slot, to, .. } => self.give(slot, Some(to)),
-            Fact::SlotFree { slot, .. } => self.give(slot, None),
-            Fact::PrepareExtend { req, seq_len, kv_committed_len, track, next_track_idx, .. } => {
-                let it = self.req(req);
-                (it.k, it.fields.kv_committed_len, it.fields.next_track_idx) =
-                    (seq_len, kv_committed_len, next_track_idx);
-                if let Some((_, label)) = track {
-                    it.fields.last_track_seqlen = Some(label);
-                }
-            }
-            Fact::PrepareDecode { req, k, decode_batch_idx, kv_committed_len, next_track_idx, .. } => {
-                let it = self.req(req);
-                (it.stage, it.k, it.decode_batch_idx) = (Stage::Decode, k, decode_batch_idx);
-                (it.fields.kv_committed_len, it.fields.next_track_idx) = (kv_committed_len, next_track_idx);
-            }
-            Fact::Launch { batch, start, end, .. } => {
-                self.flights.push(Flight { batch, start, end });
-                self.launch = Some((batch, end));
-            }
-            Fact::Clear { slot, .. } | Fact::CopyState { to: slot, .. } => self.write(slot),
-            Fact::Extend { slot, track, .. } => {
-                self.write(slot);
-                if let Some((slot, _)) = track {
-                    self.write(slot);
-                }
-            }
-            Fact::Step { slot, track, .. } => {
-                self.write(slot);
-                if let Some(slot) = track {
-                    self.write(slot);
-                }
-            }
-            Fact::Verify { req, slot, to, track, .. } => {
-                self.req(req).k = to;
-                self.write(slot);
-                if let Some((slot, _)) = track {
-                    self.write(slot);
-                }
-            }
-            Fact::Output { req, outputs, at, .. } => {
-                self.now = at;
-                self.req(req).outputs = outputs;
-            }
-            Fact::Finish { req, kind, outputs } => {
-                let it = self.req(req);
-                (it.stage, it.finish, it.outputs) = (Stage::Finished, Some(kind), outputs);
-            }
-            Fact::Row { req, lookahead, kv_committed_len, .. } => {
-                let it = self.req(req);
-                (it.lookahead, it.fields.kv_committed_len) = (Some(lookahead), kv_committed_len);
-            }
-            Fact::Fields { req, fields } => self.req(req).fields = fields,
-            Fact::Decision { req, after, .. } => {
-                let it = self.req(req);
-                (it.fields.last_track_seqlen, it.fields.kept) = (after.label, after.slot);
-            }
-            Fact::Flip { req, next_track_idx, .. } => self.req(req).fields.next_track_idx = Some(next_track_idx),
-            Fact::Donate { req, key_len, slot, how, .. } => {
-                if !how.existed {
-                    self.held(slot).cached = Some(key_len);
-                }
-                self.forget(req);
-            }
-            Fact::NoDonate { req, why, .. } => match why {
-                Nothing::NoSlot | Nothing::Declined | Nothing::Aborted | Nothing::Retracted => self.forget(req),
-                Nothing::NoCheckpoint => {}
-            },
-            Fact::Retract { req, .. } => {
-                self.forget(req);
-                let it = self.req(req);
-                (it.stage, it.retracted) = (Stage::Waiting, it.retracted + 1);
-            }
-            Fact::SlotRefused { .. }
-            | Fact::Hit { .. }
-            | Fact::PageAlloc { .. }
-            | Fact::PageMove { .. }
-            | Fact::PageFree { .. }
-            | Fact::Lock { .. }
-            | Fact::Unlock { .. }
-            | Fact::HostMasks { .. }
-            | Fact::MasksDropped { .. }
-            | Fact::Mix { .. }
-            | Fact::Sampled { .. }
-            | Fact::MiddleChunk { .. }
-            | Fact::Skip { .. }
-            | Fact::Arrays { .. }
-            | Fact::Read { .. }
-            | Fact::TrackRefused { .. }
-            | Fact::Assert { .. }
-            | Fact::PinMissed { .. }
-            | Fact::PinEnded { .. }
-            | Fact::Abort { .. }
-            | Fact::EventUnused { .. }
-            | Fact::Bound { .. } => {}
-        }
-    }
-
-    fn prompt(&mut self, req: ReqId, tokens: &[Token]) {
-        self.req(req).prompt_len = tokens.len() as u32;
     }
 }

@@ -2,11 +2,13 @@
 //!
 //! Owns which fact stands for what. What a slot holds and what a decision is worth it asks of the judge that it feeds.
 
+mod facts;
+
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use crate::judge::{Class, Judgement};
-use crate::record::{BatchId, Check, Fact, Field, Mode, Owner, Phase, ReqId, Sink, SlotId, Token};
+use crate::record::{BatchId, Check, Mode, Owner, Phase, ReqId, SlotId};
 
 use super::reads::Reads;
 use super::{Donation, Known, Lane, Life, ReqNow, Scene, Segment, SlotNow, Span, Stage, Step, TurnAt, Work};
@@ -241,157 +243,5 @@ impl Painter {
         if let Some(it) = self.known.board.reqs().get(req.index()) {
             self.touched.extend(it.track.into_iter().flatten());
         }
-    }
-}
-
-impl Sink for Painter {
-    fn fact(&mut self, fact: Fact) {
-        if let Fact::Turn { turn, at } = fact {
-            self.begin_turn(turn, at.ns());
-        }
-        self.known.fact(fact);
-        let cpu = self.cpu;
-        match fact {
-            Fact::Begin { phase, batch, at } => {
-                self.cpu = self.span(Lane::Cpu, Work::Phase(phase), batch, at.ns(), at.ns());
-            }
-            Fact::End { at } => {
-                self.close_cpu(at.ns());
-                let arrows = self.reads.close();
-                if self.painting {
-                    self.scene.arrows.extend(arrows);
-                }
-            }
-            Fact::Wait { batch, at } => self.wait(batch, at.ns()),
-            Fact::Arrive { req, at, .. } => {
-                let turn = self.known.board.turn;
-                let life = self.life(req);
-                (life.arrived_ns, life.seen) = (Some(at.ns()), Some(turn));
-            }
-            Fact::SlotAlloc { slot, owner, .. } | Fact::SlotMove { slot, to: owner, .. } => {
-                self.touched.push(slot);
-                if let Owner::Track(req, _) = owner {
-                    self.reads.write(req, Field::TrackSlots, cpu);
-                }
-            }
-            Fact::SlotFree { slot, owner, .. } => {
-                self.touched.push(slot);
-                if let Owner::Track(req, _) = owner {
-                    self.reads.write(req, Field::TrackSlots, cpu);
-                }
-            }
-            Fact::PrepareExtend { batch, req, prefix_len, seq_len, kv_committed_len, .. } => {
-                self.prepare(batch, req, (Mode::Extend, prefix_len, seq_len, kv_committed_len));
-                self.touch_kept(req);
-            }
-            Fact::PrepareDecode { batch, req, k, kv_committed_len, .. } => {
-                self.prepare(batch, req, (Mode::Decode, k.saturating_sub(1), k, kv_committed_len));
-                self.reads.write(req, Field::DecodeBatchIdx, cpu);
-                self.touch_kept(req);
-            }
-            Fact::Mix { batch, decode, .. } => self.mix(batch, decode),
-            Fact::Launch { batch, mode, rows, start, end, copied } => {
-                self.forward = self.span(Lane::Forward, Work::Forward(mode), Some(batch), start.ns(), end.ns());
-                self.span(Lane::Copy, Work::ResultCopy, Some(batch), end.ns(), copied.ns());
-                if let Some(turn) = self.scene.turns.last_mut().filter(|_| self.painting) {
-                    turn.rows += rows;
-                }
-            }
-            Fact::Clear { slot, .. } | Fact::CopyState { to: slot, .. } => self.touched.push(slot),
-            Fact::Extend { batch, req, slot, track, .. } => {
-                self.touched.extend([Some(slot), track.map(|track| track.0)].into_iter().flatten());
-                self.effect(batch, req, track);
-            }
-            Fact::Step { batch, req, slot, k, track } => {
-                self.touched.extend([Some(slot), track].into_iter().flatten());
-                self.effect(batch, req, track.map(|slot| (slot, k)));
-            }
-            Fact::Verify { batch, req, slot, from, to, track, .. } => {
-                self.touched.extend([Some(slot), track.map(|track| track.0)].into_iter().flatten());
-                self.effect(batch, req, track);
-                if let Some(step) = self.step(batch, req) {
-                    (step.mode, step.from, step.k) = (Mode::Verify, from, to);
-                }
-            }
-            Fact::MiddleChunk { batch, req } => {
-                self.result(batch, req);
-            }
-            Fact::Skip { batch, req } => {
-                if let Some(step) = self.result(batch, req) {
-                    step.skipped = true;
-                }
-            }
-            Fact::Output { batch, req, outputs, .. } => {
-                if let Some(step) = self.result(batch, req) {
-                    step.outputs = Some(outputs);
-                }
-                self.reads.write(req, Field::OutputIds, cpu);
-            }
-            Fact::Finish { req, .. } => {
-                let now_ns = self.known.board.now.ns();
-                self.life(req).finished_ns = Some(now_ns);
-                self.reads.write(req, Field::OutputIds, cpu);
-            }
-            Fact::Row { batch, req, lookahead, kv_committed_len, check } => {
-                if let Some(step) = self.result(batch, req) {
-                    (step.lookahead, step.check) = (Some(lookahead), check);
-                    step.committed_at_result = Some(kv_committed_len);
-                }
-            }
-            Fact::Fields { req, fields } => {
-                self.reads.fields(req, fields, cpu);
-                self.touch_kept(req);
-            }
-            Fact::Read { req, field, newer, changed, .. } => {
-                if let Some(to) = cpu {
-                    self.reads.read(req, field, to, newer, changed);
-                }
-            }
-            Fact::Decision { batch, req, after, .. } => {
-                if let Some(step) = self.result(batch, req) {
-                    step.fired = Some((after.label, after.slot));
-                }
-                self.touch_kept(req);
-            }
-            Fact::Flip { req, .. } => self.touch_kept(req),
-            Fact::Donate { req, label, key_len, slot, how } => {
-                if let Some(span) = cpu {
-                    let (finished, existed) = (how.finished, how.existed);
-                    self.donate(Donation { req, label, key_len, slot, span, finished, existed });
-                }
-                self.reads.clear_label(req, cpu);
-                self.touched.push(slot);
-                self.touch_kept(req);
-            }
-            Fact::NoDonate { req, .. } => self.touch_kept(req),
-            Fact::Turn { .. }
-            | Fact::Match { .. }
-            | Fact::Hit { .. }
-            | Fact::Admit { .. }
-            | Fact::SlotRefused { .. }
-            | Fact::PageAlloc { .. }
-            | Fact::PageMove { .. }
-            | Fact::PageFree { .. }
-            | Fact::Lock { .. }
-            | Fact::Unlock { .. }
-            | Fact::HostMasks { .. }
-            | Fact::MasksDropped { .. }
-            | Fact::Sampled { .. }
-            | Fact::Arrays { .. }
-            | Fact::TrackRefused { .. }
-            | Fact::Retract { .. }
-            | Fact::Assert { .. }
-            | Fact::PinMissed { .. }
-            | Fact::PinEnded { .. }
-            | Fact::Abort { .. }
-            | Fact::EventUnused { .. }
-            | Fact::Bound { .. }
-            | Fact::Done { .. } => {}
-        }
-        self.look();
-    }
-
-    fn prompt(&mut self, req: ReqId, tokens: &[Token]) {
-        self.known.prompt(req, tokens);
     }
 }

@@ -1,0 +1,68 @@
+//! Values of options: how each is read, and what is said of one that is wrong; options that several commands have.
+
+use std::ops::RangeInclusive;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+use crate::command::{self, Choices, Preset, Vary, hint};
+
+/// Answers to what is open in a run.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Answers {
+    /// Answers to the questions that the scenario's `vary` opens, in the order in which they are asked, as in 0.2.1 (`-`
+    /// for none): where the list ends, the script goes on. Durations are the shortest, as in `check`, unless --seed is
+    /// given
+    #[arg(long, value_name = "LIST", value_parser = command::choices, allow_hyphen_values = true)]
+    pub(super) choices: Option<Choices>,
+    /// What is open to --choices, in place of the scenario's `vary`: names with commas, as in arrivals,stops, or all
+    #[arg(long, value_name = "NAMES", requires = "choices", value_parser = command::vary)]
+    pub(super) vary: Option<Vary>,
+}
+
+/// `A..B`, both included, or a single turn.
+pub(super) fn turns(text: &str) -> Result<RangeInclusive<u32>, String> {
+    let help = "give one turn such as 3, or the first and the last as in 3..4";
+    let number =
+        |text: &str| text.parse::<u32>().map_err(|_| hint(&format!("`{text}` is not the number of a turn"), help));
+    let (from, to) = text.split_once("..").unwrap_or((text, text));
+    let (from, to) = (number(from)?, number(to.strip_prefix('=').unwrap_or(to))?);
+    if from <= to { Ok(from..=to) } else { Err(hint("the first turn comes after the last", help)) }
+}
+
+/// A whole number from 0.
+pub(super) fn number(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| hint("this is no whole number from 0 to 18446744073709551615", "give one such as 7"))
+}
+
+/// The number of a finding.
+pub(super) fn finding(text: &str) -> Result<usize, String> {
+    let help = "give the number that stands before it in what `run` prints, such as 1";
+    text.parse().map_err(|_| hint("this is no number of a finding", help))
+}
+
+/// `A..B`, B not included.
+pub(super) fn seeds(text: &str) -> Result<(u64, u64), String> {
+    let help = "give the first seed and the end, which is not run, as in 0..1000";
+    let number = |text: &str| text.parse::<u64>().map_err(|_| hint(&format!("`{text}` is not a seed"), help));
+    let (from, to) = text.split_once("..").ok_or_else(|| hint("this is one number", help))?;
+    let (from, to) = (number(from)?, number(to)?);
+    if from < to { Ok((from, to)) } else { Err(hint("there is no seed in it", help)) }
+}
+
+/// `80x24`.
+pub(super) fn size(text: &str) -> Result<(u16, u16), String> {
+    let number = |text: &str| text.parse::<u16>().ok().filter(|number| (1..=1000).contains(number));
+    let numbers = text.split_once('x').and_then(|(width, height)| number(width).zip(number(height)));
+    numbers.ok_or_else(|| hint(&format!("`{text}` is no size"), "give columns and rows, 1 to 1000 each, as in 80x24"))
+}
+
+/// A time in nanoseconds.
+pub(super) fn time(text: &str) -> Result<u64, String> {
+    command::time_ns(text).map_err(|why| hint(&format!("`{text}` {why}"), "give a time such as 30s or 500ms"))
+}
+
+/// The presets, with what each draws.
+pub(super) fn preset() -> impl TypedValueParser<Value = Preset> {
+    let values = Preset::ALL.map(|preset| PossibleValue::new(preset.name()).help(preset.summary()));
+    PossibleValuesParser::new(values).map(|name| Preset::from_name(&name).expect("only known names are accepted"))
+}
