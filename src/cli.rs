@@ -153,6 +153,8 @@ enum Command {
         /// The seed of drawn durations [default: the scenario's own, or 0]
         #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number)]
         seed: Option<u64>,
+        #[command(flatten)]
+        answers: Answers,
         /// Draw only what is nearest to this finding, by its number in `run` (at most 40 nodes)
         #[arg(long, value_name = "FINDING", allow_negative_numbers = true, value_parser = finding)]
         around: Option<usize>,
@@ -398,8 +400,8 @@ impl Cli {
             Command::Kl { file, rule, seed, state_seed, format } => {
                 command::kl(&KlArgs { file, rule, seed, state_seed, format })
             }
-            Command::Graph { file, rule, seed, around, format } => {
-                command::graph(&GraphArgs { file, rule, seed, around, format })
+            Command::Graph { file, rule, seed, answers: Answers { choices, vary }, around, format } => {
+                command::graph(&GraphArgs { file, rule, seed, choices, vary, around, format })
             }
             Command::Jitter { file, pattern, all, request, from, rule, output, format } => {
                 command::jitter(&JitterArgs { file, pattern, all, request, from, rule, output, format })

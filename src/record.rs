@@ -13,8 +13,8 @@ mod state;
 
 pub use canon::{Canon, Names, fingerprint};
 pub use fact::{
-    AssertKind, Check, Donated, Fact, Field, Fields, FinishKind, Kept, Mode, Nothing, Owner, Phase, Place, RowArrays,
-    Stream,
+    AssertKind, Check, Donated, Fact, Field, Fields, FinishKind, Kept, Mode, Nothing, Offered, Owner, Phase, Place,
+    RowArrays, Stream,
 };
 pub use ids::{BatchId, PageId, ReqId, SlotId, Token};
 pub use short::Short;

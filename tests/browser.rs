@@ -25,7 +25,8 @@ fn work() -> PathBuf {
 fn start(name: &str) -> Option<Browser> {
     let browser = Browser::start(&work(), name);
     if browser.is_none() {
-        eprintln!("skipped: there is no chromium on this machine");
+        // Past the test harness, which keeps what a passing test prints.
+        let _ = std::io::Write::write_all(&mut std::io::stderr(), b"skipped: there is no chromium on this machine\n");
     }
     browser
 }
@@ -187,7 +188,7 @@ fn findings_tell_how_it_came_to_that() {
     let replay = browser.text("#panel .replay code");
     assert_eq!(replay, "overlapsim run scenarios/double-fire.ron --rule mask-lookahead --timeline");
     browser.click("#panel .copy");
-    assert!(["copied", "select it", "copy"].contains(&browser.text("#panel .copy").as_str()));
+    assert!(["copied", "select it"].contains(&browser.text("#panel .copy").as_str()));
     browser.open(&write("scenarios/natural-jitter.ron", None));
     let whole = brush(&mut browser);
     browser.key("n");

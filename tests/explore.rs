@@ -51,6 +51,8 @@ fn screens() {
         insta::assert_snapshot!("explore_help", screen(fire, "?", &[]));
         insta::assert_snapshot!("explore_zoom_ascii", screen(fire, "fz", &["--ascii"]));
         insta::assert_snapshot!("explore_wide", screen("scenarios/retraction.ron", "fjj", &["--size", "140x50"]));
+        let long = "scenarios/findings/committed-len-extra-buffer-lazy-aliased.ron";
+        insta::assert_snapshot!("explore_long_name", screen(long, "f", &[]));
         insta::assert_snapshot!("explore_tiny", screen(fire, "f", &["--size", "40x10"]));
     });
 }
@@ -163,7 +165,8 @@ fn without_a_terminal_it_says_so() {
 
 #[test]
 fn mistakes_are_told() {
-    let cases: [(&[&str], &str); 6] = [
+    let cases: [(&[&str], &str); 7] = [
+        (&["--choices", "9.9.9"], "choice 1 is 9, which does not fit"),
         (&["--script", "<nowhere>"], "there is no key <nowhere>"),
         (&["--script", "", "--size", "80"], "is no size"),
         (&["--size", "80x24"], "--script"),
@@ -182,4 +185,46 @@ fn mistakes_are_told() {
         assert_eq!(output.status.code(), Some(2), "{args:?}");
         assert!(error.contains(said), "{args:?}: {error}");
     }
+}
+
+/// In a terminal of its own: the keys arrive, and everything is as it was after Ctrl-C.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_terminal_is_as_it_was_after_ctrl_c() {
+    use std::io::{Read as _, Write as _};
+    if Command::new("script").arg("--version").output().is_err() {
+        let _ =
+            std::io::Write::write_all(&mut std::io::stderr(), b"skipped: there is no `script` to make a terminal\n");
+        return;
+    }
+    let line = format!(
+        "stty cols 80 rows 24; {} explore scenarios/double-fire.ron; echo code $?; stty -a",
+        env!("CARGO_BIN_EXE_overlapsim")
+    );
+    let mut command = Command::new("script");
+    let command = command.args(["-qec", &line, "/dev/null"]).current_dir(ROOT).env("TERM", "xterm");
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("script runs");
+    let mut keys = child.stdin.take().expect("a pipe");
+    let mut shown = child.stdout.take().expect("a pipe");
+    let mut text = Vec::new();
+    let mut until = |word: &str, text: &mut Vec<u8>| {
+        let mut buffer = [0; 4096];
+        while !String::from_utf8_lossy(text).contains(word) {
+            let read = shown.read(&mut buffer).expect("the terminal can be read");
+            assert!(read > 0, "{word} is not shown: {}", String::from_utf8_lossy(text));
+            text.extend_from_slice(&buffer[..read]);
+        }
+    };
+    until("quit", &mut text);
+    keys.write_all(b"f").expect("a key");
+    until("nobody", &mut text);
+    keys.write_all(b"\x03").expect("a key");
+    until("iexten", &mut text);
+    drop(keys);
+    child.wait().expect("it ends");
+    let text = String::from_utf8_lossy(&text);
+    let (before, after) = text.split_once("\x1b[?1049l").expect("the other screen is left");
+    assert!(before.contains("\x1b[?1049h"), "{before}");
+    assert!(after.contains("code 0") && after.contains(" icanon") && after.contains(" echo "), "{after}");
 }

@@ -38,7 +38,7 @@ fn load(name: &str) -> Setup {
 }
 
 fn text(name: &str, around: Option<usize>, format: GraphFormat) -> String {
-    let args = GraphArgs { file: path(name), rule: None, seed: None, around, format };
+    let args = GraphArgs { file: path(name), rule: None, seed: None, choices: None, vary: None, around, format };
     graph_to_text(&args).unwrap()
 }
 
@@ -261,7 +261,15 @@ fn a_cut_is_what_is_nearest_and_bounded() {
 fn mistakes_are_told_with_a_remedy() {
     let ask = |name: &str, rule: Option<&str>, around| {
         let rule = rule.map(str::to_string);
-        graph_to_text(&GraphArgs { file: path(name), rule, seed: None, around, format: GraphFormat::Dot })
+        graph_to_text(&GraphArgs {
+            file: path(name),
+            rule,
+            seed: None,
+            choices: None,
+            vary: None,
+            around,
+            format: GraphFormat::Dot,
+        })
     };
     let told = |name, rule, around| ask(name, rule, around).unwrap_err().0;
     assert!(told("torn-hit-copy", Some("all"), None).contains("help: name one rule"));

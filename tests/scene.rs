@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use overlapsim::engine::Seeded;
-use overlapsim::judge::{Judgement, Kind};
-use overlapsim::record::Mode;
+use overlapsim::judge::{Judge, Judgement, Kind, Options};
+use overlapsim::model::Machine;
+use overlapsim::record::{Fact, Fields, Mode, Owner, ReqId, Sink, Token};
 use overlapsim::runner::{self, Keep};
 use overlapsim::scenario::{self, Scenario};
-use overlapsim::scene::{Fit, Lane, Scene, Work};
+use overlapsim::scene::{Fit, Known, Lane, Scene, Stage, Work};
 
 /// Every scenario that runs within a blink, with its scene and judgement under every rule.
 fn each(mut look: impl FnMut(&str, &Scenario, &Scene, &Judgement)) {
@@ -116,6 +117,15 @@ fn a_slot_is_red_where_the_judge_found_its_state_wrong() {
             let cached = scene.donations.iter().any(|of| of.slot == slot && !of.existed);
             assert!(!cached || red(slot), "{name}: {slot} is not red for {finding:?}");
         }
+        for donation in scene.donations.iter().filter(|of| !of.existed) {
+            // What the tree holds from then on is what was donated, right or wrong.
+            let at = scene.spans[donation.span].end_ns;
+            let held =
+                |it: &&overlapsim::scene::Segment| it.slot == donation.slot && it.label == Some(donation.key_len);
+            let after = scene.segments.iter().filter(held).find(|it| it.end_ns >= at && it.fit != Fit::Exposed);
+            let red = after.is_some_and(|it| it.fit == Fit::Wrong);
+            assert!(after.is_none() || donation.right != red, "{name}: {donation:?} {after:?}");
+        }
         let wrong = scene.segments.iter().filter(|it| it.fit == Fit::Wrong).count();
         let clean = judgement.findings.iter().all(|finding| finding.kind == Kind::Lost);
         assert!(!(clean && wrong > 0), "{name}: {wrong} red segments in a run without a fault");
@@ -139,5 +149,62 @@ fn segments_of_a_slot_join_and_a_window_shows_what_the_whole_does() {
         let turns: Vec<_> = scene.turns.iter().filter(|turn| inside(turn.turn)).copied().collect();
         assert_eq!(part.turns, turns, "{name}");
         assert_eq!(part.places.len(), judgement.findings.len(), "{name}");
+    });
+}
+
+/// A run with what is known at every moment of it.
+struct Looking<'a> {
+    known: Known,
+    name: &'a str,
+    exposed: u32,
+}
+
+impl Sink for Looking<'_> {
+    fn fact(&mut self, fact: Fact) {
+        // What is told of a slot just before it is donated is what the audit finds.
+        let offer = if let Fact::Donate { slot, .. } = fact { Some(slot) } else { None };
+        let offer = offer.filter(|&slot| matches!(self.known.board.owner(slot), Some(Owner::Track(..))));
+        let before = offer.map(|slot| (self.known.slot(slot), slot));
+        self.known.fact(fact);
+        let audited = before.and_then(|(now, slot)| Some((now, self.known.judge.holds_donation(slot)?)));
+        if let Some((slot, right)) = audited {
+            let wrong = !right;
+            assert_eq!(slot.fit, if wrong { Fit::Exposed } else { Fit::Right }, "{}: {fact:?} of {slot:?}", self.name);
+            self.exposed += u32::from(wrong);
+        }
+        if let Fact::Retract { req, .. } = fact {
+            let it = self.known.board.reqs()[req.index()];
+            assert_eq!((it.stage, it.k, it.fields), (Stage::Waiting, 0, Fields::default()), "{}", self.name);
+        }
+    }
+
+    fn prompt(&mut self, req: ReqId, tokens: &[Token]) {
+        self.known.prompt(req, tokens);
+    }
+}
+
+#[test]
+fn a_slot_is_exposed_just_when_its_donation_would_be_wrong() {
+    let mut exposed = 0;
+    each(|name, scenario, _, _| {
+        let judge = Judge::new(Options { page_size: scenario.setup.engine.page_size, keep_boundaries: false });
+        let mut looking = Looking { known: Known::new(judge), name, exposed: 0 };
+        let rule = runner::rule(name.rsplit(' ').next().expect("a rule")).expect("a known rule");
+        let mut chooser = Seeded::new(scenario.seed);
+        Machine::new(&scenario.setup, rule, &mut chooser, &mut looking).with_witness(true).run();
+        exposed += looking.exposed;
+    });
+    assert!(exposed > 10, "{exposed} wrong donations");
+}
+
+#[test]
+fn the_last_phase_ends_with_the_run() {
+    each(|name, scenario, scene, _| {
+        let rule = runner::rule(name.rsplit(' ').next().expect("a rule")).expect("a known rule");
+        let judge = Judge::new(Options { page_size: scenario.setup.engine.page_size, keep_boundaries: false });
+        let mut known = Known::new(judge);
+        runner::replay(&scenario.setup, rule, &mut Seeded::new(scenario.seed), &mut known);
+        let last = scene.spans.iter().rfind(|span| span.lane == Lane::Cpu).expect("a phase");
+        assert_eq!(last.end_ns, known.board.now.ns(), "{name}");
     });
 }

@@ -4,16 +4,17 @@ use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 use crate::history;
-use crate::model::{Rule, Vary};
+use crate::model::{Rule, Setup, Vary};
 use crate::runner::{self, Keep, Session};
 use crate::scenario::{self, Scenario};
 use crate::search::Replay;
 use crate::tui::{self, App, Effect, Key, Look};
 
 use super::expectation::expectation;
+use super::made::write_made;
 use super::mistake::hint;
-use super::output::{Choices, Exit, Failure, is_coloured, print, replay_line, write_file};
-use super::run::{Way, all_rules, load, rules};
+use super::output::{Choices, Exit, Failure, is_coloured, print, replay_line};
+use super::run::{Way, all_rules, does_not_fit, load, rules};
 
 /// Keys to press.
 #[derive(Clone, Debug)]
@@ -53,7 +54,7 @@ pub struct ExploreArgs {
 /// Shows the explorer, or prints its screen.
 ///
 /// # Errors
-/// A scenario that cannot be read, more or less than one rule, or no terminal to draw on.
+/// A scenario that cannot be read, more or less than one rule, choices that do not fit, or no terminal to draw on.
 pub fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
     if args.script.is_some() {
         print(&explore_to_text(args)?)?;
@@ -66,7 +67,7 @@ pub fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
     let scenario = load(&args.file)?;
     let look = Look { ascii: args.ascii, colour: is_coloured() };
     let mut host = Host::new(&scenario, args)?;
-    let mut app = host.app(look);
+    let mut app = host.app(look)?;
     tui::show(&mut app, &mut |app, effect| host.serve(app, effect))
         .map_err(|trouble| Failure(format!("error: {trouble}\nhelp: try --script, or another terminal\n")))?;
     let line = host.replay(app.session());
@@ -81,7 +82,7 @@ pub fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
 pub fn explore_to_text(args: &ExploreArgs) -> Result<String, Failure> {
     let scenario = load(&args.file)?;
     let mut host = Host::new(&scenario, args)?;
-    let mut app = host.app(Look { ascii: args.ascii, colour: false });
+    let mut app = host.app(Look { ascii: args.ascii, colour: false })?;
     for &key in args.script.iter().flat_map(|script| &script.0) {
         match app.update(key) {
             Effect::Quit => break,
@@ -118,11 +119,14 @@ impl<'a> Host<'a> {
         self.args.seed.unwrap_or(self.scenario.seed)
     }
 
-    fn app(&self, look: Look) -> App<'a> {
+    fn app(&self, look: Look) -> Result<App<'a>, Failure> {
         let answers = self.args.choices.clone().unwrap_or_default().0;
         let session = Session::new(&self.scenario.setup, self.rule, self.vary.open(), self.seed(), answers);
+        if let Some(misfit) = session.misfit() {
+            return Err(does_not_fit(self.scenario, self.rule, misfit));
+        }
         let title = self.args.file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        App::new(title, &self.scenario.setup.names, session, all_rules(), look)
+        Ok(App::new(title, &self.scenario.setup.names, session, all_rules(), look))
     }
 
     fn serve(&mut self, app: &mut App<'a>, effect: Effect) {
@@ -157,20 +161,24 @@ impl<'a> Host<'a> {
         let open = session.open().clone();
         let mut chooser = Replay::new(&open, session.answers(), Some(session.seed()));
         let script = history::concrete(setup, session.rule(), &mut chooser, scenario::turns_max);
-        let Some(script) = script.and_then(|script| scenario::as_read(&script)) else {
+        // Nobody arrives by time any more, so durations decide nothing; they are drawn as here all the same.
+        let as_here = |script: Setup| Setup { costs: setup.costs.clone(), ..script };
+        let Some(script) = script.map(as_here).and_then(|script| scenario::as_read(&script)) else {
             let help = format!("help: this replays it: {}", self.replay(session));
             return Err(Failure(format!("error: no script repeats this history\n{help}\n")));
         };
-        let judged = |rule: &'static dyn Rule| runner::run(&script, rule, 0, Keep::default(), None).judgement;
+        let judged =
+            |rule: &'static dyn Rule| runner::run(&script, rule, session.seed(), Keep::default(), None).judgement;
         let expect = all_rules().into_iter().map(|rule| expectation(rule, &judged(rule), &script.names)).collect();
         let path = free_path(&self.args.out, name);
         let saved = Scenario {
             title: format!("A history of {name} that was found in the explorer, under {}.", session.rule().name()),
             rule: Some(session.rule().name().to_string()),
+            seed: session.seed(),
             expect,
             ..Scenario::of(script)
         };
-        write_file(&path, &scenario::write(&saved))?;
+        write_made(&path, &saved)?;
         let line = replay_line(&path, session.rule().name(), Way::default());
         Ok(format!("{}\n\n{line}", path.display()))
     }

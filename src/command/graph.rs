@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use crate::graph::{self, Events, cut, dot, json};
+use crate::model::Vary;
 use crate::report::name;
 use crate::runner::{Keep, Outcome};
 
-use super::output::{Exit, Failure, print, replay_line};
+use super::output::{Choices, Exit, Failure, print, replay_line};
 use super::run::{Way, load, rules, run_one};
 
 /// Most events that are drawn at once.
@@ -30,6 +31,10 @@ pub struct GraphArgs {
     pub rule: Option<String>,
     /// The seed of drawn durations; the scenario's own if not given.
     pub seed: Option<u64>,
+    /// Answers to the questions that the scenario's `vary` opens.
+    pub choices: Option<Choices>,
+    /// What is open to them, in place of the scenario's `vary`.
+    pub vary: Option<Vary>,
     /// The number of a finding, from 1, as `run` prints it: only what is nearest to it is drawn.
     pub around: Option<usize>,
     /// How to print.
@@ -56,12 +61,9 @@ pub fn graph_to_text(args: &GraphArgs) -> Result<String, Failure> {
     let [rule] = rules.as_slice() else {
         return Err(Failure("error: a graph is of one run\nhelp: name one rule, not `all`\n".to_owned()));
     };
-    let Outcome { judgement, record, .. } = &run_one(
-        &scenario,
-        *rule,
-        Way { seed: args.seed, ..Way::default() },
-        Keep { record: true, ..Keep::default() },
-    )?;
+    let way = Way { seed: args.seed, choices: args.choices.as_ref().map(|choices| &choices.0[..]), vary: args.vary };
+    let keep = Keep { record: true, ..Keep::default() };
+    let Outcome { judgement, record, .. } = &run_one(&scenario, *rule, way, keep)?;
     let record = record.as_ref().expect("the record was asked for");
     let names = &scenario.setup.names;
     let whole = Events::new(record, judgement);
@@ -77,10 +79,7 @@ pub fn graph_to_text(args: &GraphArgs) -> Result<String, Failure> {
             cut(&whole, index, finding).ok_or_else(|| no_finding(number, count))?
         }
     };
-    title.push_str(&format!(
-        "\nreplay: {}",
-        replay_line(&args.file, rule.name(), Way { seed: args.seed, ..Way::default() })
-    ));
+    title.push_str(&format!("\nreplay: {}", replay_line(&args.file, rule.name(), way)));
     Ok(match args.format {
         GraphFormat::Dot => dot(&events, names, &title),
         GraphFormat::Json => json(&events, names),

@@ -7,10 +7,11 @@ use crate::model::{Rule, Setup};
 use crate::record::ReqId;
 use crate::report::{JitterPattern, JitterReport, JitterRule, JitterRun, Jittered, jitter_json, jitter_text};
 use crate::runner::{self, Jitter};
-use crate::scenario::{self, Scenario};
+use crate::scenario::Scenario;
 
 use super::expectation::expectation;
-use super::output::{Exit, Failure, print, quoted, replay_line, shell_word, write_file};
+use super::made::write_made;
+use super::output::{Exit, Failure, print, quoted, replay_line, shell_word};
 use super::progress::{RunsProgress, cores};
 use super::run::{Format, Way, load, rules};
 
@@ -245,21 +246,17 @@ impl Asked<'_> {
         let steps =
             if last == from { format!("result of step {from}") } else { format!("results of steps {from} to {last}") };
         let (name, file) = (setup.name(req), args.file.display());
-        let title = format!("Lookahead {pattern} at the {steps} of {name}, made of {file} by jitter.");
-        let made = Scenario {
-            title: title.replace(char::is_control, " "),
-            rule: scenario.rule.clone(),
-            seed: scenario.seed,
-            expect,
-            ..Scenario::of(setup)
+        let out = rules
+            .first()
+            .map(|rule| runner::watched(&setup, *rule, scenario.seed, req, (from, pattern.len())).came_out());
+        let asked = pattern.to_string();
+        let what = match out {
+            Some(out) if out != asked => format!("{asked} asked for, {out} come about,"),
+            Some(_) | None => asked,
         };
-        let text = scenario::write(&made);
-        // What is written must be read.
-        let shown = path.display().to_string();
-        scenario::parse(&shown, &text, Path::new(""), &runner::rule_names()).map_err(|diagnostic| {
-            Failure(format!("error: the pattern cannot be written as a scenario\n{}", diagnostic.render(false)))
-        })?;
-        write_file(path, &text)?;
-        Ok(shown)
+        let title = format!("Lookahead {what} at the {steps} of {name}, made of {file} by jitter.");
+        let made = Scenario { title, rule: scenario.rule.clone(), seed: scenario.seed, expect, ..Scenario::of(setup) };
+        write_made(path, &made)?;
+        Ok(path.display().to_string())
     }
 }

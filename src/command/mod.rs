@@ -11,6 +11,7 @@ mod graph;
 mod import;
 mod jitter;
 mod kl;
+mod made;
 mod merge;
 mod mistake;
 mod output;

@@ -3,6 +3,7 @@
 
 use std::ffi::OsStr;
 use std::fmt;
+use std::fs::File;
 use std::io::{BufWriter, ErrorKind, StdoutLock, Write as _};
 use std::path::Path;
 
@@ -158,9 +159,9 @@ pub(super) fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
             path.display()
         ))
     };
-    let Some(name) = path.file_name() else {
+    if path.file_name().is_none() {
         return Err(Failure(format!("error: {} names no file\nhelp: give the path of a file\n", path.display())));
-    };
+    }
     if path.symlink_metadata().is_ok_and(|there| !there.is_file() && !there.is_dir()) {
         return Err(Failure(format!("error: {} is no regular file\nhelp: give another path\n", path.display())));
     }
@@ -174,11 +175,11 @@ pub(super) fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
             "error: cannot write {path}: there is no directory {directory}\nhelp: make it first, or give another path\n"
         )));
     }
-    let mut part = std::ffi::OsString::from(".");
-    part.push(name);
-    part.push(".part");
-    let part = path.with_file_name(part);
-    let written = std::fs::write(&part, text).and_then(|()| std::fs::rename(&part, path));
+    // Nobody else writes to this one, and what is there already is not written over.
+    let part = path.with_file_name(format!(".overlapsim-{}.part", std::process::id()));
+    let written = File::create_new(&part)
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .and_then(|()| std::fs::rename(&part, path));
     written.map_err(|error| {
         let _ = std::fs::remove_file(&part);
         cannot(&error)

@@ -72,7 +72,18 @@ pub fn report_to_html(args: &ReportArgs) -> Result<(String, String), Failure> {
     let verdicts = runs.iter().map(|run| format!("{} {}", run.rule, name::verdict(run.judgement.verdict)));
     let verdicts = verdicts.collect::<Vec<_>>().join(", ");
     let turns = seen.iter().map(|(scene, _)| scene.turns.len()).max().unwrap_or(0);
-    let runs = runs.into_iter().zip(&seen);
+    let runs = runs.into_iter().zip(&seen).map(|(mut run, seen)| {
+        if seen.0.end_ns == 0 {
+            run.warnings
+                .push("nothing takes time in this run, so there is no axis to draw it on; see `run --timeline`".into());
+        }
+        if args.turns.is_some() {
+            run.warnings.push(
+                "counts are those of the whole run; rows prepared before the first turn shown are not drawn".into(),
+            );
+        }
+        (run, seen)
+    });
     let html = page(&Page {
         about: &scenario.title,
         source: &source,

@@ -204,7 +204,7 @@ pub(super) fn run_all(
 }
 
 /// Where and why a list of choices does not fit a scenario.
-fn does_not_fit(scenario: &Scenario, rule: &dyn Rule, misfit: Misfit) -> Failure {
+pub(super) fn does_not_fit(scenario: &Scenario, rule: &dyn Rule, misfit: Misfit) -> Failure {
     let Misfit { nth, answer, asked, turn } = misfit;
     let rule = rule.name();
     let (why, help) = match asked {

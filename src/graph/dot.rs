@@ -140,6 +140,8 @@ fn quoted(text: &str, line: &str) -> String {
         match c {
             '"' | '\\' => out.extend(['\\', c]),
             '\n' => out.push_str(line),
+            // Graphviz reads entities in labels.
+            '&' => out.push_str("&amp;"),
             c if c.is_control() => out.push('?'),
             c => out.push(c),
         }

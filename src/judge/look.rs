@@ -12,8 +12,6 @@ use super::court::Judge;
 pub struct Holding {
     /// Tokens folded once all launched forwards have run; nothing if nobody has written the slot since its owner got it.
     pub tokens: Option<u32>,
-    /// Tokens folded after the forwards that the CPU has waited for.
-    pub tokens_now: u32,
     /// Who wrote it last since its owner got it.
     pub writer: Option<ReqId>,
     /// Whether the last write has not been waited for.
@@ -29,12 +27,7 @@ impl Judge {
     /// What a slot holds.
     pub fn holding(&self, slot: SlotId) -> Holding {
         let writer = self.store.writer(slot);
-        Holding {
-            tokens: writer.map(|_| self.store.content(slot).n),
-            tokens_now: self.store.right_now(slot).n,
-            writer,
-            in_flight: self.store.in_flight(slot),
-        }
+        Holding { tokens: writer.map(|_| self.store.content(slot).n), writer, in_flight: self.store.in_flight(slot) }
     }
 
     /// Whether a slot holds the first `len` tokens of a live request once all launched forwards have run. Nothing if the

@@ -1,7 +1,7 @@
 //! What a request hands to the radix tree and what it gives back: at its end, and after its prefill.
 
 use crate::engine::Chooser;
-use crate::record::{AssertKind, Donated, Fact, Nothing, Owner, PageId, ReqId, Sink, SlotId, Stream};
+use crate::record::{AssertKind, Donated, Fact, Nothing, Offered, Owner, PageId, ReqId, Sink, SlotId, Stream};
 
 use super::features::Features;
 use super::machine::{Dead, Machine, Step};
@@ -46,11 +46,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Offers the kept state. Returns the slot that the tree took.
     fn donate_finished(&mut self, req: ReqId) -> Step<Option<SlotId>> {
         let it = &self.world.reqs[req.index()];
-        let through_stop = it.prompt_len + it.finished_len.unwrap_or(it.outputs);
-        let committed = match self.setup.engine.caches_through_stop {
-            true => it.kv_committed_len.min(through_stop),
-            false => it.kv_committed_len,
-        };
+        let committed = self.committed_to_cache(req);
         let (label, slot, owner) = match self.setup.engine.strategy {
             Strategy::NoBuffer => (committed, it.active, Owner::Active(req)),
             Strategy::ExtraBuffer | Strategy::ExtraBufferLazy => {
@@ -70,6 +66,25 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         let inserted = self.insert(req, &Offer { label, slot, owner, key_len }, true);
         self.drop_pages(req, key_len.max(self.world.reqs[req.index()].cache_protected_len));
         Ok((!inserted.state_existed).then_some(slot))
+    }
+
+    /// How many tokens a request that ends now may cache.
+    fn committed_to_cache(&self, req: ReqId) -> u32 {
+        let it = &self.world.reqs[req.index()];
+        let through_stop = it.prompt_len + it.finished_len.unwrap_or(it.outputs);
+        match self.setup.engine.caches_through_stop {
+            true => it.kv_committed_len.min(through_stop),
+            false => it.kv_committed_len,
+        }
+    }
+
+    /// What the request would donate from its track slots if it ended now.
+    pub(super) fn offer_now(&self, req: ReqId) -> Option<Offered> {
+        let committed = self.committed_to_cache(req);
+        let (label, idx) = self.checkpoint(req, committed);
+        let slot = self.world.reqs[req.index()].track[usize::from(idx?)]?;
+        let key_len = self.floor_to_page(label.min(committed));
+        (key_len > 0).then_some(Offered { label, key_len, slot })
     }
 
     /// Gives up what is not the tree's: a request that ends or is retracted donates no state.

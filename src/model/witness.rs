@@ -27,6 +27,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             last_track_idx: it.has_track.then_some(it.last_track_idx),
             last_track_seqlen: it.last_track_seqlen,
             kept: if it.has_track { self.kept(req).slot } else { None },
+            offer: if it.has_track { self.offer_now(req) } else { None },
             kv_committed_len: it.kv_committed_len,
             kv_allocated_len: it.kv_allocated_len,
             branching: it.branching,

@@ -101,6 +101,17 @@ impl Field {
     ];
 }
 
+/// A state that could be donated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Offered {
+    /// The label, in tokens.
+    pub label: u32,
+    /// The length of the key that it would be cached under: no more than is committed, in whole pages.
+    pub key_len: u32,
+    /// The slot.
+    pub slot: SlotId,
+}
+
 /// The fields of a request that the bookkeeping lives on, as they are at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fields {
@@ -110,8 +121,10 @@ pub struct Fields {
     pub last_track_idx: Option<u8>,
     /// `last_track_seqlen`: the label, in tokens.
     pub last_track_seqlen: Option<u32>,
-    /// The track slot that a donation would take.
+    /// The track slot that the label belongs to.
     pub kept: Option<SlotId>,
+    /// What a donation would hand over, if it came now.
+    pub offer: Option<Offered>,
     /// `kv_committed_len`, in tokens.
     pub kv_committed_len: u32,
     /// Tokens of KV reserved: beyond the committed length with speculative decoding only.

@@ -89,6 +89,7 @@ impl Sink for Meter {
     fn fact(&mut self, fact: Fact) {
         match fact {
             Fact::Output { req, outputs, at, .. } => {
+                self.end_ns = self.end_ns.max(at.ns());
                 let life = self.life(req);
                 // A retracted request keeps its outputs, so a count that does not grow is one seen before.
                 if outputs > life.outputs {
@@ -102,8 +103,10 @@ impl Sink for Meter {
                 self.life(req).arrived_ns.get_or_insert(at.ns());
             }
             Fact::Finish { req, .. } => self.life(req).finished = true,
-            // A run that an assertion ends may have no end of its own: the last phase will do.
-            Fact::End { at } | Fact::Turn { at, .. } | Fact::Done { at } => self.end_ns = self.end_ns.max(at.ns()),
+            // A run that an assertion ends has no end of its own: the last that happened will do.
+            Fact::End { at } | Fact::Turn { at, .. } | Fact::Wait { at, .. } | Fact::Done { at } => {
+                self.end_ns = self.end_ns.max(at.ns())
+            }
             Fact::Begin { .. }
             | Fact::Match { .. }
             | Fact::Hit { .. }
@@ -127,7 +130,6 @@ impl Sink for Meter {
             | Fact::Extend { .. }
             | Fact::Step { .. }
             | Fact::Sampled { .. }
-            | Fact::Wait { .. }
             | Fact::Skip { .. }
             | Fact::Row { .. }
             | Fact::Decision { .. }

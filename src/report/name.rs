@@ -1,7 +1,7 @@
 //! The names under which reports speak of verdicts, findings, classes and phases. Owns no other words.
 
 use crate::judge::{Class, Kind, Verdict};
-use crate::record::{Check, Field, FinishKind, Mode, Nothing, Phase, ReqId};
+use crate::record::{AssertKind, Check, Field, FinishKind, Mode, Nothing, Phase, ReqId};
 use crate::scene::Fit;
 
 /// Every kind of finding, in the order of the enum.
@@ -142,6 +142,20 @@ pub fn fit(fit: Fit) -> Option<&'static str> {
         Fit::Right => Some("right"),
         Fit::Exposed => Some("exposed"),
         Fit::Wrong => Some("wrong"),
+    }
+}
+
+/// What an assertion of the modelled system that failed says.
+pub fn assertion(kind: AssertKind) -> &'static str {
+    match kind {
+        AssertKind::Lookahead => "the lookahead is neither 0 nor 1",
+        AssertKind::OffGrid => "a boundary where the committed length is not on the grid",
+        AssertKind::CommittedLead => "the committed length leads the tokens by more than one",
+        AssertKind::NoOutput => "a boundary before any output",
+        AssertKind::MissingSnapshot => "the batch's counter snapshot or masks are missing",
+        AssertKind::NoKeptSlot => "the slot to donate is not held",
+        AssertKind::OutOfSlots => "no state slot can be had",
+        AssertKind::OutOfPages => "no KV page can be had",
     }
 }
 

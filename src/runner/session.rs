@@ -5,12 +5,14 @@
 
 mod moves;
 mod person;
+mod so_far;
 
 use crate::engine::{Chooser, Open, Seeded};
 use crate::judge::{Judge, Judgement, Options as JudgeOptions};
 use crate::model::{Ended, Every, Machine, Rule, Setup, World};
 use crate::record::{Entry, Fact, Record, Sink};
 use crate::scene::{Known, Painter, Scene};
+use crate::search::Misfit;
 
 pub use moves::{Stop, Unit, differs};
 pub use person::Question;
@@ -58,6 +60,8 @@ struct Turn {
     before: Moment,
     record: Vec<Entry>,
     questions: Vec<Question>,
+    /// How far the machine is after it.
+    after: Option<Place>,
     /// After the first `fact` entries.
     known: Known,
     fact: usize,
@@ -74,6 +78,10 @@ pub struct Session<'a> {
     judgement: Judgement,
     /// The numbers of all turns.
     numbers: Vec<u32>,
+    /// The turns in which something was open, counted from 0.
+    asking: Vec<usize>,
+    /// The first answer given that did not fit when the run was last begun anew.
+    misfit: Option<Misfit>,
     /// By finding: the turn in which it was found, counted from 0. Some are found when all is over.
     found: Vec<usize>,
     /// By turns taken, the first one before any.
@@ -89,10 +97,12 @@ impl<'a> Session<'a> {
         let durations = Seeded::new(seed);
         let place = Place { world: Some(World::new(setup)), durations, asked: 0, turns: 0, ended: None };
         let before = Moment { place, known: known.clone() };
-        let turn = Turn { before: before.clone(), record: Vec::new(), questions: Vec::new(), known, fact: 0 };
+        let turn =
+            Turn { before: before.clone(), record: Vec::new(), questions: Vec::new(), after: None, known, fact: 0 };
         let judgement = Judge::new(JudgeOptions { page_size: 1, keep_boundaries: false }).finish(&[]);
-        let (numbers, found, kept) = (Vec::new(), Vec::new(), vec![before]);
-        let mut session = Session { setup, rule, open, seed, answers, judgement, numbers, found, kept, turn };
+        let (numbers, asking, misfit, found, kept) = (Vec::new(), Vec::new(), None, Vec::new(), vec![before]);
+        let mut session =
+            Session { setup, rule, open, seed, answers, judgement, numbers, asking, misfit, found, kept, turn };
         session.rerun();
         session.seek(Position::default());
         session
@@ -116,6 +126,11 @@ impl<'a> Session<'a> {
     /// The answers given, up to the last one that is not the script's.
     pub fn answers(&self) -> &[u32] {
         &self.answers
+    }
+
+    /// The first of the answers that were given which the run did not ask for: what follows it is as scripted.
+    pub fn misfit(&self) -> Option<Misfit> {
+        self.misfit
     }
 
     /// What the judge says of the whole run.
@@ -168,12 +183,12 @@ impl<'a> Session<'a> {
     pub fn seek(&mut self, to: Position) {
         let turn = to.turn.min(self.turns().saturating_sub(1));
         if turn != self.turn.before.place.turns || self.turn.record.is_empty() {
-            let before = self.moment(turn);
+            let before = self.following(turn).unwrap_or_else(|| self.moment(turn));
             let mut after = before.place.clone();
             let mut record = Record::default();
             let questions = self.take_turn(&mut after, &mut record);
             let known = before.known.clone();
-            self.turn = Turn { before, record: record.entries, questions, known, fact: 0 };
+            self.turn = Turn { before, record: record.entries, questions, after: Some(after), known, fact: 0 };
         }
         let fact = to.fact.min(self.turn.record.len());
         if fact < self.turn.fact {
@@ -236,14 +251,22 @@ impl<'a> Session<'a> {
         self.kept.truncate(1);
         self.numbers.clear();
         self.found.clear();
+        self.asking.clear();
+        self.misfit = None;
         self.turn.record.clear();
         let mut given = Vec::new();
         let mut spacing = 1;
         let mut now = self.kept[0].clone();
         while now.place.ended.is_none() {
             let world = now.place.world.as_ref().expect("between two turns it is here");
-            self.numbers.push(world.turn());
+            let (number, turn) = (world.turn(), self.numbers.len());
+            assert!(self.numbers.last().is_none_or(|&last| last < number), "turns have numbers of their own");
+            self.numbers.push(number);
             let questions = self.take_turn(&mut now.place, &mut now.known);
+            if !questions.is_empty() {
+                self.asking.push(turn);
+            }
+            self.misfit = self.misfit.or_else(|| misfit(&questions, &self.answers, number));
             given.extend(
                 questions.iter().take_while(|it| it.nth < self.answers.len()).map(|it| (it.answer, it.choice.default)),
             );
@@ -256,6 +279,10 @@ impl<'a> Session<'a> {
                 self.kept.retain(|moment| moment.place.turns.is_multiple_of(spacing));
             }
         }
+        let last = self.numbers.last().copied().unwrap_or(0);
+        let left = self.answers.get(given.len());
+        let left = left.map(|&answer| Misfit { nth: given.len() + 1, answer, asked: None, turn: last });
+        self.misfit = self.misfit.or(left);
         while given.last().is_some_and(|(answer, default)| answer == default) {
             given.pop();
         }
@@ -263,6 +290,18 @@ impl<'a> Session<'a> {
         let keep = Keep { boundaries: true, ..Keep::default() };
         let mut person = Person::new(&self.open, &self.answers, 0, Seeded::new(self.seed));
         self.judgement = run_with(self.setup, self.rule, &mut person, keep, None).judgement;
+    }
+
+    /// The state before the turn after this one, if it is that: nothing needs to be run again.
+    fn following(&mut self, turn: usize) -> Option<Moment> {
+        if turn != self.turn.before.place.turns + 1 || self.turn.record.is_empty() {
+            return None;
+        }
+        for entry in &self.turn.record[self.turn.fact..] {
+            tell(entry, &mut self.turn.known);
+        }
+        self.turn.fact = self.turn.record.len();
+        Some(Moment { place: self.turn.after.take()?, known: self.turn.known.clone() })
     }
 
     /// The state before a turn.
@@ -294,6 +333,15 @@ impl<'a> Session<'a> {
         place.durations = durations;
         questions
     }
+}
+
+/// The first question that got an answer which it does not have.
+fn misfit(questions: &[Question], answers: &[u32], turn: u32) -> Option<Misfit> {
+    let wrong =
+        |question: &&Question| answers.get(question.nth).is_some_and(|&answer| answer >= question.choice.options);
+    let question = questions.iter().find(wrong)?;
+    let (nth, answer) = (question.nth + 1, answers[question.nth]);
+    Some(Misfit { nth, answer, asked: Some(question.choice), turn })
 }
 
 /// Tells a sink of one entry.

@@ -37,12 +37,10 @@ pub struct ReqNow {
     pub hit: u32,
     /// Outputs processed.
     pub outputs: u32,
-    /// The length that the step prepared last reaches: `seq_lens[i]` of its batch.
+    /// `seq_lens[i]` of the batch prepared last: the length that its step reaches; with speculation the one that it begins from.
     pub k: u32,
     /// L at its last processed decode result.
     pub lookahead: Option<i64>,
-    /// `decode_batch_idx`.
-    pub decode_batch_idx: u32,
     /// `kv_committed_len`, the track indices and the label, as they were last told.
     pub fields: Fields,
     /// The active slot.
@@ -138,18 +136,14 @@ impl Board {
     pub fn slot(&self, judge: &Judge, slot: SlotId) -> SlotNow {
         let held = self.slots.get(slot.index()).copied().unwrap_or_default();
         let holding = judge.holding(slot);
-        let kept = match held.owner {
-            Some(Owner::Track(req, _)) => {
-                self.reqs.get(req.index()).map(ReqNow::kept).filter(|it| it.slot == Some(slot))
-            }
+        let offer = match held.owner {
+            Some(Owner::Track(req, _)) => self.reqs.get(req.index()).and_then(|it| Some((req, it.fields.offer?))),
             Some(Owner::Spare | Owner::Active(_) | Owner::Request(_) | Owner::Tree) | None => None,
         };
-        let (label, fit) = match (held.cached, kept.and_then(|kept| kept.label), held.owner) {
-            (Some(len), ..) => (Some(len), fit(judge.holds_donation(slot), Fit::Wrong)),
-            (None, Some(label), Some(Owner::Track(req, _))) => {
-                (Some(label), fit(judge.holds(slot, req, label), Fit::Exposed))
-            }
-            (None, ..) => (None, Fit::None),
+        let (label, fit) = match (held.cached, offer.filter(|(_, offer)| offer.slot == slot)) {
+            (Some(len), _) => (Some(len), fit(judge.holds_donation(slot), Fit::Wrong)),
+            (None, Some((req, offer))) => (Some(offer.label), fit(judge.holds(slot, req, offer.key_len), Fit::Exposed)),
+            (None, None) => (None, Fit::None),
         };
         let lands = held.written.filter(|_| holding.in_flight);
         SlotNow { owner: held.owner, holds: holding.tokens, writer: holding.writer, label, fit, lands }
@@ -193,10 +187,13 @@ impl Board {
         self.held(slot).written = launch;
     }
 
-    /// It has no state to hand over any more.
+    /// It has no state to hand over any more; at its end it has no track slots either.
     fn forget(&mut self, req: ReqId) {
         let it = self.req(req);
-        (it.fields.last_track_seqlen, it.fields.kept) = (None, None);
+        (it.fields.last_track_seqlen, it.fields.kept, it.fields.offer) = (None, None, None);
+        if it.stage == Stage::Finished {
+            (it.fields.next_track_idx, it.fields.last_track_idx) = (None, None);
+        }
     }
 }
 

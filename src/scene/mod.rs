@@ -207,6 +207,8 @@ pub struct Donation {
     pub finished: bool,
     /// The node had a state already, so that the slot was freed again.
     pub existed: bool,
+    /// The slot held what the key says, once all launched forwards had run.
+    pub right: bool,
 }
 
 /// Everything there is to see of a run, or of some turns of it.

@@ -7,7 +7,7 @@ mod facts;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use crate::judge::{Class, Judgement};
+use crate::judge::{Class, Judgement, Kind};
 use crate::record::{BatchId, Check, Mode, Owner, Phase, ReqId, SlotId};
 
 use super::reads::Reads;
@@ -33,13 +33,17 @@ pub struct Painter {
     /// Slots that a fact has touched since they were looked at.
     touched: Vec<SlotId>,
     reads: Reads,
+    /// By finding: the CPU span in which it was found.
+    found: Vec<Option<usize>>,
 }
 
 impl Painter {
     /// Paints the facts that follow on what is known, if their turn is one of `turns`; all if not given.
     pub fn new(known: Known, turns: Option<RangeInclusive<u32>>) -> Painter {
         let (scene, painting, cpu, forward, steps, open, touched, reads) = Default::default();
-        Painter { known, scene, turns, painting, cpu, forward, steps, open, touched, reads }
+        // What was found before is not painted.
+        let found = vec![None; known.judge.found()];
+        Painter { known, scene, turns, painting, cpu, forward, steps, open, touched, reads, found }
     }
 
     /// What is known after the facts so far.
@@ -49,11 +53,17 @@ impl Painter {
 
     /// The scene, with the classes and findings of the judgement of the run.
     pub fn finish(mut self, judgement: &Judgement) -> Scene {
+        // An assertion ends the run in the middle of a phase.
+        self.close_cpu(self.known.board.now.ns());
         self.end_turn();
         self.stop();
-        let Painter { mut scene, known, .. } = self;
+        let Painter { mut scene, known, found: spans_found, .. } = self;
+        let first = scene.turns.first().map_or(0, |turn| turn.turn);
+        let last = scene.turns.last().map_or(0, |turn| turn.turn);
+        let from = judgement.boundaries.partition_point(|of| of.turn < first);
+        let to = judgement.boundaries.partition_point(|of| of.turn <= last);
         let classes: BTreeMap<(BatchId, ReqId), Class> =
-            judgement.boundaries.iter().map(|of| ((of.batch, of.req), of.class)).collect();
+            judgement.boundaries[from..to].iter().map(|of| ((of.batch, of.req), of.class)).collect();
         for step in &mut scene.steps {
             step.class = classes.get(&(step.batch, step.req)).copied().filter(|_| step.result.is_some());
         }
@@ -64,7 +74,18 @@ impl Painter {
             let found = (from..to).rev().find(|&at| fits(&scene.spans[at]));
             found.or_else(|| (from..to).rev().find(|&at| scene.spans[at].lane == Lane::Cpu))
         };
-        scene.places = judgement.findings.iter().map(|finding| place(finding.turn, finding.phase)).collect();
+        // A loss is found when a request ends and stands where it was due; the others stand where they were found.
+        scene.places = judgement
+            .findings
+            .iter()
+            .enumerate()
+            .map(|(nth, finding)| {
+                let found = spans_found.get(nth).copied().flatten();
+                found
+                    .filter(|&span| scene.spans[span].turn == finding.turn && finding.kind != Kind::Lost)
+                    .or_else(|| place(finding.turn, finding.phase))
+            })
+            .collect();
         scene.end_ns = scene.spans.iter().map(|span| span.end_ns).max().unwrap_or(0);
         scene.lives.resize(known.board.reqs().len(), Life::default());
         for (life, now) in scene.lives.iter_mut().zip(known.board.reqs()) {

@@ -56,7 +56,7 @@ impl Pane {
 pub struct App<'a> {
     /// What the header calls the run.
     pub(super) title: String,
-    pub(super) names: &'a [String],
+    pub(super) names: Vec<String>,
     pub(super) session: Session<'a>,
     pub(super) look: Look,
     pub(super) focus: Pane,
@@ -77,14 +77,15 @@ impl<'a> App<'a> {
     /// At the beginning of a session. `rules` are those to switch between.
     pub fn new(
         title: String,
-        names: &'a [String],
+        names: &[String],
         session: Session<'a>,
         rules: Vec<&'static dyn Rule>,
         look: Look,
     ) -> App<'a> {
+        let shown = |text: &str| if look.ascii { text.replace(|c: char| !c.is_ascii(), "?") } else { text.to_owned() };
         App {
-            title,
-            names,
+            title: shown(&title),
+            names: names.iter().map(|name| shown(name)).collect(),
             session,
             look,
             focus: Pane::Record,
@@ -272,7 +273,7 @@ impl<'a> App<'a> {
             [a] => (a, &here, "mark A, and here"),
             [a, b, ..] => (a, b, "marks A and B"),
         };
-        let text = differences(a, b, self.names);
+        let text = differences(a, b, &self.names);
         self.popup = Some(Popup::text(title, &text));
     }
 }

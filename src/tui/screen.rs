@@ -14,9 +14,10 @@ use super::app::{App, Pane};
 use super::choose::Choosing;
 use super::panes::{Lines, pane};
 use super::popup::{Popup, Text};
+use super::words::cell;
 
 /// The least that the panes need, in columns and rows.
-const LEAST: (u16, u16) = (60, 16);
+const LEAST: (u16, u16) = (72, 20);
 
 /// Draws the explorer.
 pub fn draw(app: &App, frame: &mut Frame) {
@@ -27,7 +28,7 @@ pub fn draw(app: &App, frame: &mut Frame) {
     }
     let [top, middle, bottom] =
         Layout::vertical([Constraint::Length(1), Constraint::Min(1), Constraint::Length(1)]).areas(area);
-    frame.render_widget(header(app), top);
+    frame.render_widget(header(app, usize::from(top.width)), top);
     if app.zoom {
         draw_pane(app, app.focus, middle, frame);
     } else {
@@ -49,7 +50,13 @@ pub fn screen(app: &App, width: u16, height: u16) -> String {
     let drawn = terminal.draw(|frame| draw(app, frame)).expect("memory cannot fail");
     let mut text = String::new();
     for y in 0..height {
-        let row: String = (0..width).filter_map(|x| drawn.buffer.cell((x, y))).map(|cell| cell.symbol()).collect();
+        let mut row = String::new();
+        let mut x = 0;
+        while let Some(cell) = drawn.buffer.cell((x, y)).filter(|_| x < width) {
+            row.push_str(cell.symbol());
+            // What is two columns wide has nothing in the second.
+            x += Span::raw(cell.symbol()).width().max(1) as u16;
+        }
         text.push_str(row.trim_end());
         text.push('\n');
     }
@@ -61,7 +68,8 @@ fn areas(area: Rect) -> [(Pane, Rect); 5] {
     let [lanes, middle, bottom] =
         Layout::vertical([Constraint::Length(9), Constraint::Fill(1), Constraint::Fill(1)]).areas(area);
     let [requests, slots] = Layout::horizontal([Constraint::Min(50), Constraint::Percentage(40)]).areas(middle);
-    let [decisions, record] = Layout::horizontal([Constraint::Length(45), Constraint::Fill(1)]).areas(bottom);
+    let [decisions, record] =
+        Layout::horizontal([Constraint::Length((area.width / 5 * 2).max(45)), Constraint::Fill(1)]).areas(bottom);
     [
         (Pane::Lanes, lanes),
         (Pane::Requests, requests),
@@ -106,7 +114,7 @@ fn block(app: &App, title: &str, focused: bool) -> Block<'static> {
         .title(Span::styled(title, style))
 }
 
-fn header(app: &App) -> Line<'static> {
+fn header(app: &App, columns: usize) -> Line<'static> {
     let session = &app.session;
     let position = session.position();
     let number = session.number(position.turn).unwrap_or(0);
@@ -115,7 +123,6 @@ fn header(app: &App) -> Line<'static> {
     let all = session.judgement().findings.len();
     let found = session.findings().len();
     let mut spans = vec![
-        Span::styled(format!("{} ", app.title), app.look.here()),
         Span::raw(format!("{}  turn {number}/{last}  {}  ", session.rule().name(), session.known().board.now)),
         Span::raw("ends "),
         Span::styled(name::verdict(verdict), app.look.verdict(verdict)),
@@ -123,9 +130,14 @@ fn header(app: &App) -> Line<'static> {
     if all > 0 {
         spans.push(Span::raw(format!("  found {found}/{all}")));
     }
-    if !session.answers().is_empty() {
-        spans.push(Span::raw(format!("  {} choices", session.answers().len())));
-    }
+    // The name of the file has what the rest leaves.
+    let room = columns.saturating_sub(Line::from(spans.clone()).width() + 1);
+    let title = if Span::raw(&app.title).width() > room {
+        format!("{}..", cell(&app.title, room.saturating_sub(2)).trim_end())
+    } else {
+        app.title.clone()
+    };
+    spans.insert(0, Span::styled(format!("{title} "), app.look.here()));
     Line::from(spans)
 }
 
@@ -139,7 +151,12 @@ fn footer(app: &App) -> Line<'static> {
         open => format!("c {open} open  "),
     };
     let keys = "? keys  arrows step  b boundary  d differs  f finding  r rule  q quit";
-    Line::from(vec![Span::styled(choices, app.look.here()), Span::styled(keys, app.look.faint())])
+    let given = match app.session.answers().len() {
+        0 => String::new(),
+        given => format!("  {given} answers given"),
+    };
+    let keys = Span::styled(format!("{keys}{given}"), app.look.faint());
+    Line::from(vec![Span::styled(choices, app.look.here()), keys])
 }
 
 /// An area in the middle, as large as what it is for needs, if there is room.
@@ -191,7 +208,7 @@ fn draw_choice(app: &App, choosing: &Choosing, area: Rect, frame: &mut Frame) {
         let text = format!(
             "{} {}: {}{was}{of}",
             if here { ">" } else { " " },
-            question::question(app.names, asked.choice),
+            question::question(&app.names, asked.choice),
             question::answer(asked.choice, now)
         );
         let style = if here { app.look.here() } else { Style::new() };

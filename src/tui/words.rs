@@ -1,8 +1,25 @@
 //! The short words of the panes, and a line for each fact.
 
+use ratatui::text::Span;
+
 use crate::record::{Entry, Fact, Kept, Owner, Stream};
 use crate::report::name;
 use crate::scene::{Fit, SlotNow, Stage};
+
+/// A text in so many columns: cut or filled up. A character may take two.
+pub(super) fn cell(text: &str, columns: usize) -> String {
+    let mut out = String::new();
+    let mut used = 0;
+    for c in text.chars() {
+        let width = Span::raw(c.to_string()).width();
+        if used + width > columns {
+            break;
+        }
+        out.push(c);
+        used += width;
+    }
+    out + &" ".repeat(columns - used)
+}
 
 pub(super) fn stage_word(stage: Stage) -> &'static str {
     match stage {
@@ -144,7 +161,9 @@ pub(super) fn entry_words(entry: &Entry, names: &[String]) -> Option<String> {
             format!("{} gets no track slot at k {k}: {what}", id(req))
         }
         Fact::Retract { req, outputs } => format!("{} retracted with {outputs} outputs", id(req)),
-        Fact::Assert { req, .. } => format!("ASSERTION of {}", req.map_or("the engine".to_owned(), id)),
+        Fact::Assert { req, kind } => {
+            format!("ASSERTION of {}: {}", req.map_or("the engine".to_owned(), id), name::assertion(kind))
+        }
         Fact::PinMissed { req } => format!("{} misses the turn it is pinned to", id(req)),
         Fact::PinEnded { req } => format!("{} comes: its pin has ended", id(req)),
         Fact::Abort { req, taken: true, .. } => format!("{} aborted", id(req)),

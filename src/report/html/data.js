@@ -84,11 +84,8 @@ function read(index) {
   run.boundaries = indicesBy(mark.n, (m) => isBoundary(run, m), (m) => t0(mark.step[m]));
 
   const life = (run.life = of(raw.lives, ["arrived", "seen", "prompt", "hit", "outputs", "finish", "finished", "retracted"], Float64Array));
-  const donation = (run.donation = of(raw.donations, ["req", "label", "key", "slot", "span", "finished", "existed"]));
+  const donation = (run.donation = of(raw.donations, ["req", "label", "key", "slot", "span", "finished", "existed", "right"]));
   const reqs = Math.max(life.n, NAMES.length);
-  // A donation is wrong if something other than a loss was found in its span about its slot.
-  const found = new Set(run.report.findings.flatMap(({ kind, slot }, i) => (slot === null || kind === "lost" ? [] : [`${raw.places[i]} ${slot}`])));
-  donation.wrong = Uint8Array.from({ length: donation.n }, (_, d) => found.has(`${donation.span[d]} ${donation.slot[d]}`));
   run.reqs = Array.from({ length: reqs }, (_, req) => ({ req, steps: [], donations: [], kept: [], from: Infinity, to: -Infinity }));
   for (let i = 0; i < step.n; i++) {
     const at = run.reqs[step.req[i]];

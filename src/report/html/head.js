@@ -26,7 +26,7 @@ function drawHead() {
   const by = Object.entries(report.lookahead).map(([l, rows]) => `L=${l}: ${number(rows)}`).join(", ");
   const classes = ["agree", "early", "settled", "repeat", "missed", "wrong-label", "wrong-slot"]
     .map((word) => [word, of[word.replace("-", "_")]])
-    .map(([word, n]) => `<span class="chip${n ? "" : " zero"}${n && BAD.has(CLASS[word]) ? " bad" : ""}" title="${html(CLASS_MEANS[word])}">${signSvg(CLASS[word])}${number(n)} ${word}</span>`).join("");
+    .map(([word, n]) => `<span class="chip${n ? "" : " zero"}${n && BAD.has(CLASS[word]) ? " bad" : ""}" title="${html(word === "agree" ? "The rule did what was due, or nothing was due and it did nothing." : CLASS_MEANS[word])}">${signSvg(CLASS[word])}${number(n)} ${word}</span>`).join("");
   const points = report.checkpoints;
   const mask = report.mask_reuse;
   const { time: timing } = report;
@@ -36,7 +36,7 @@ function drawHead() {
     `<div class="stat wide"><dt>decisions</dt><dd class="chips">${classes}</dd></div>` +
     stat("checkpoints", `${number(points.recorded)} of ${number(points.due)} due`, `${points.lost} lost, ${points.skipped} skipped, ${points.donated} donated${cost}`, "Boundary steps whose result was processed, and how many of them the rule recorded") +
     stat("mask reuse", number(mask.reused), `${number(mask.recomputed)} computed again, ${number(mask.bytes)} bytes`, "Rows answered from a host mask") +
-    stat("virtual time", time(timing.makespan_ns), `${number(report.turns)} turns, ${counted(timing.output_tokens, "output")}`, "The whole run, in simulated time");
+    stat("virtual time", time(timing.makespan_ns), `${counted(report.turns, "turn")}, ${counted(timing.output_tokens, "output")}`, "The whole run, in simulated time");
   const notes = report.warnings.map((text) => `<p class="warning">${html(text)}</p>`);
   if (mask.lost) notes.push(`<p class="warning">mask reuse lost: ${counted(mask.lost, "row")} computed again because the masks of their batch were gone</p>`);
   $("warnings").innerHTML = notes.join("");

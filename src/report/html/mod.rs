@@ -112,8 +112,12 @@ pub fn page(page: &Page) -> String {
     out.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
     out.push_str("<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n");
     out.push_str(&format!("<title>{verdict}: {} under {}</title>\n", text(first.scenario), text(first.rule)));
-    out.push_str(&format!("<style>\n{STYLE}</style>\n</head>\n<body>\n{BODY}"));
-    out.push_str(&format!("<noscript>\n{}</noscript>\n", plain(page)));
+    out.push_str(&format!("<style>\n{STYLE}</style>\n</head>\n<body>\n"));
+    out.push_str(&format!(
+        "<noscript>\n<style>body > header, body > main {{ display: none }}</style>\n{}</noscript>\n",
+        plain(page)
+    ));
+    out.push_str(BODY);
     data(&mut out, "page", &head(page));
     for of in &page.runs {
         data(&mut out, &format!("run-{}", of.run.rule), &SceneJson::new(of.scene));

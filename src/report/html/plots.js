@@ -65,7 +65,7 @@ function plotOutcomes() {
     for (const [word, n] of all) {
       if (!n) continue;
       const w = (room * n) / most;
-      inner += `<g class="part"><title>${html(rule)}: ${n} ${word}</title><rect class="fill c-${word}" x="${px(x)}" y="${y}" width="${px(Math.max(w - 1, 1))}" height="20" rx="2"/>${w > 16 ? `<path class="mk on-bar" d="${sign(CLASS[word], x + w / 2, y + 10, 4)}"/>` : ""}</g>`;
+      inner += `<g class="part"><title>${html(rule)}: ${n} ${word}</title><rect class="fill c-${word}" x="${px(x)}" y="${y}" width="${px(Math.max(w - 1, 1))}" height="20" rx="2"/>${w > 16 ? `<path class="mk on-bar s-${word}" d="${sign(CLASS[word], x + w / 2, y + 10, 4)}"/>` : ""}</g>`;
       x += w;
     }
     inner += `<text class="val" x="${px(x + 6)}" y="${y + 14}">${number(sum)} <tspan class="v-${verdict}">${VERDICT_SIGN[verdict]}</tspan></text>`;

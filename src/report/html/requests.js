@@ -172,7 +172,7 @@ function drawEnd(f, req, y) {
     (room ? `<text class="ended" x="${px(x + 8)}" y="${y - 4}">${word}</text>` : "");
 }
 
-const wrongDonation = (run, d) => run.donation.wrong[d] > 0;
+const wrongDonation = (run, d) => !run.donation.right[d];
 
 function drawDonations(f, of, top) {
   const { run } = f;

@@ -73,6 +73,7 @@ pub(super) struct DonationsJson {
     span: Column,
     finished: Column,
     existed: Column,
+    right: Column,
 }
 
 pub(super) fn groups(of: &[Step]) -> GroupsJson {
@@ -148,5 +149,6 @@ pub(super) fn donations(of: &[Donation]) -> DonationsJson {
         span: column(of, |of| of.span as i64),
         finished: column(of, |of| of.finished.into()),
         existed: column(of, |of| of.existed.into()),
+        right: column(of, |of| of.right.into()),
     }
 }

@@ -135,7 +135,7 @@ function segWords(run, i, width) {
   const of = req >= 0 ? ` of ${nameOf(req)}` : "";
   const label = seg.label[i] >= 0 ? ` label ${seg.label[i]}` : "";
   const owner = OWNERS[seg.owner[i]];
-  const differs = seg.label[i] >= 0 && seg.label[i] !== seg.holds[i];
+  const differs = seg.fit[i] === FIT.wrong || seg.fit[i] === FIT.exposed;
   const middle = seg.label[i] >= 0 ? `${holds}${differs ? " ≠ " : " = "}${seg.label[i]}` : holds;
   const forms = [`${holds}${of},${label} ${owner}`, `${holds}${of}${label ? "," + label : ""}`, `${holds}${of}`, middle, holds];
   if (seg.label[i] >= 0) forms.splice(2, 1);

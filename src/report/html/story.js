@@ -35,7 +35,7 @@ function storyOf(run, finding, index) {
     if (i !== undefined) {
       const torn = finding.kind === "torn" && finding.holds !== null;
       if (torn) cut.push({ t: end, turn: finding.turn, it: link("seg", i), text: `what is read of s${finding.slot} may still hold ${tokens(finding.holds)}, its label says ${finding.label}`, tone: "bad" });
-      const holds = torn ? "" : finding.kind === "unwritten" ? "nobody has written it" : finding.holds !== null ? `it holds ${tokens(finding.holds)}` : "";
+      const holds = torn ? "" : finding.kind === "unwritten" ? "nobody has written it" : finding.holds !== null ? `it ${finding.kind === "aliased" ? "will hold" : "holds"} ${tokens(finding.holds)}` : "";
       if (holds) cut.push({ t: end, turn: finding.turn, it: link("seg", i), text: `s${finding.slot}: ${holds}${finding.label !== null ? `, its label says ${finding.label}` : ""}`, tone: "bad" });
     }
   }

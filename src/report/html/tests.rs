@@ -68,6 +68,7 @@ fn scene() -> Scene {
             span: 2,
             finished: true,
             existed: false,
+            right: false,
         }],
         places: vec![Some(2)],
         end_ns: 900,

@@ -13,7 +13,7 @@ const CLASS_MEANS = {
   settled: "A checkpoint was due; the rule did nothing, because it had recorded it one result early.",
   early: "The rule fired one result ahead, for the step in flight.",
   "wrong-slot": "The right length, but another slot than the forward wrote.",
-  "wrong-label": "A length that no forward has written or will write.",
+  "wrong-label": "No length, or one that no forward wrote or will write for this boundary.",
   missed: "A checkpoint was due and the rule has not recorded it.",
   repeat: "The rule fired again for a length that it had already recorded.",
 };
@@ -41,7 +41,7 @@ const KIND_MEANS = {
 };
 
 const VERDICT_MEANS = {
-  clean: "Every boundary recorded, every cached state what its label says.",
+  clean: "No checkpoint lost, every cached state what its label says.",
   lossy: "Checkpoints were lost; nothing cached is wrong.",
   inconclusive: "A bound ended the run before anything worse was found.",
   corrupt: "A state was cached or used under a label that it does not have.",

@@ -1,6 +1,6 @@
 //! How each fact enters the drawing.
 
-use crate::record::{AssertKind, BatchId, Check, Donated, Fact, Kept, Mode, Owner, ReqId, Sink, SlotId, Stream, Token};
+use crate::record::{BatchId, Check, Donated, Fact, Kept, Mode, Owner, ReqId, Sink, SlotId, Stream, Token};
 use crate::report::{name, style};
 
 use super::lanes::Forward;
@@ -125,7 +125,7 @@ impl Sink for Timeline<'_> {
 
             Fact::Assert { req, kind } => {
                 let id = req.map_or(String::new(), |req| format!(" of {}", name::request(self.names, req)));
-                self.turn().tail.push(format!("assertion{id}: {}", assertion(kind)));
+                self.turn().tail.push(format!("assertion{id}: {}", name::assertion(kind)));
             }
             Fact::Bound { stalled } => {
                 let why = if stalled { "nothing can ever happen again" } else { "the bound on turns is hit" };
@@ -216,18 +216,5 @@ fn kept(of: Kept) -> String {
         (None, _) => "none".to_owned(),
         (Some(label), None) => format!("{label}@none"),
         (Some(label), Some(slot)) => format!("{label}@{slot}"),
-    }
-}
-
-fn assertion(kind: AssertKind) -> &'static str {
-    match kind {
-        AssertKind::Lookahead => "the lookahead is neither 0 nor 1",
-        AssertKind::OffGrid => "a boundary where the committed length is not on the grid",
-        AssertKind::CommittedLead => "the committed length leads the tokens by more than one",
-        AssertKind::NoOutput => "a boundary before any output",
-        AssertKind::MissingSnapshot => "the batch's counter snapshot or masks are missing",
-        AssertKind::NoKeptSlot => "the slot to donate is not held",
-        AssertKind::OutOfSlots => "no state slot can be had",
-        AssertKind::OutOfPages => "no KV page can be had",
     }
 }

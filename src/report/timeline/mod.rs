@@ -99,6 +99,10 @@ impl<'a> Timeline<'a> {
 
     /// Hands out the last turn, and what was found in turns that did not come, or that none of those asked for came.
     pub fn end(mut self) {
+        if let (Some(_), Some(turn)) = (self.open, &self.turn) {
+            // An assertion ended the run in the middle of a phase.
+            self.finish_phase(turn.to);
+        }
         self.close_turn();
         if let (false, Some(turns), Some((last, false))) = (self.deaf, &self.turns, self.ended) {
             let (first, to) = (turns.start(), turns.end());

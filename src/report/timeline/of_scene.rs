@@ -47,7 +47,7 @@ pub fn turn_lanes(scene: &Scene, turn: u32) -> TurnLanes {
     }
     let forwards: Vec<Forward> = scene.spans.iter().filter_map(forward).collect();
     let (cpu, gpu) = draw(&segments, &forwards, from, to);
-    debug_assert!(columns_of(&cpu) == column);
+    assert!(columns_of(&cpu) == column, "a phase is as wide as it says");
     TurnLanes { from, to, cpu, gpu, phases }
 }
 

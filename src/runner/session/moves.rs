@@ -1,7 +1,7 @@
 //! Steps and jumps of a session: where the next phase, decode result, boundary or finding is.
 
-use crate::judge::{Boundary, Class, Finding};
-use crate::record::{BatchId, Entry, Fact, Phase, ReqId};
+use crate::judge::{Boundary, Class};
+use crate::record::{BatchId, Entry, Fact, ReqId};
 
 use super::{Position, Session, tell};
 
@@ -117,17 +117,15 @@ impl Session<'_> {
 
     /// Goes to the next turn, or the one before, in which a question was open.
     pub fn seek_question(&mut self, ahead: bool) -> bool {
-        let here = self.position();
-        loop {
-            let moved = if ahead { self.forward(Unit::Turn) } else { self.back(Unit::Turn) };
-            if !moved {
-                self.seek(here);
-                return false;
-            }
-            if !self.questions().is_empty() && self.position().turn != here.turn {
-                return true;
-            }
-        }
+        let here = self.position().turn;
+        let to = if ahead {
+            self.asking.get(self.asking.partition_point(|&turn| turn <= here))
+        } else {
+            self.asking.partition_point(|&turn| turn < here).checked_sub(1).and_then(|at| self.asking.get(at))
+        };
+        let Some(&turn) = to else { return false };
+        self.seek(Position { turn, fact: usize::MAX });
+        true
     }
 
     /// The point within the turn.
@@ -237,18 +235,13 @@ impl Session<'_> {
 
     /// A position in the turn of this number.
     fn turn_of(&mut self, number: u32, fact: impl Fn(&Self) -> usize) -> Option<Position> {
-        let turn = self.numbers.partition_point(|&it| it < number);
-        if turn >= self.turns() {
-            return None;
-        }
-        // Idle turns have the same number more than once: what was found was found in the last.
-        let turn = self.numbers.partition_point(|&it| it <= number).saturating_sub(1).max(turn);
+        let turn = self.numbers.binary_search(&number).ok()?;
         self.seek(Position { turn, fact: 0 });
         Some(Position { turn, fact: fact(self) })
     }
 
     /// After which entry the row of a result is over.
-    fn row_end(&self, batch: BatchId, req: ReqId) -> usize {
+    pub(super) fn row_end(&self, batch: BatchId, req: ReqId) -> usize {
         let mut inside = false;
         for (at, entry) in self.record().iter().enumerate() {
             let Entry::Fact(fact) = entry else { continue };
@@ -272,44 +265,6 @@ impl Session<'_> {
             }
         }
         self.record().len()
-    }
-
-    /// The boundaries that have been processed, and those that are still to come.
-    pub fn boundaries(&self) -> (&[Boundary], &[Boundary]) {
-        let Position { turn, fact } = self.position();
-        let number = self.number(turn).unwrap_or(0);
-        let all = &self.judgement().boundaries;
-        let done = |of: &Boundary| of.turn < number || of.turn == number && self.row_end(of.batch, of.req) <= fact;
-        all.split_at(all.partition_point(done))
-    }
-
-    /// The findings so far.
-    pub fn findings(&self) -> &[Finding] {
-        let all = &self.judgement().findings;
-        let over = self.position() == Position { turn: self.turns() - 1, fact: self.record().len() };
-        if over { all } else { &all[..self.known().judge.found()] }
-    }
-
-    /// The findings of this turn, each with the number of entries after which it is there.
-    pub fn findings_in_turn(&self) -> Vec<(usize, &Finding)> {
-        let all = &self.judgement().findings;
-        let mut known = self.turn.before.known.clone();
-        let mut found = Vec::new();
-        for (at, entry) in self.record().iter().enumerate() {
-            let before = known.judge.found();
-            tell(entry, &mut known);
-            found.extend((before..known.judge.found()).filter_map(|nth| Some((at + 1, all.get(nth)?))));
-        }
-        found
-    }
-
-    /// The CPU phase of this moment in the turn, or the one that ended last.
-    pub fn phase(&self) -> Option<Phase> {
-        let fact = self.position().fact;
-        self.record()[..fact].iter().rev().find_map(|entry| match entry {
-            Entry::Fact(Fact::Begin { phase, .. }) => Some(*phase),
-            Entry::Fact(_) | Entry::Prompt(..) => None,
-        })
     }
 }
 

@@ -1,8 +1,8 @@
 //! What each fact changes about requests and slots.
 
-use crate::record::{Fact, Nothing, Phase, ReqId, Sink, Token};
+use crate::record::{Fact, Offered, Phase, ReqId, Sink, Stream, Token};
 
-use super::{Board, Flight, Stage};
+use super::{Board, Flight, ReqNow, Stage};
 
 impl Sink for Board {
     fn fact(&mut self, fact: Fact) {
@@ -30,16 +30,16 @@ impl Sink for Board {
                     it.fields.last_track_seqlen = Some(label);
                 }
             }
-            Fact::PrepareDecode { req, k, decode_batch_idx, kv_committed_len, next_track_idx, .. } => {
+            Fact::PrepareDecode { req, k, kv_committed_len, next_track_idx, .. } => {
                 let it = self.req(req);
-                (it.stage, it.k, it.decode_batch_idx) = (Stage::Decode, k, decode_batch_idx);
+                (it.stage, it.k) = (Stage::Decode, k);
                 (it.fields.kv_committed_len, it.fields.next_track_idx) = (kv_committed_len, next_track_idx);
             }
             Fact::Launch { batch, start, end, .. } => {
                 self.flights.push(Flight { batch, start, end });
                 self.launch = Some((batch, end));
             }
-            Fact::Clear { slot, .. } | Fact::CopyState { to: slot, .. } => self.write(slot),
+            Fact::Clear { slot, .. } | Fact::CopyState { to: slot, stream: Stream::Forward, .. } => self.write(slot),
             Fact::Extend { slot, track, .. } => {
                 self.write(slot);
                 if let Some((slot, _)) = track {
@@ -52,8 +52,7 @@ impl Sink for Board {
                     self.write(slot);
                 }
             }
-            Fact::Verify { req, slot, to, track, .. } => {
-                self.req(req).k = to;
+            Fact::Verify { slot, track, .. } => {
                 self.write(slot);
                 if let Some((slot, _)) = track {
                     self.write(slot);
@@ -75,6 +74,9 @@ impl Sink for Board {
             Fact::Decision { req, after, .. } => {
                 let it = self.req(req);
                 (it.fields.last_track_seqlen, it.fields.kept) = (after.label, after.slot);
+                // Until its fields are told.
+                it.fields.offer =
+                    after.label.zip(after.slot).map(|(label, slot)| Offered { label, key_len: label, slot });
             }
             Fact::Flip { req, next_track_idx, .. } => self.req(req).fields.next_track_idx = Some(next_track_idx),
             Fact::Donate { req, key_len, slot, how, .. } => {
@@ -83,17 +85,25 @@ impl Sink for Board {
                 }
                 self.forget(req);
             }
-            Fact::NoDonate { req, why, .. } => match why {
-                Nothing::NoSlot | Nothing::Declined | Nothing::Aborted | Nothing::Retracted => self.forget(req),
-                Nothing::NoCheckpoint => {}
-            },
+            Fact::NoDonate { req, .. } => self.forget(req),
             Fact::Retract { req, .. } => {
-                self.forget(req);
+                // It begins anew, with the outputs that it has.
                 let it = self.req(req);
-                (it.stage, it.retracted) = (Stage::Waiting, it.retracted + 1);
+                let ReqNow { prompt_len, outputs, active, track, retracted, .. } = *it;
+                let retracted = retracted + 1;
+                *it = ReqNow {
+                    stage: Stage::Waiting,
+                    prompt_len,
+                    outputs,
+                    active,
+                    track,
+                    retracted,
+                    ..ReqNow::default()
+                };
             }
             Fact::SlotRefused { .. }
             | Fact::Hit { .. }
+            | Fact::CopyState { stream: Stream::Schedule, .. }
             | Fact::PageAlloc { .. }
             | Fact::PageMove { .. }
             | Fact::PageFree { .. }

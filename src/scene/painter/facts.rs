@@ -1,7 +1,7 @@
 //! Which fact stands for what in a scene.
 
 use crate::record::{Fact, Field, Mode, Owner, ReqId, Sink, Token};
-use crate::scene::{Donation, Lane, Work};
+use crate::scene::{Donation, Fit, Lane, Work};
 
 use super::Painter;
 
@@ -10,6 +10,8 @@ impl Sink for Painter {
         if let Fact::Turn { turn, at } = fact {
             self.begin_turn(turn, at.ns());
         }
+        // What is freed again at once is looked at before that.
+        let offered = if let Fact::Donate { slot, .. } = fact { self.known.slot(slot).fit } else { Fit::None };
         self.known.fact(fact);
         let cpu = self.cpu;
         match fact {
@@ -118,7 +120,9 @@ impl Sink for Painter {
             Fact::Donate { req, label, key_len, slot, how } => {
                 if let Some(span) = cpu {
                     let (finished, existed) = (how.finished, how.existed);
-                    self.donate(Donation { req, label, key_len, slot, span, finished, existed });
+                    let cached = self.known.judge.holds_donation(slot).filter(|_| !existed);
+                    let right = cached.unwrap_or(offered != Fit::Exposed);
+                    self.donate(Donation { req, label, key_len, slot, span, finished, existed, right });
                 }
                 self.reads.clear_label(req, cpu);
                 self.touched.push(slot);
@@ -149,6 +153,7 @@ impl Sink for Painter {
             | Fact::Bound { .. }
             | Fact::Done { .. } => {}
         }
+        self.found.resize(self.known.judge.found(), cpu);
         self.look();
     }
 

@@ -7,35 +7,45 @@ use crate::record::Kept;
 use crate::report::name;
 
 use super::super::app::App;
-use super::super::words::kept_words;
+use super::super::words::{cell, kept_words};
 use super::Lines;
 
 /// Boundaries that are shown on either side of this moment.
 const SHOWN: usize = 200;
 
-pub(super) fn lines(app: &App) -> Lines {
-    let head = format!("{:>4} {:<4} {:>4} {:>2} {:<6} {:<6} class", "turn", "req", "k", "L", "due", "rule");
+pub(super) fn lines(app: &App, columns: usize) -> Lines {
+    let turn = turn_columns(app);
+    // What is left of the pane by numbers and words.
+    let id = columns.saturating_sub(35 + turn).clamp(4, 24);
+    let head = format!("{:>turn$} {:<id$} {:>4} {:>2} {:<6} {:<6} class", "turn", "req", "k", "L", "due", "rule");
     let mut lines = vec![Line::from(Span::styled(head, app.look.head()))];
     let (done, ahead) = app.session.boundaries();
     let skipped = done.len().saturating_sub(SHOWN);
-    lines.extend(done[skipped..].iter().map(|of| line(app, of, true)));
+    lines.extend(done[skipped..].iter().map(|of| line(app, of, id, true)));
     let at = lines.len() - 1;
-    lines.extend(ahead.iter().take(SHOWN).map(|of| line(app, of, false)));
+    lines.extend(ahead.iter().take(SHOWN).map(|of| line(app, of, id, false)));
     if lines.len() == 1 {
         lines.push(Line::from("no boundary in this run"));
     }
     Lines { lines, at, head: 1 }
 }
 
-fn line(app: &App, of: &Boundary, done: bool) -> Line<'static> {
+fn line(app: &App, of: &Boundary, id: usize, done: bool) -> Line<'static> {
+    let turn = turn_columns(app);
     let due = of.due.map_or("-".to_owned(), |slot| format!("{}@{slot}", of.k));
     let rule = if of.fired { kept_words(Kept { label: of.label, slot: of.slot }) } else { "-".to_owned() };
-    let id: String = name::request(app.names, of.req).chars().take(4).collect();
-    let start = format!("{:>4} {id:<4} {:>4} {:>2} {due:<6} {rule:<6} ", of.turn, of.k, of.lookahead);
+    let id = cell(&name::request(&app.names, of.req), id);
+    let start = format!("{:>turn$} {id} {:>4} {:>2} {due:<6} {rule:<6} ", of.turn, of.k, of.lookahead);
     let class = name::class(of.class).to_owned();
     if done {
         Line::from(vec![Span::raw(start), Span::styled(class, app.look.class(of.class))])
     } else {
         Line::from(Span::styled(format!("{start}{class}"), app.look.faint()))
     }
+}
+
+/// Columns for the number of a turn.
+fn turn_columns(app: &App) -> usize {
+    let last = app.session.turns().checked_sub(1).and_then(|last| app.session.number(last));
+    last.map_or(0, |last| last.to_string().len()).max(4)
 }

@@ -26,7 +26,7 @@ pub(super) fn pane(app: &App, pane: Pane, columns: usize) -> (String, Lines) {
         Pane::Lanes => ("lanes".to_owned(), lanes::lines(app)),
         Pane::Requests => ("requests".to_owned(), requests::lines(app)),
         Pane::Slots => ("state slots".to_owned(), slots::lines(app)),
-        Pane::Decisions => (format!("{} beside the oracle", app.session.rule().name()), decisions::lines(app)),
+        Pane::Decisions => (format!("{} beside the oracle", app.session.rule().name()), decisions::lines(app, columns)),
         Pane::Record => ("record of the turn".to_owned(), record::lines(app, columns)),
     }
 }

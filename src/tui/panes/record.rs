@@ -19,7 +19,7 @@ pub(super) fn lines(app: &App, columns: usize) -> Lines {
     let mut found = session.findings_in_turn().into_iter().peekable();
     for (index, entry) in session.record().iter().enumerate() {
         let happened = index < fact;
-        if let Some(words) = entry_words(entry, app.names) {
+        if let Some(words) = entry_words(entry, &app.names) {
             let indent = if is_head(entry) { "" } else { "  " };
             let style = if happened { Style::new() } else { app.look.faint() };
             push(&mut lines, &format!("{indent}{words}"), style, columns);
@@ -58,6 +58,6 @@ fn is_head(entry: &Entry) -> bool {
 }
 
 fn words(finding: &Finding, app: &App) -> String {
-    let id = finding.req.map_or(String::new(), |req| format!(" {}:", name::request(app.names, req)));
+    let id = finding.req.map_or(String::new(), |req| format!(" {}:", name::request(&app.names, req)));
     format!("!! {}{id} {}", name::kind(finding.kind), finding.reason)
 }

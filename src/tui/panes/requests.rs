@@ -7,7 +7,7 @@ use crate::report::name;
 use crate::scene::{Fit, Stage};
 
 use super::super::app::App;
-use super::super::words::{kept_words, stage_word};
+use super::super::words::{cell, kept_words, stage_word};
 use super::Lines;
 
 pub(super) fn lines(app: &App) -> Lines {
@@ -18,12 +18,14 @@ pub(super) fn lines(app: &App) -> Lines {
     );
     let mut lines = vec![Line::from(Span::styled(head, app.look.head()))];
     let mut over = Vec::new();
+    let mut at_line = 0;
+    let about = app.session.about();
     for (at, it) in known.board.reqs().iter().enumerate() {
-        let id: String = name::request(app.names, ReqId(at as u32)).chars().take(7).collect();
+        let id = cell(&name::request(&app.names, ReqId(at as u32)), 7);
         let idx = |of: Option<u8>| of.map_or("-".to_owned(), |of| of.to_string());
         let lookahead = it.lookahead.map_or("-".to_owned(), |l| l.to_string());
         let numbers = format!(
-            "{id:<7} {:<8} {:>4} {:>4} {lookahead:>2} {:>4} {:>2} {:>2} ",
+            "{id} {:<8} {:>4} {:>4} {lookahead:>2} {:>4} {:>2} {:>2} ",
             stage_word(it.stage),
             it.k,
             it.outputs,
@@ -37,8 +39,15 @@ pub(super) fn lines(app: &App) -> Lines {
         let style = if faint { app.look.faint() } else { ratatui::style::Style::new() };
         let kept = Span::styled(kept_words(kept), app.look.fit(fit));
         let line = Line::from(vec![Span::styled(numbers, style), kept]);
-        if faint { over.push(line) } else { lines.push(line) }
+        if faint {
+            over.push(line)
+        } else {
+            lines.push(line)
+        }
+        if about == Some(ReqId(at as u32)) && !faint {
+            at_line = lines.len() - 1;
+        }
     }
     lines.extend(over);
-    Lines { lines, at: 0, head: 1 }
+    Lines { lines, at: at_line, head: 1 }
 }

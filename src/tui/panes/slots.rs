@@ -8,7 +8,7 @@ use crate::record::Owner;
 use crate::scene::{Fit, SlotNow};
 
 use super::super::app::App;
-use super::super::words::{held_words, owner_words};
+use super::super::words::{cell, held_words, owner_words};
 use super::Lines;
 
 pub(super) fn lines(app: &App) -> Lines {
@@ -20,8 +20,9 @@ pub(super) fn lines(app: &App) -> Lines {
         let now = known.slot(slot);
         let SlotNow { owner, label, fit, lands, .. } = now;
         // What a slot held that nobody holds any more is of no account.
-        let holds = if owner.is_some() { held_words(&now, app.names) } else { String::new() };
-        let start = format!("{:<4} {:<9} {holds:<6} ", slot.to_string(), owner_words(owner, app.names));
+        let holds = if owner.is_some() { held_words(&now, &app.names) } else { String::new() };
+        let start =
+            format!("{:<4} {} {} ", slot.to_string(), cell(&owner_words(owner, &app.names), 9), cell(&holds, 6));
         let style = match owner {
             None | Some(Owner::Spare) => app.look.faint(),
             Some(Owner::Active(_) | Owner::Track(..) | Owner::Request(_) | Owner::Tree) => Style::new(),
@@ -39,20 +40,22 @@ pub(super) fn lines(app: &App) -> Lines {
             let arrow = if app.look.ascii { "<-" } else { "←" };
             spans.push(Span::styled(format!(" {arrow}{batch}"), app.look.here()));
         }
-        rows.push((rank(owner, label), Line::from(spans)));
+        rows.push((rank(owner, label, fit), Line::from(spans)));
     }
     rows.sort_by_key(|row| row.0);
     lines.extend(rows.into_iter().map(|row| row.1));
     Lines { lines, at: 0, head: 1 }
 }
 
-/// What the bookkeeping is about comes first: labelled slots, track slots, the tree.
-fn rank(owner: Option<Owner>, label: Option<u32>) -> u8 {
+/// What the bookkeeping is about comes first: what is wrong or would be, labelled slots of requests, track slots, the tree.
+fn rank(owner: Option<Owner>, label: Option<u32>, fit: Fit) -> u8 {
     match (label, owner) {
-        (Some(_), _) => 0,
-        (None, Some(Owner::Track(..) | Owner::Tree)) => 1,
-        (None, Some(Owner::Active(_) | Owner::Request(_))) => 2,
-        (None, Some(Owner::Spare)) => 3,
-        (None, None) => 4,
+        (Some(_), _) if matches!(fit, Fit::Wrong | Fit::Exposed) => 0,
+        (Some(_), Some(Owner::Track(..))) => 1,
+        (Some(_), _) => 2,
+        (None, Some(Owner::Track(..) | Owner::Tree)) => 3,
+        (None, Some(Owner::Active(_) | Owner::Request(_))) => 4,
+        (None, Some(Owner::Spare)) => 5,
+        (None, None) => 6,
     }
 }

@@ -1,0 +1,52 @@
+//! What has come of a run up to a moment of it, and what is still to come.
+
+use crate::judge::{Boundary, Finding};
+use crate::record::{Entry, Fact, ReqId};
+
+use super::{Position, Session, tell};
+
+impl Session<'_> {
+    /// The boundaries that have been processed, and those that are still to come.
+    pub fn boundaries(&self) -> (&[Boundary], &[Boundary]) {
+        let Position { turn, fact } = self.position();
+        let number = self.number(turn).unwrap_or(0);
+        let all = &self.judgement().boundaries;
+        let done = |of: &Boundary| of.turn < number || of.turn == number && self.row_end(of.batch, of.req) <= fact;
+        all.split_at(all.partition_point(done))
+    }
+
+    /// The findings so far.
+    pub fn findings(&self) -> &[Finding] {
+        let all = &self.judgement().findings;
+        let over = self.position() == Position { turn: self.turns() - 1, fact: self.record().len() };
+        if over { all } else { &all[..self.known().judge.found()] }
+    }
+
+    /// The findings of this turn, each with the number of entries after which it is there.
+    pub fn findings_in_turn(&self) -> Vec<(usize, &Finding)> {
+        let all = &self.judgement().findings;
+        let mut known = self.turn.before.known.clone();
+        let mut found = Vec::new();
+        for (at, entry) in self.record().iter().enumerate() {
+            let before = known.judge.found();
+            tell(entry, &mut known);
+            found.extend((before..known.judge.found()).filter_map(|nth| Some((at + 1, all.get(nth)?))));
+        }
+        found
+    }
+
+    /// The request that the row is about which is being prepared or processed, or was last.
+    pub fn about(&self) -> Option<ReqId> {
+        let Position { fact, .. } = self.position();
+        self.record()[..fact].iter().rev().find_map(|entry| match entry {
+            Entry::Fact(
+                Fact::PrepareDecode { req, .. }
+                | Fact::PrepareExtend { req, .. }
+                | Fact::Output { req, .. }
+                | Fact::Skip { req, .. }
+                | Fact::MiddleChunk { req, .. },
+            ) => Some(*req),
+            Entry::Fact(_) | Entry::Prompt(..) => None,
+        })
+    }
+}
