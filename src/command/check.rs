@@ -10,7 +10,8 @@ use crate::scenario::Scenario;
 use crate::search::{Limits, Order};
 
 use super::finding::{Finder, OutDir};
-use super::output::{Exit, Failure, choices_word, print, replay_line};
+use super::line::{choices_word, replay_line};
+use super::output::{Exit, Failure, print};
 use super::progress::SearchProgress;
 use super::run::{Format, Way, load, rules};
 

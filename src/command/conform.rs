@@ -8,8 +8,9 @@ use crate::model::Release;
 use crate::report::{ConformSummary, Differing, conform_json, conform_text, plain};
 use crate::runner;
 
+use super::line::shell_word;
 use super::mistake::no_rule;
-use super::output::{Exit, Failure, print, shell_word};
+use super::output::{Exit, Failure, print};
 use super::run::Format;
 
 /// What the model takes over from a recording, as it is spelled on the command line.

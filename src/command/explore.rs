@@ -11,9 +11,10 @@ use crate::search::Replay;
 use crate::tui::{self, App, Effect, Key, Look};
 
 use super::expectation::expectation;
+use super::line::{Choices, replay_line};
 use super::made::write_made;
 use super::mistake::hint;
-use super::output::{Choices, Exit, Failure, is_coloured, print, replay_line};
+use super::output::{Exit, Failure, is_coloured, print};
 use super::run::{Way, all_rules, does_not_fit, load, rules};
 
 /// Keys to press.

@@ -11,7 +11,8 @@ use crate::runner::{self, Keep, first_of};
 use crate::scenario::{self, Scenario};
 
 use super::expectation::expectation;
-use super::output::{Failure, replay_line, write_file};
+use super::line::replay_line;
+use super::output::{Failure, write_file};
 use super::run::Way;
 
 /// Most setups that are tried on the way to a small one.

@@ -12,8 +12,9 @@ use crate::search::{Draw, Style};
 use crate::workload::Preset;
 
 use super::finding::{Finder, OutDir};
+use super::line::{choices_word, replay_line};
 use super::mistake::no_rule;
-use super::output::{Exit, Failure, choices_word, print, replay_line};
+use super::output::{Exit, Failure, print};
 use super::progress::{RunsProgress, cores};
 use super::run::{Format, Way, all_rules, load, rules};
 use super::shard::Shard;

@@ -7,7 +7,8 @@ use crate::model::Vary;
 use crate::report::name;
 use crate::runner::{Keep, Outcome};
 
-use super::output::{Choices, Exit, Failure, print, replay_line};
+use super::line::{Choices, replay_line};
+use super::output::{Exit, Failure, print};
 use super::run::{Way, load, rules, run_one};
 
 /// Most events that are drawn at once.

@@ -11,7 +11,8 @@ use crate::scenario::{self, Scenario};
 
 use super::conform::{known_rule, release, source};
 use super::expectation::expectation;
-use super::output::{Exit, Failure, print, shell_word, write_file};
+use super::line::shell_word;
+use super::output::{Exit, Failure, print, write_file};
 use super::run::load;
 
 /// How a scenario is written out.

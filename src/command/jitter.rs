@@ -10,8 +10,9 @@ use crate::runner::{self, Jitter};
 use crate::scenario::Scenario;
 
 use super::expectation::expectation;
+use super::line::{quoted, replay_line, shell_word};
 use super::made::write_made;
-use super::output::{Exit, Failure, print, quoted, replay_line, shell_word};
+use super::output::{Exit, Failure, print};
 use super::progress::{RunsProgress, cores};
 use super::run::{Format, Way, load, rules};
 

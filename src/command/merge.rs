@@ -6,7 +6,8 @@ use crate::judge::Goals;
 use crate::report::{FuzzReport, name, plain};
 
 use super::fuzz::rendered;
-use super::output::{Exit, Failure, print, shell_word};
+use super::line::shell_word;
+use super::output::{Exit, Failure, print};
 use super::run::Format;
 
 /// Adds up the reports of shards, and prints what the whole would have printed.

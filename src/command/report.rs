@@ -11,7 +11,8 @@ use crate::runner::{self, Keep};
 use crate::scenario::Scenario;
 use crate::scene::Scene;
 
-use super::output::{Choices, Exit, Failure, print, write_file};
+use super::line::Choices;
+use super::output::{Exit, Failure, print, write_file};
 use super::run::{Way, load, reports, rules, run_one};
 use super::trace::is_no_other;
 

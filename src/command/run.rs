@@ -11,8 +11,9 @@ use crate::runner::{self, Keep, Outcome};
 use crate::scenario::{self, Scenario};
 use crate::search::{Misfit, Replay};
 
+use super::line::{Choices, choices_word, replay_line};
 use super::mistake::no_rule;
-use super::output::{Choices, Exit, Failure, Printer, choices_word, replay_line};
+use super::output::{Exit, Failure, Printer};
 use super::progress::Progress;
 
 /// How the result is printed.

@@ -11,7 +11,8 @@ use crate::runner::{self, Keep};
 use crate::scenario::{Expect, ExpectFinding, Scenario};
 
 use super::expectation::verdict;
-use super::output::{Exit, Failure, print, replay_line};
+use super::line::replay_line;
+use super::output::{Exit, Failure, print};
 use super::run::{Way, load, reports};
 
 /// Runs the `expect` of every scenario in `paths`: files, or directories that are searched for scenarios.

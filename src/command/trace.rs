@@ -8,7 +8,8 @@ use crate::model::Vary;
 use crate::report::{Trace, name};
 use crate::runner::{self, Keep};
 
-use super::output::{Choices, Exit, Failure, print, write_file};
+use super::line::Choices;
+use super::output::{Exit, Failure, print, write_file};
 use super::run::{Way, load, reports, rules, run_one};
 
 /// Most events that are written: viewers in a browser take little more.
