@@ -62,7 +62,7 @@ pub fn graph_to_text(args: &GraphArgs) -> Result<String, Failure> {
     let [rule] = rules.as_slice() else {
         return Err(Failure("error: a graph is of one run\nhelp: name one rule, not `all`\n".to_owned()));
     };
-    let way = Way { seed: args.seed, choices: args.choices.as_ref().map(|choices| &choices.0[..]), vary: args.vary };
+    let way = Way::named(args.seed, args.choices.as_ref(), args.vary);
     let keep = Keep { record: true, ..Keep::default() };
     let Outcome { judgement, record, .. } = &run_one(&scenario, *rule, way, keep)?;
     let record = record.as_ref().expect("the record was asked for");

@@ -12,7 +12,7 @@ use crate::scenario::{self, Scenario};
 use super::conform::{known_rule, release, source};
 use super::expectation::expectation;
 use super::line::shell_word;
-use super::output::{Exit, Failure, print, write_file};
+use super::output::{Exit, Failure, is_same_file, print, write_file};
 use super::run::load;
 
 /// How a scenario is written out.
@@ -65,9 +65,7 @@ pub fn import(args: &ImportArgs) -> Result<Exit, Failure> {
         Failure(format!("error: {shown}{line}: {}\nhelp: {}\n", trouble.message, trouble.remedy))
     };
     let read = source(&args.recording).path;
-    if let (Ok(read), Ok(written)) = (read.canonicalize(), args.out.canonicalize())
-        && read == written
-    {
+    if is_same_file(&read, &args.out) {
         return Err(Failure(format!("error: {shown} would be written over itself\nhelp: give another path to -o\n")));
     }
     let segment = find(&args.recording)?.map_err(wrong)?;

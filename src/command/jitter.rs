@@ -12,7 +12,7 @@ use crate::scenario::Scenario;
 use super::expectation::expectation;
 use super::line::{quoted, replay_line, shell_word};
 use super::made::write_made;
-use super::output::{Exit, Failure, print};
+use super::output::{Exit, Failure, is_same_file, print};
 use super::progress::{RunsProgress, cores};
 use super::run::{Format, Way, load, rules};
 
@@ -231,9 +231,7 @@ impl Asked<'_> {
             let what = format!("{} patterns are not one scenario", patterns.len());
             return Err(mistake(&what, "say which with --pattern, as in --pattern 1101, or leave -o out"));
         };
-        if let (Ok(read), Ok(written)) = (args.file.canonicalize(), path.canonicalize())
-            && read == written
-        {
+        if is_same_file(&args.file, path) {
             let what = format!("{} would be written over itself", path.display());
             return Err(mistake(&what, "give another path to -o"));
         }

@@ -181,6 +181,24 @@ pub(super) fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
     })
 }
 
+/// Whether two paths lead to one file that is there.
+pub(super) fn is_same_file(one: &Path, other: &Path) -> bool {
+    one.canonicalize().ok().zip(other.canonicalize().ok()).is_some_and(|(one, other)| one == other)
+}
+
+/// What is written is a file of its own: neither standard output nor the scenario.
+pub(super) fn is_no_other(what: &str, scenario: &Path, out: &Path) -> Result<(), Failure> {
+    if out == Path::new("-") {
+        let help = "give the path of a file; ./- is one of that name";
+        return Err(Failure(format!("error: {what} is not written to standard output\nhelp: {help}\n")));
+    }
+    if is_same_file(scenario, out) {
+        let shown = scenario.display();
+        return Err(Failure(format!("error: {shown} would be written over itself\nhelp: give another path to -o\n")));
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,9 +12,8 @@ use crate::scenario::Scenario;
 use crate::scene::Scene;
 
 use super::line::Choices;
-use super::output::{Exit, Failure, print, write_file};
-use super::run::{Way, load, reports, rules, run_one};
-use super::trace::is_no_other;
+use super::output::{Exit, Failure, is_no_other, print, write_file};
+use super::run::{Way, load, no_turns, reports, rules, run_one};
 
 /// Most turns that a page shows.
 const TURNS_MAX: usize = 20_000;
@@ -58,8 +57,7 @@ pub fn report_to_html(args: &ReportArgs) -> Result<(String, String), Failure> {
     let scenario = load(&args.file)?;
     let source = source(&args.file)?;
     let rules = rules(&scenario, args.rule.as_deref())?;
-    let choices = args.choices.as_ref().map(|choices| &choices.0[..]);
-    let way = Way { seed: args.seed, choices, vary: args.vary };
+    let way = Way::named(args.seed, args.choices.as_ref(), args.vary);
     let path = args.file.to_string_lossy();
     let (mut outcomes, mut seen) = (Vec::new(), Vec::new());
     for &rule in &rules {
@@ -144,14 +142,5 @@ fn too_long(turns: u64, from: u32) -> Failure {
     Failure(format!(
         "error: the run has {turns} turns, more than the {TURNS_MAX} that a page shows\nhelp: show a part of it, as in \
          --turns {from}..{to}; the findings that `run` prints name their turns\n"
-    ))
-}
-
-fn no_turns(turns: &RangeInclusive<u32>, judgement: &Judgement) -> Failure {
-    Failure(format!(
-        "error: no turn from {} to {} was run\nhelp: the run has {} turns; `run --timeline` shows their numbers\n",
-        turns.start(),
-        turns.end(),
-        judgement.turns
     ))
 }

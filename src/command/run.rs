@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use crate::engine::Open;
+use crate::judge::Judgement;
 use crate::model::{Rule, Vary};
 use crate::report::question::question;
 use crate::report::{Run, Timeline, plain, run_text, runs_json};
@@ -57,6 +58,13 @@ pub(super) struct Way<'a> {
     pub choices: Option<&'a [u32]>,
     /// What is open then, if it is not what the scenario says.
     pub vary: Option<Vary>,
+}
+
+impl<'a> Way<'a> {
+    /// The way that a command line names.
+    pub fn named(seed: Option<u64>, choices: Option<&'a Choices>, vary: Option<Vary>) -> Way<'a> {
+        Way { seed, choices: choices.map(|choices| &choices.0[..]), vary }
+    }
 }
 
 impl Way<'_> {
@@ -113,7 +121,7 @@ pub fn run_to_text(args: &RunArgs) -> Result<(String, Exit), Failure> {
 fn run_into(args: &RunArgs, out: &mut dyn FnMut(&str) -> bool) -> Result<Exit, Failure> {
     let scenario = load(&args.file)?;
     let rules = rules(&scenario, args.rule.as_deref())?;
-    let way = Way { seed: args.seed, choices: args.choices.as_ref().map(|choices| &choices.0[..]), vary: args.vary };
+    let way = Way::named(args.seed, args.choices.as_ref(), args.vary);
     let path = args.file.to_string_lossy();
     match args.format {
         Format::Json => {
@@ -266,4 +274,14 @@ pub(super) fn reports<'a>(
 /// The exit of several runs: the worst of them.
 pub(super) fn worst(outcomes: &[Outcome]) -> Exit {
     outcomes.iter().map(|outcome| Exit::from(outcome.judgement.verdict)).max().unwrap_or(Exit::Good)
+}
+
+/// None of the turns asked for came about.
+pub(super) fn no_turns(turns: &RangeInclusive<u32>, judgement: &Judgement) -> Failure {
+    Failure(format!(
+        "error: no turn from {} to {} was run\nhelp: the run has {} turns; `run --timeline` shows their numbers\n",
+        turns.start(),
+        turns.end(),
+        judgement.turns
+    ))
 }

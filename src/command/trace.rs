@@ -1,7 +1,7 @@
 //! `trace`: a run as a file for trace viewers, whole or some turns of it.
 
 use std::ops::RangeInclusive;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::judge::Judgement;
 use crate::model::Vary;
@@ -9,8 +9,8 @@ use crate::report::{Trace, name};
 use crate::runner::{self, Keep};
 
 use super::line::Choices;
-use super::output::{Exit, Failure, print, write_file};
-use super::run::{Way, load, reports, rules, run_one};
+use super::output::{Exit, Failure, is_no_other, print, write_file};
+use super::run::{Way, load, no_turns, reports, rules, run_one};
 
 /// Most events that are written: viewers in a browser take little more.
 const EVENTS_MAX: usize = 2_000_000;
@@ -57,7 +57,7 @@ pub fn trace_to_text(args: &TraceArgs) -> Result<(String, String), Failure> {
     let [rule] = rules[..] else {
         return Err(Failure("error: a trace is of one run\nhelp: name one rule, not `all`\n".to_owned()));
     };
-    let way = Way { seed: args.seed, choices: args.choices.as_ref().map(|choices| &choices.0[..]), vary: args.vary };
+    let way = Way::named(args.seed, args.choices.as_ref(), args.vary);
     let outcome = run_one(&scenario, rule, way, Keep { boundaries: true, ..Keep::default() })?;
     let judgement = &outcome.judgement;
     // Four counters a turn and a slice a row at the least: what is too long by that is not painted first. Of some turns nothing is
@@ -73,12 +73,7 @@ pub fn trace_to_text(args: &TraceArgs) -> Result<(String, String), Failure> {
     let runs = reports(&scenario, &path, &[rule], way, std::slice::from_ref(&outcome));
     let trace = Trace::new(&runs[0], &scene, args.turns.clone());
     if let (true, Some(turns)) = (trace.is_empty(), &args.turns) {
-        return Err(Failure(format!(
-            "error: no turn from {} to {} was run\nhelp: the run has {} turns; `run --timeline` shows their numbers\n",
-            turns.start(),
-            turns.end(),
-            judgement.turns
-        )));
+        return Err(no_turns(turns, judgement));
     }
     let events = trace.len();
     if events > EVENTS_MAX {
@@ -102,19 +97,4 @@ fn too_many(events: u64, at_least: bool, turns: Option<&RangeInclusive<u32>>, ju
         "error: the trace has {least}{events} events, more than the {EVENTS_MAX} that are written at once\n\
          help: write some of its turns, as with --turns {first}..{last}\n"
     ))
-}
-
-/// What is written is a file of its own: neither standard output nor the scenario.
-pub(super) fn is_no_other(what: &str, scenario: &Path, out: &Path) -> Result<(), Failure> {
-    if out == Path::new("-") {
-        let help = "give the path of a file; ./- is one of that name";
-        return Err(Failure(format!("error: {what} is not written to standard output\nhelp: {help}\n")));
-    }
-    if let (Ok(read), Ok(written)) = (scenario.canonicalize(), out.canonicalize())
-        && read == written
-    {
-        let shown = scenario.display();
-        return Err(Failure(format!("error: {shown} would be written over itself\nhelp: give another path to -o\n")));
-    }
-    Ok(())
 }

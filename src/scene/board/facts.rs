@@ -40,7 +40,7 @@ impl Sink for Board {
                 self.launch = Some((batch, end));
             }
             Fact::Clear { slot, .. } | Fact::CopyState { to: slot, stream: Stream::Forward, .. } => self.write(slot),
-            Fact::Extend { slot, track, .. } => {
+            Fact::Extend { slot, track, .. } | Fact::Verify { slot, track, .. } => {
                 self.write(slot);
                 if let Some((slot, _)) = track {
                     self.write(slot);
@@ -49,12 +49,6 @@ impl Sink for Board {
             Fact::Step { slot, track, .. } => {
                 self.write(slot);
                 if let Some(slot) = track {
-                    self.write(slot);
-                }
-            }
-            Fact::Verify { slot, track, .. } => {
-                self.write(slot);
-                if let Some((slot, _)) = track {
                     self.write(slot);
                 }
             }

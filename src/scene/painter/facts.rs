@@ -31,13 +31,9 @@ impl Sink for Painter {
                 let life = self.life(req);
                 (life.arrived_ns, life.seen) = (Some(at.ns()), Some(turn));
             }
-            Fact::SlotAlloc { slot, owner, .. } | Fact::SlotMove { slot, to: owner, .. } => {
-                self.touched.push(slot);
-                if let Owner::Track(req, _) = owner {
-                    self.reads.write(req, Field::TrackSlots, cpu);
-                }
-            }
-            Fact::SlotFree { slot, owner, .. } => {
+            Fact::SlotAlloc { slot, owner, .. }
+            | Fact::SlotMove { slot, to: owner, .. }
+            | Fact::SlotFree { slot, owner, .. } => {
                 self.touched.push(slot);
                 if let Owner::Track(req, _) = owner {
                     self.reads.write(req, Field::TrackSlots, cpu);
