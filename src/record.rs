@@ -4,13 +4,16 @@
 //! values without allocation, so a run that nobody records costs nothing to describe. A [`Record`] is a list of facts
 //! that can be written by hand and replayed into any sink.
 
+mod bulk;
 mod canon;
 mod fact;
 mod ids;
 mod short;
 mod sink;
+mod spare;
 mod state;
 
+pub use bulk::{Bulk, Quiet, runs};
 pub use canon::{Canon, Names, fingerprint};
 pub use fact::{
     AssertKind, Check, Donated, Fact, Field, Fields, FinishKind, Kept, Mode, Nothing, Offered, Owner, Phase, Place,
@@ -19,4 +22,5 @@ pub use fact::{
 pub use ids::{BatchId, PageId, ReqId, SlotId, Token};
 pub use short::Short;
 pub use sink::{Entry, Record, Sink, Tee};
+pub use spare::Spare;
 pub use state::State;

@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 use crate::engine::{Chooser, Seeded};
 use crate::judge::{Judge, Judgement, Options as JudgeOptions};
 use crate::model::{Ended, Every, Features, Machine, Release, Rule, Setup, World};
-use crate::record::{Fact, Record, ReqId, Sink, Tee, Token};
+use crate::record::{Bulk, Fact, Record, ReqId, Sink, Tee, Token};
 use crate::report::{Meter, Skew, Timing};
 use crate::rule::{CommittedLen, CompletedMask, MaskLookahead, Paired, TokenLen};
 use crate::scene::{Known, Painter, Scene};
@@ -163,6 +163,13 @@ impl Sink for Watch<'_> {
     fn fact(&mut self, fact: Fact) {
         if let Fact::Output { .. } = fact {
             (self.0)();
+        }
+    }
+
+    fn bulk(&mut self, bulk: &Bulk<'_>) {
+        match *bulk {
+            Bulk::Quiet { rows, .. } => rows.iter().for_each(|_| (self.0)()),
+            Bulk::Pages { .. } | Bulk::PageEach { .. } | Bulk::Prepared { .. } | Bulk::Stepped { .. } => {}
         }
     }
 

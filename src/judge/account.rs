@@ -17,7 +17,7 @@ const REQS_MAX: usize = 1 << 22;
 #[derive(Debug, Default)]
 pub(super) struct Account {
     slots: Vec<Option<Owner>>,
-    pages: Vec<Option<Owner>>,
+    pages: Vec<Holder>,
     /// By request: the node whose lock it holds.
     locks: Vec<Option<u32>>,
     /// Whether a slot, page or request was named that is not followed.
@@ -25,6 +25,37 @@ pub(super) struct Account {
 }
 
 clone_in_place!(Account { slots, pages, locks, overflow });
+
+/// Who holds a page, in one word: a run of pages is looked at and written many at a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Holder(u64);
+
+impl Holder {
+    #[inline]
+    fn new(owner: Option<Owner>) -> Holder {
+        let (kind, idx, req) = match owner {
+            None => (0, 0, 0),
+            Some(Owner::Spare) => (1, 0, 0),
+            Some(Owner::Tree) => (2, 0, 0),
+            Some(Owner::Request(req)) => (3, 0, req.0),
+            Some(Owner::Active(req)) => (4, 0, req.0),
+            Some(Owner::Track(req, idx)) => (5, idx, req.0),
+        };
+        Holder(kind << 40 | u64::from(idx) << 32 | u64::from(req))
+    }
+
+    fn owner(self) -> Option<Owner> {
+        let req = ReqId(self.0 as u32);
+        match self.0 >> 40 {
+            0 => None,
+            1 => Some(Owner::Spare),
+            2 => Some(Owner::Tree),
+            3 => Some(Owner::Request(req)),
+            4 => Some(Owner::Active(req)),
+            _ => Some(Owner::Track(req, (self.0 >> 32) as u8)),
+        }
+    }
+}
 
 impl Account {
     /// Who holds a slot.
@@ -36,7 +67,7 @@ impl Account {
     /// Who holds a page.
     #[inline]
     pub fn page_holder(&self, page: PageId) -> Option<Owner> {
-        self.pages.get(page.index()).copied().flatten()
+        self.pages.get(page.index()).and_then(|holder| holder.owner())
     }
 
     /// Whether a request holds a lock.
@@ -48,7 +79,7 @@ impl Account {
     pub fn left(&self, gone: impl Fn(ReqId) -> bool) -> u32 {
         let of = |owner: &&Owner| req_of(**owner).is_some_and(&gone);
         let slots = self.slots.iter().flatten().filter(of).count();
-        let pages = self.pages.iter().flatten().filter(of).count();
+        let pages = self.pages.iter().filter_map(|page| page.owner()).filter(|owner| of(&owner)).count();
         let locks = held(&self.locks).filter(|(index, _)| gone(ReqId(*index as u32))).count();
         (slots + pages + locks) as u32
     }
@@ -75,22 +106,14 @@ impl Account {
 
     /// Pages were given out.
     pub fn page_alloc(&mut self, first: PageId, count: u32, owner: Owner, findings: &mut Findings) {
-        let Some(run) = self.pages(first, count) else { return };
-        let mut twice = 0;
-        for page in run {
-            twice += u64::from(page.replace(owner).is_some());
-        }
+        let Some(twice) = self.page_run(first, count, None, Some(owner)) else { return };
         let reason = || format!("pages from {first} were given out, but somebody still has them");
         findings.trouble(Trouble::PageTwice, twice, req_of(owner), None, reason);
     }
 
     /// Pages went from one owner to another, or to nobody.
     pub fn page_pass(&mut self, first: PageId, count: u32, from: Owner, to: Option<Owner>, findings: &mut Findings) {
-        let Some(run) = self.pages(first, count) else { return };
-        let mut wrong = 0;
-        for page in run {
-            wrong += u64::from(std::mem::replace(page, to) != Some(from));
-        }
+        let Some(wrong) = self.page_run(first, count, Some(from), to) else { return };
         let done = if to.is_some() { "handed on" } else { "freed" };
         let reason = || format!("pages from {first} were {done} by {}, which does not have them", name(Some(from)));
         findings.trouble(Trouble::PageNotHis, wrong, req_of(from), None, reason);
@@ -158,7 +181,8 @@ impl Account {
             let slot = SlotId(index as u32);
             findings.trouble(Trouble::SlotLeft, 1, req_of(held), Some(slot), reason);
         }
-        for (index, held) in held(&self.pages).filter(|&(_, held)| left(held)) {
+        let pages = self.pages.iter().enumerate().filter_map(|(index, page)| Some((index, page.owner()?)));
+        for (index, held) in pages.filter(|&(_, held)| left(held)) {
             let reason = || format!("page p{index} is still held by {} at the end", name(Some(held)));
             findings.trouble(Trouble::PageLeft, 1, req_of(held), None, reason);
         }
@@ -171,14 +195,46 @@ impl Account {
         }
     }
 
+    /// Gives pages from one holder to another, if that is as it should be for all of them; otherwise nothing is changed.
+    pub fn pass_pages(&mut self, pages: &[PageId], from: Option<Owner>, to: Option<Owner>) -> bool {
+        let end = pages.iter().map(|page| page.index() + 1).max().unwrap_or(0);
+        if end > PAGES_MAX {
+            return false;
+        }
+        if end > self.pages.len() {
+            self.pages.resize(end, Holder::default());
+        }
+        let (from, to) = (Holder::new(from), Holder::new(to));
+        for (at, page) in pages.iter().enumerate() {
+            let held = &mut self.pages[page.index()];
+            if *held != from {
+                for page in &pages[..at] {
+                    self.pages[page.index()] = from;
+                }
+                return false;
+            }
+            *held = to;
+        }
+        true
+    }
+
+    /// Gives a run of pages from one holder to another. Says how many of them somebody else had, unless they are not followed.
     #[inline]
-    fn pages(&mut self, first: PageId, count: u32) -> Option<&mut [Option<Owner>]> {
+    fn page_run(&mut self, first: PageId, count: u32, from: Option<Owner>, to: Option<Owner>) -> Option<u64> {
         let (start, count) = (first.index(), count as usize);
         let end = start.saturating_add(count);
         if end > self.pages.len() {
-            entry(&mut self.pages, end - 1, PAGES_MAX, &mut self.overflow)?;
+            if end > PAGES_MAX {
+                self.overflow = true;
+                return None;
+            }
+            self.pages.resize(end, Holder::default());
         }
-        self.pages.get_mut(start..end)
+        let (from, to) = (Holder::new(from), Holder::new(to));
+        let run = &mut self.pages[start..end];
+        let wrong = run.iter().filter(|held| **held != from).count();
+        run.fill(to);
+        Some(wrong as u64)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Owns the table. Refuses to keep tokens and bookkeeping of a request that has been released.
 
-use crate::record::{FinishKind, ReqId, SlotId};
+use crate::record::{FinishKind, ReqId, SlotId, Spare};
 
 use super::Outcome;
 use super::decide::Marks;
@@ -47,24 +47,12 @@ pub(super) struct Live {
 
 clone_in_place!(Live { truth, window, marks, dues, taint, hit, matched, admitted });
 
-/// Memory to be used again: of no account to a copy.
-#[derive(Debug, Default)]
-struct Spare(Vec<Truth>);
-
-impl Clone for Spare {
-    fn clone(&self) -> Self {
-        Spare::default()
-    }
-
-    fn clone_from(&mut self, _: &Self) {}
-}
-
 /// All requests.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
     live: Vec<Option<Box<Live>>>,
     /// The token memory of released requests, emptied, for the next ones.
-    spare: Spare,
+    spare: Spare<Truth>,
     outcomes: Vec<Outcome>,
     /// Whether a request was named that is not followed.
     pub overflow: bool,
@@ -112,7 +100,7 @@ impl Requests {
             self.outcomes.resize(req.index() + 1, Outcome::default());
         }
         let live = self.live.get_mut(req.index())?;
-        Some(live.get_or_insert_with(|| Box::new(Live::new(self.spare.0.pop().unwrap_or_default()))))
+        Some(live.get_or_insert_with(|| Box::new(Live::new(self.spare.take().unwrap_or_default()))))
     }
 
     /// The request was seen by the scheduler.
@@ -166,7 +154,7 @@ impl Requests {
         if self.outcomes.get(req.index()).is_some_and(|outcome| outcome.finish.is_some()) {
             let Some(mut live) = self.live.get_mut(req.index()).and_then(Option::take) else { return };
             live.truth.prompt(&[]);
-            self.spare.0.push(live.truth);
+            self.spare.keep(live.truth);
         }
     }
 

@@ -207,6 +207,12 @@ impl Dues {
         1
     }
 
+    /// Whether no slot was refused whose step may still come.
+    #[inline]
+    pub fn none_refused(&self) -> bool {
+        self.refused.is_empty()
+    }
+
     /// Whether the slot for step `k`, whose result is processed now, was refused.
     #[inline]
     pub fn was_refused(&mut self, k: Option<u32>) -> bool {

@@ -16,6 +16,7 @@
 mod account;
 mod audit;
 mod canon;
+mod bulk;
 mod clock;
 mod court;
 mod coverage;

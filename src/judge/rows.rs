@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use crate::record::{BatchId, Check, Kept, Phase, ReqId};
 
 use super::coverage::{classed, jitter};
-use super::live::Requests;
+use super::live::{Live, Requests};
 use super::loss::Due;
 use super::window::{Before, Seen};
 use super::{Boundary, Checkpoints, Class, Decisions, Goal, Goals, MaskReuse};
@@ -114,6 +114,20 @@ impl Rows {
         open.seen.refused = seen.refused;
     }
 
+    /// A row of a processed decode result to which no decision belongs, neither before nor after it. Says whether it was: if
+    /// more is to be looked at, nothing is changed.
+    #[inline]
+    pub fn pass(&mut self, batch: BatchId, check: Check, live: &mut Live) -> bool {
+        if self.open.is_open || !live.dues.none_refused() {
+            return false;
+        }
+        let Some(lookahead) = live.window.pass(batch).map(i64::from) else { return false };
+        live.window.follow(Before::of(lookahead));
+        self.count(lookahead, check);
+        self.decisions.agree += 1;
+        true
+    }
+
     /// The rule fired.
     pub fn decision(
         &mut self,
@@ -143,6 +157,13 @@ impl Rows {
             counts.skipped += u64::from(self.open.seen.refused);
         } else {
             self.close_boundary(requests, counts);
+        }
+    }
+
+    /// Classes the open row, unless it is this one.
+    pub fn close_other(&mut self, batch: BatchId, req: ReqId, requests: &mut Requests, counts: &mut Checkpoints) {
+        if !self.open.is(batch, req) {
+            self.close(requests, counts);
         }
     }
 

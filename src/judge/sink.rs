@@ -2,7 +2,7 @@
 //!
 //! Owns the table of facts. Refuses to interpret them.
 
-use crate::record::{Fact, Owner, ReqId, Sink, Token};
+use crate::record::{Bulk, Fact, Owner, ReqId, Sink, Token};
 
 use super::Goal;
 use super::audit::Offer;
@@ -127,6 +127,10 @@ impl Sink for Judge {
             Fact::Bound { stalled } => self.bounded(stalled),
             Fact::Done { .. } => self.done(),
         }
+    }
+
+    fn bulk(&mut self, bulk: &Bulk<'_>) {
+        self.told(bulk);
     }
 
     fn prompt(&mut self, req: ReqId, tokens: &[Token]) {

@@ -1,69 +1,124 @@
 //! The true tokens of one request and the state after each of its prefixes.
 //!
-//! Owns the running hashes. Refuses to guess: a prefix that it has not seen is a state of known length and unknown hash.
+//! Owns the running hash. Refuses to guess: a prefix that it has not seen is a state of known length and unknown hash.
 
 use crate::record::{Short, State, Token};
 
 /// The hash of a state whose tokens the record does not tell.
 pub(super) const UNKNOWN: u64 = 0;
 
-/// The tokens of a request as far as the record tells them, with the hash of every prefix.
+/// A hash is kept at every so many tokens; those between are folded again when they are asked for.
+const STRIDE: usize = 16;
+
+/// The tokens of a request as far as the record tells them.
+///
+/// Nearly always the newest two prefixes are asked for, so their hashes are at hand.
 #[derive(Debug, Default)]
 pub(super) struct Truth {
-    prefixes: Short<Prefix, 16>,
+    tokens: Short<Token, 16>,
+    /// The hashes of the first `STRIDE` tokens, of twice as many, and so on.
+    marks: Short<u64, 2>,
+    /// The hash of all tokens, and of all but the last.
+    newest: Newest,
 }
 
-clone_in_place!(Truth { prefixes });
+clone_in_place!(Truth { tokens, marks, newest });
 
-/// A token, and the hash of the prefix that ends with it.
 #[derive(Clone, Copy, Debug)]
-struct Prefix {
-    h: u64,
-    token: Token,
+struct Newest {
+    all: u64,
+    but_last: u64,
+}
+
+impl Default for Newest {
+    fn default() -> Self {
+        Newest { all: State::ZERO.h, but_last: State::ZERO.h }
+    }
 }
 
 impl Truth {
     /// Replaces everything by a prompt.
     pub fn prompt(&mut self, tokens: &[Token]) {
-        self.prefixes.clear();
-        self.reserve(tokens.len());
-        for &token in tokens {
-            self.append(token);
+        self.truncate(0);
+        self.tokens.extend_from_slice(tokens);
+        self.marks.reserve(tokens.len() / STRIDE);
+        let (all, last) = tokens.split_at(tokens.len().saturating_sub(1));
+        let mut state = State::ZERO;
+        for chunk in all.chunks(STRIDE) {
+            state = state.fold_all(chunk);
+            if chunk.len() == STRIDE {
+                self.marks.push(state.h);
+            }
+        }
+        self.newest = Newest { all: state.h, but_last: state.h };
+        if let [last] = last {
+            self.fold_newest(*last, tokens.len());
         }
     }
 
     /// Makes room for `count` more tokens.
     pub fn reserve(&mut self, count: usize) {
-        self.prefixes.reserve(count);
+        self.tokens.reserve(count);
+        self.marks.reserve(count / STRIDE);
     }
 
     /// Token number `len + 1` was sampled. Sampling it again changes nothing unless it came out differently; a token
     /// after a gap is ignored.
     #[inline]
     pub fn sampled(&mut self, len: u32, token: Token) {
-        let known = self.prefixes.get(len as usize);
-        if known.is_some_and(|known| known.token != token) {
-            self.prefixes.truncate(len as usize);
+        let len = len as usize;
+        if len < self.tokens.len() && self.tokens[len] != token {
+            self.truncate(len);
         }
-        if len as usize == self.prefixes.len() {
-            self.append(token);
+        if len == self.tokens.len() {
+            self.tokens.push(token);
+            self.fold_newest(token, len + 1);
         }
     }
 
+    /// The hashes with one more token, which makes `count` of them.
     #[inline]
-    fn append(&mut self, token: Token) {
-        let before = self.prefixes.last().map_or(State::ZERO.h, |last| last.h);
-        let State { h, .. } = State { n: 0, h: before }.fold(token);
-        self.prefixes.push(Prefix { h, token });
+    fn fold_newest(&mut self, token: Token, count: usize) {
+        let before = self.newest.all;
+        let all = State { n: 0, h: before }.fold(token).h;
+        self.newest = Newest { all, but_last: before };
+        if count.is_multiple_of(STRIDE) {
+            self.marks.push(all);
+        }
+    }
+
+    #[cold]
+    fn truncate(&mut self, len: usize) {
+        let newest = Newest { all: self.hash(len), but_last: self.hash(len.saturating_sub(1)) };
+        self.tokens.truncate(len);
+        self.marks.truncate(len / STRIDE);
+        self.newest = newest;
+    }
+
+    /// The hash of the first `len` tokens, which are known.
+    #[inline]
+    fn hash(&self, len: usize) -> u64 {
+        let count = self.tokens.len();
+        if len == count {
+            self.newest.all
+        } else if len + 1 == count {
+            self.newest.but_last
+        } else {
+            self.fold_from_mark(len)
+        }
+    }
+
+    fn fold_from_mark(&self, len: usize) -> u64 {
+        let mark = len / STRIDE;
+        let h = mark.checked_sub(1).map_or(State::ZERO.h, |at| self.marks[at]);
+        State { n: 0, h }.fold_all(&self.tokens[mark * STRIDE..len]).h
     }
 
     /// The state after the first `len` tokens.
     #[inline]
     pub fn at(&self, len: u32) -> State {
-        if len == 0 {
-            return State::ZERO;
-        }
-        State { n: len, h: self.prefixes.get(len as usize - 1).map_or(UNKNOWN, |prefix| prefix.h) }
+        let known = len as usize <= self.tokens.len();
+        State { n: len, h: if known { self.hash(len as usize) } else { UNKNOWN } }
     }
 
     /// Whether `content` is the state after the first `len` tokens, for all that is known.
@@ -88,8 +143,8 @@ impl Truth {
 
     #[cold]
     fn fold(&self, base: State, from: u32, to: u32) -> State {
-        match self.prefixes.get(from as usize..to as usize) {
-            Some(run) if base.h != UNKNOWN => run.iter().fold(base, |state, prefix| state.fold(prefix.token)),
+        match self.tokens.get(from as usize..to as usize) {
+            Some(run) if base.h != UNKNOWN => base.fold_all(run),
             Some(_) | None => State { n: base.n.saturating_add(to.saturating_sub(from)), h: UNKNOWN },
         }
     }
@@ -108,6 +163,28 @@ mod tests {
         assert_eq!(truth.advance(truth.at(1), 1, 3), folded);
         assert_eq!(truth.advance(State::ZERO, 1, 3), State::ZERO.fold(8).fold(9));
         assert!(truth.holds(folded, 3) && !truth.holds(folded, 2));
+    }
+
+    #[test]
+    fn every_prefix_has_its_state_however_the_tokens_came() {
+        let tokens: Vec<Token> = (0..3 * STRIDE as u32 + 2).map(|token| token * 7 % 5).collect();
+        for prompt in 0..tokens.len() {
+            let mut truth = Truth::default();
+            truth.prompt(&tokens[..prompt]);
+            for (len, &token) in tokens.iter().enumerate().skip(prompt) {
+                truth.sampled(len as u32, token);
+            }
+            for cut in [tokens.len() - 1, 2 * STRIDE, 2 * STRIDE - 1, STRIDE + 1, 1, 0] {
+                for len in 0..=truth.tokens.len() {
+                    assert_eq!(truth.at(len as u32), State::ZERO.fold_all(&truth.tokens[..len]));
+                }
+                if cut < truth.tokens.len() {
+                    let other = truth.tokens[cut] + 1;
+                    truth.sampled(cut as u32, other);
+                    assert_eq!(truth.tokens.last(), Some(&other));
+                }
+            }
+        }
     }
 
     #[test]

@@ -154,6 +154,21 @@ impl Window {
         }
     }
 
+    /// The result of a batch is processed, if its step is one of the newest two, kept no state, and its prepare is known: how
+    /// many steps were prepared since. Otherwise nothing is changed.
+    #[inline]
+    pub fn pass(&mut self, batch: BatchId) -> Option<u32> {
+        let (older, newest) = (self.back(2), self.back(1));
+        let index = if self.steps[older].batch == batch && !self.steps[older].processed { older } else { newest };
+        let step = &mut self.steps[index];
+        if step.batch != batch || step.processed || step.track.is_some() {
+            return None;
+        }
+        let nth = step.nth?;
+        step.processed = true;
+        Some(self.prepared.wrapping_sub(nth))
+    }
+
     /// Notes the lookahead of a processed result and returns the one at the result before.
     #[inline]
     pub fn follow(&mut self, now: Before) -> Before {

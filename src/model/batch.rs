@@ -88,12 +88,12 @@ impl Batch {
     /// stay: when all go, the stale arrays stay behind in a batch that nobody runs (`filter_batch`).
     ///
     /// Returns whether masks were dropped.
-    pub fn filter(&mut self, mut keep: impl FnMut(ReqId) -> bool) -> bool {
-        let kept: Rows<bool> = self.reqs.iter().map(|&req| keep(req)).collect();
-        let count = kept.iter().filter(|&&k| k).count();
-        if count == self.reqs.len() {
+    pub fn filter(&mut self, keep: impl Fn(ReqId) -> bool) -> bool {
+        if self.reqs.iter().all(|&req| keep(req)) {
             return false;
         }
+        let kept: Rows<bool> = self.reqs.iter().map(|&req| keep(req)).collect();
+        let count = kept.iter().filter(|&&k| k).count();
         if count == 0 {
             self.reqs.clear();
             return false;

@@ -1,7 +1,7 @@
 //! What a request hands to the radix tree and what it gives back: at its end, and after its prefill.
 
 use crate::engine::Chooser;
-use crate::record::{AssertKind, Donated, Fact, Nothing, Offered, Owner, PageId, ReqId, Sink, SlotId, Stream};
+use crate::record::{AssertKind, Bulk, Donated, Fact, Nothing, Offered, Owner, PageId, ReqId, Sink, SlotId, Stream};
 
 use super::features::Features;
 use super::machine::{Dead, Machine, Step};
@@ -216,9 +216,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         let new_pages: Vec<PageId> = pages[(inserted.prefix_len / page) as usize..].to_vec();
         self.free_pages(&freed.pages, Owner::Request(req));
         assert!(freed.slots.is_empty(), "an insert frees no state");
-        for (first, count) in super::pages::runs(&new_pages) {
-            self.sink.fact(Fact::PageMove { first, count, from: Owner::Request(req), to: Owner::Tree });
-        }
+        self.sink.bulk(&Bulk::Pages { pages: &new_pages, from: Some(Owner::Request(req)), to: Some(Owner::Tree) });
         let how = Donated { finished, existed: inserted.state_existed };
         let &Offer { label, slot, owner, key_len } = offer;
         self.sink.fact(Fact::Donate { req, label, key_len, slot, how });

@@ -4,13 +4,16 @@
 //! token, and that comes from the request's true tokens, never from a slot.
 
 use crate::engine::{Chooser, Time};
-use crate::record::{Fact, Mode, Phase, ReqId, Sink, SlotId, Stream};
+use crate::record::{BatchId, Bulk, Fact, Mode, Phase, ReqId, Sink, SlotId, Stream, Token};
 
 use super::batch::{Batch, Rows};
 use super::clock::{draw, draw_many};
 use super::features::Features;
 use super::machine::Machine;
 use super::setup::SlotFree;
+
+/// Requests of rows, the lengths that they reach, and their slots.
+type Ran<'a> = (&'a [ReqId], &'a [u32], &'a [(SlotId, Option<SlotId>)]);
 
 /// Tokens are below this.
 const TOKEN_END: u32 = 1 << 31;
@@ -88,12 +91,34 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Each row from `first` on: its active slot over one token, then its track slot if the step is on the grid. A row
     /// whose request has been released since runs on the padding slot, if the engine masks it.
     fn forward_decode(&mut self, batch: &Batch, first: usize) {
-        for (i, &(slot, track)) in batch.step_slots.iter().enumerate() {
-            let (req, k) = (batch.reqs[first + i], batch.seq_lens[first + i]);
-            let masked = self.setup.engine.slot_free == SlotFree::Masked && self.world.reqs[req.index()].finished();
-            let (slot, track) = if masked { (SlotId(0), None) } else { (slot, track) };
+        let (reqs, ks, slots) = (&batch.reqs[first..], &batch.seq_lens[first..], &batch.step_slots[..]);
+        let masks = self.setup.engine.slot_free == SlotFree::Masked;
+        let own = !self.chooser.is_open("sample");
+        let mut tokens = Rows::<Token>::with_capacity(reqs.len());
+        let mut told = 0;
+        for (i, (&req, &k)) in reqs.iter().zip(ks).enumerate() {
+            let it = &mut self.world.reqs[req.index()];
+            if own && it.tokens.len() == k as usize && !(masks && it.finished()) {
+                let token = it.tip.sample();
+                it.tip = it.tip.fold(token);
+                it.tokens.push(token);
+                tokens.push(token);
+                continue;
+            }
+            self.say_stepped(batch.id, (&reqs[told..i], &ks[told..i], &slots[told..i]), &mut tokens);
+            told = i + 1;
+            let (slot, track) = if masks && self.world.reqs[req.index()].finished() { (SlotId(0), None) } else { slots[i] };
             self.sink.fact(Fact::Step { batch: batch.id, req, slot, k, track });
             self.sample(req, k);
+        }
+        self.say_stepped(batch.id, (&reqs[told..], &ks[told..], &slots[told..]), &mut tokens);
+    }
+
+    /// Tells of rows that ran and sampled a new token each, and forgets the tokens.
+    fn say_stepped(&mut self, batch: BatchId, (reqs, ks, slots): Ran<'_>, tokens: &mut Rows<Token>) {
+        if !reqs.is_empty() {
+            self.sink.bulk(&Bulk::Stepped { batch, reqs, ks, slots, tokens });
+            tokens.clear();
         }
     }
 

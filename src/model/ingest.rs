@@ -8,7 +8,7 @@ use super::features::Features;
 use super::machine::Machine;
 use super::prompt::materialise;
 use super::request::Stage;
-use super::setup::{Arrive, Prompt};
+use super::setup::{Arrive, Prompt, Stop};
 
 impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Takes in the requests whose earliest moment has come, unless the chooser shows them later.
@@ -72,6 +72,10 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         it.prompt_len = tokens.len() as u32;
         it.tip = State::ZERO.fold_all(&tokens);
         it.tokens = tokens.into();
+        it.ends_at = match spec.stop {
+            Stop::Token(nth) => nth.min(spec.max_new),
+            Stop::Length => spec.max_new,
+        };
         it.stage = Stage::Waiting;
         self.world.waiting.push(req);
         if let Arrive::Before(other, k) = spec.arrive

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use crate::engine::{Chooser, Time};
-use crate::record::{AssertKind, BatchId, Fact, Mode, Owner, Phase, ReqId, Sink, SlotId};
+use crate::record::{AssertKind, BatchId, Fact, Mode, Owner, Phase, ReqId, Sink, SlotId, Spare};
 
 use super::arrivals::Arrivals;
 use super::batch::{Batch, Rows};
@@ -18,6 +18,9 @@ use super::request::{Req, Stage};
 use super::rule::Rule;
 use super::setup::{Cost, ResultQueue, Setup};
 use super::slots::SlotPool;
+
+/// Batches kept for their memory: one is copied while one is in flight.
+const SPARE_MAX: usize = 2;
 
 /// What the scheduler remembers of the batch it launched last.
 #[derive(Debug)]
@@ -96,6 +99,8 @@ pub struct World {
     pub(super) refreshes: u32,
     /// The last turn did nothing either.
     idle: bool,
+    /// Batches that are over.
+    pub(super) spare: Spare<Batch>,
 }
 
 clone_in_place!(World {
@@ -125,6 +130,7 @@ clone_in_place!(World {
     events_used,
     refreshes,
     idle,
+    spare,
 });
 
 impl World {
@@ -164,6 +170,7 @@ impl World {
             events_used: vec![false; setup.events.len()],
             refreshes: 0,
             idle: false,
+            spare: Spare::default(),
         }
     }
 
@@ -365,7 +372,11 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
             return Ok(());
         }
         let pending = self.world.queue.remove(0);
-        self.process(&pending)
+        self.process(&pending)?;
+        if self.world.spare.count() < SPARE_MAX {
+            self.world.spare.keep(pending.batch);
+        }
+        Ok(())
     }
 
     /// The host masks that the result of `pending` sees for its row `i`: its own, or those of the live batch.

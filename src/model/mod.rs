@@ -22,6 +22,7 @@ mod pages;
 mod plan;
 mod prepare;
 mod prompt;
+mod quiet;
 pub mod radix;
 mod request;
 mod result;

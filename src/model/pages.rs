@@ -1,4 +1,4 @@
-//! The pool of KV pages, and the description of page sets as runs of consecutive numbers.
+//! The pool of KV pages.
 
 use crate::record::{PageId, Short};
 
@@ -46,27 +46,27 @@ impl PagePool {
         true
     }
 
+    /// Takes one page.
+    #[inline]
+    pub fn alloc_one(&mut self) -> Option<PageId> {
+        self.free.pop().or_else(|| {
+            let (next, end) = self.fresh;
+            (next < end).then(|| {
+                self.fresh.0 += 1;
+                PageId(next)
+            })
+        })
+    }
+
     /// Returns pages.
     pub fn free(&mut self, pages: &[PageId]) {
         self.free.extend(pages.iter().rev());
     }
 }
 
-/// Splits pages into maximal runs of consecutive numbers: `(first, count)`.
-pub fn runs(pages: &[PageId]) -> impl Iterator<Item = (PageId, u32)> + '_ {
-    pages.chunk_by(|a, b| b.0 == a.0.wrapping_add(1)).map(|run| (run[0], run.len() as u32))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn runs_are_maximal_and_in_order() {
-        let pages = [3, 4, 5, 9, 1, 2].map(PageId);
-        let runs: Vec<_> = runs(&pages).map(|(first, count)| (first.0, count)).collect();
-        assert_eq!(runs, [(3, 3), (9, 1), (1, 2)]);
-    }
 
     #[test]
     fn an_allocation_is_all_or_nothing() {

@@ -93,18 +93,22 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             self.world.running.is_full = false;
             return Ok(false);
         }
-        let rows = self.world.running.reqs.clone();
+        // Lent, not copied: this is done in every turn.
+        let rows = std::mem::take(&mut self.world.running.reqs);
         let fits = self.room_for_decode(&rows);
-        if !self.ask_whether("decode", self.world.turn, fits || finishing.is_empty()) {
+        let decodes = self.ask_whether("decode", self.world.turn, fits || finishing.is_empty());
+        let forced = if F::EVENTS && decodes { self.forced_retraction(&rows) } else { None };
+        self.world.running.reqs = rows;
+        if !decodes {
             // The result in flight frees the pages of those that finish: decode in the next turn instead.
             self.world.running.is_full = false;
             return Ok(false);
         }
-        let forced = if F::EVENTS { self.forced_retraction(&rows) } else { None };
         let short = !fits || forced.is_some();
         if !self.ask_whether("short", self.world.turn, short) {
             self.world.ratio.decay_step();
         } else {
+            let rows = self.world.running.reqs.clone();
             self.retract(&rows, forced)?;
         }
         if self.world.running.reqs.len() < before {

@@ -1,13 +1,14 @@
 //! The prepare phase: what a batch needs before its forward can be queued.
 
 use crate::engine::{Choice, Chooser};
-use crate::record::{AssertKind, BatchId, Fact, Mode, Owner, Phase, ReqId, Sink, SlotId};
+use crate::record::{AssertKind, BatchId, Bulk, Fact, Mode, Owner, PageId, Phase, ReqId, Sink, SlotId};
 
 use super::batch::{Batch, Rows};
 use super::clock::draw_many;
 use super::features::Features;
 use super::machine::{Dead, Machine, Step};
 use super::masks::HostMasks;
+use super::request::Req;
 use super::rule::{Refused, WantsMasks};
 use super::setup::{Event, MixedTracking, Release, SlotHeadroom, Strategy};
 
@@ -255,12 +256,10 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         let page = self.setup.engine.page_size;
         let wanted = if page > 1 { page } else { 1 } * batch.reqs.len() as u32;
         self.make_kv_room(wanted);
+        self.take_decode_pages(&batch)?;
         for (&req, len) in batch.reqs.iter().zip(&mut batch.seq_lens) {
-            if len.is_multiple_of(page) {
-                self.take_pages(req, 1)?;
-            }
             *len += 1;
-            let it = self.req(req);
+            let it = &mut self.world.reqs[req.index()];
             it.decode_batch_idx += 1;
             it.kv_committed_len += 1;
             batch.decode_batch_idx.push(it.decode_batch_idx);
@@ -272,8 +271,42 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         self.capture_slots(&mut batch);
         batch.glimpses = self.glimpse(&batch.reqs);
         self.end();
-        self.world.running = batch.clone();
+        self.world.running = self.copy_of(&batch);
         Ok(batch)
+    }
+
+    /// A copy of a batch, in the memory of one that is over.
+    fn copy_of(&mut self, batch: &Batch) -> Batch {
+        match self.world.spare.take() {
+            Some(mut over) => {
+                over.clone_from(batch);
+                over
+            }
+            None => batch.clone(),
+        }
+    }
+
+    /// A page for each row whose next token begins one.
+    fn take_decode_pages(&mut self, batch: &Batch) -> Step {
+        let page = self.setup.engine.page_size;
+        let (mut reqs, mut pages) = (Rows::<ReqId>::new(), Rows::<PageId>::new());
+        let mut out = None;
+        for (&req, len) in batch.reqs.iter().zip(&batch.seq_lens) {
+            if page > 1 && !len.is_multiple_of(page) {
+                continue;
+            }
+            let Some(page) = self.world.pages.alloc_one() else {
+                out = Some(Dead { req: Some(req), kind: AssertKind::OutOfPages });
+                break;
+            };
+            self.world.reqs[req.index()].pages.push(page);
+            reqs.push(req);
+            pages.push(page);
+        }
+        if !reqs.is_empty() {
+            self.sink.bulk(&Bulk::PageEach { reqs: &reqs, pages: &pages });
+        }
+        out.map_or(Ok(()), Err)
     }
 
     /// Lazy: takes the second slot for the rows on a boundary (`mamba_lazy_prealloc_at_boundary`).
@@ -355,8 +388,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         let spares_kept = lazy && self.rule.refused() == Refused::WritesNothing;
         batch.step_slots.clear();
         batch.track_rows.clear();
-        for i in 0..batch.reqs.len() {
-            let (req, k) = (batch.reqs[i], batch.seq_lens[i]);
+        for (&req, &k) in batch.reqs.iter().zip(&batch.seq_lens) {
             let it = &self.world.reqs[req.index()];
             let active = it.active.expect("a running request has an active slot");
             let spared = spares_kept && it.next_track_idx == it.last_track_idx;
@@ -370,30 +402,36 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             {
                 batch.track_rows.push((track.is_some(), slot));
             }
-            self.say_prepared(batch.id, req, k, (active, track));
-            self.say_row(batch, i, None);
         }
+        self.say_prepared(batch);
     }
 
-    /// Tells that a row was prepared for a step to length `k`, and the active and track slot that it will use.
-    #[inline]
-    pub(super) fn say_prepared(
-        &mut self,
-        batch: BatchId,
-        req: ReqId,
-        k: u32,
-        (active, track): (SlotId, Option<SlotId>),
-    ) {
-        let it = &self.world.reqs[req.index()];
-        self.sink.fact(Fact::PrepareDecode {
-            batch,
-            req,
-            k,
-            decode_batch_idx: it.decode_batch_idx,
-            kv_committed_len: it.kv_committed_len,
-            active,
-            track,
-            next_track_idx: it.has_track.then_some(it.next_track_idx),
-        });
+    /// Tells that the rows of a batch were prepared for a step, and the slots that it will use.
+    fn say_prepared(&mut self, batch: &Batch) {
+        if F::WITNESS && self.witness {
+            for i in 0..batch.reqs.len() {
+                self.sink.fact(prepared(&self.world.reqs, batch, i, batch.step_slots[i].1));
+                self.say_row(batch, i, None);
+            }
+        } else {
+            let row = |i: usize| prepared(&self.world.reqs, batch, i, batch.step_slots[i].1);
+            self.sink.bulk(&Bulk::Prepared { batch: batch.id, reqs: &batch.reqs, ks: &batch.seq_lens, row: &row });
+        }
+    }
+}
+
+/// The fact that row `i` of a batch was prepared for a step that keeps its state in `track`.
+pub(super) fn prepared(reqs: &[Req], batch: &Batch, i: usize, track: Option<SlotId>) -> Fact {
+    let req = batch.reqs[i];
+    let it = &reqs[req.index()];
+    Fact::PrepareDecode {
+        batch: batch.id,
+        req,
+        k: batch.seq_lens[i],
+        decode_batch_idx: it.decode_batch_idx,
+        kv_committed_len: it.kv_committed_len,
+        active: batch.step_slots[i].0,
+        track,
+        next_track_idx: it.has_track.then_some(it.next_track_idx),
     }
 }

@@ -31,6 +31,8 @@ pub struct Req {
     pub prompt_len: u32,
     /// Outputs appended at result processing.
     pub outputs: u32,
+    /// The number of outputs at which the script ends it, by length or by stop token.
+    pub ends_at: u32,
     /// Whether it finished, and how.
     pub finish: Option<FinishKind>,
     /// It was dropped by an abort, without a result that finished it.
@@ -99,6 +101,7 @@ clone_in_place!(Req {
     tip,
     prompt_len,
     outputs,
+    ends_at,
     finish,
     dropped,
     to_abort,
@@ -140,6 +143,7 @@ impl Req {
             tip: State::ZERO,
             prompt_len: 0,
             outputs: 0,
+            ends_at: 0,
             finish: None,
             dropped: false,
             to_abort: false,
@@ -193,6 +197,7 @@ impl Req {
             tip: self.tip,
             prompt_len: self.prompt_len,
             outputs: self.outputs,
+            ends_at: self.ends_at,
             verifies: self.verifies,
             retracted: true,
             ..Req::unseen()

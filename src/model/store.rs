@@ -1,11 +1,10 @@
 //! Taking and giving back slots and pages, with the facts that say so; eviction.
 
 use crate::engine::Chooser;
-use crate::record::{AssertKind, Fact, Owner, PageId, ReqId, Sink, SlotId};
+use crate::record::{AssertKind, Bulk, Fact, Owner, PageId, ReqId, Sink, SlotId};
 
 use super::features::Features;
 use super::machine::{Dead, Machine, Pending, Step};
-use super::pages::runs;
 use super::radix::Freed;
 use super::setup::{Exhaustion, KvEviction};
 
@@ -66,18 +65,14 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         if !self.world.pages.alloc(count, pages) {
             return Err(Dead { req: Some(req), kind: AssertKind::OutOfPages });
         }
-        for (first, count) in runs(&pages[start..]) {
-            self.sink.fact(Fact::PageAlloc { first, count, owner: Owner::Request(req) });
-        }
+        self.sink.bulk(&Bulk::Pages { pages: &pages[start..], from: None, to: Some(Owner::Request(req)) });
         Ok(())
     }
 
     /// Gives pages back.
     pub(super) fn free_pages(&mut self, pages: &[PageId], owner: Owner) {
         self.world.pages.free(pages);
-        for (first, count) in runs(pages) {
-            self.sink.fact(Fact::PageFree { first, count, owner });
-        }
+        self.sink.bulk(&Bulk::Pages { pages, from: Some(owner), to: None });
     }
 
     /// Evicts from the tree until `tokens` of KV are free, or as much as may go (`evict_from_tree_cache`).
@@ -107,6 +102,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         let page = self.setup.engine.page_size;
         let new_page = |req: &&ReqId| self.world.reqs[req.index()].kv_committed_len.is_multiple_of(page);
         let wanted = match &self.setup.engine.spec {
+            None if page == 1 => rows.len() as u32,
             None => rows.iter().filter(new_page).count() as u32 * page,
             Some(_) => rows.iter().map(|&req| self.verify_needs(req)).sum(),
         };

@@ -9,6 +9,7 @@ use crate::record::{Fact, Mode, Owner, ReqId, Sink};
 use super::batch::{Batch, Rows};
 use super::features::Features;
 use super::machine::{Machine, Pending, Step};
+use super::prepare::prepared;
 use super::rule::{Refused, VerifyView};
 use super::setup::{Accept, ResultQueue, Strategy};
 
@@ -31,7 +32,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             let active = it.active.expect("a running request has an active slot");
             let track = if it.has_track { it.track[usize::from(idx)] } else { None };
             batch.step_slots.push((active, track));
-            self.say_prepared(batch.id, req, batch.seq_lens[i], (active, None));
+            self.sink.fact(prepared(&self.world.reqs, &batch, i, None));
             self.say_row(&batch, i, None);
         }
         self.end();

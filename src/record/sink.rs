@@ -1,6 +1,6 @@
 //! Where facts go: a trait, a recorder, and a way to feed two sinks at once.
 
-use super::{Fact, ReqId, Token};
+use super::{Bulk, Fact, ReqId, Token};
 
 /// Receives what happened, in order.
 pub trait Sink {
@@ -9,6 +9,11 @@ pub trait Sink {
 
     /// The prompt of a request, before its [`Fact::Arrive`].
     fn prompt(&mut self, req: ReqId, tokens: &[Token]);
+
+    /// Several facts, in order.
+    fn bulk(&mut self, bulk: &Bulk<'_>) {
+        bulk.each(&mut |fact| self.fact(fact));
+    }
 }
 
 impl<S: Sink + ?Sized> Sink for &mut S {
@@ -18,6 +23,10 @@ impl<S: Sink + ?Sized> Sink for &mut S {
 
     fn prompt(&mut self, req: ReqId, tokens: &[Token]) {
         (**self).prompt(req, tokens);
+    }
+
+    fn bulk(&mut self, bulk: &Bulk<'_>) {
+        (**self).bulk(bulk);
     }
 }
 
@@ -72,7 +81,8 @@ impl Sink for Record {
 pub struct Tee<A, B>(pub A, pub B);
 
 impl<A: Sink, B: Sink> Sink for Tee<A, B> {
-    #[inline]
+    // Where a fact is emitted its kind is known: inlined, little is left of it.
+    #[inline(always)]
     fn fact(&mut self, fact: Fact) {
         self.0.fact(fact);
         self.1.fact(fact);
@@ -82,10 +92,16 @@ impl<A: Sink, B: Sink> Sink for Tee<A, B> {
         self.0.prompt(req, tokens);
         self.1.prompt(req, tokens);
     }
+
+    #[inline]
+    fn bulk(&mut self, bulk: &Bulk<'_>) {
+        self.0.bulk(bulk);
+        self.1.bulk(bulk);
+    }
 }
 
 impl<S: Sink> Sink for Option<S> {
-    #[inline]
+    #[inline(always)]
     fn fact(&mut self, fact: Fact) {
         if let Some(sink) = self {
             sink.fact(fact);
@@ -95,6 +111,13 @@ impl<S: Sink> Sink for Option<S> {
     fn prompt(&mut self, req: ReqId, tokens: &[Token]) {
         if let Some(sink) = self {
             sink.prompt(req, tokens);
+        }
+    }
+
+    #[inline]
+    fn bulk(&mut self, bulk: &Bulk<'_>) {
+        if let Some(sink) = self {
+            sink.bulk(bulk);
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use crate::record::{Fact, ReqId, Sink, Token};
+use crate::engine::Time;
+use crate::record::{Bulk, Fact, ReqId, Sink, Token};
 
 /// Quantiles over requests by nearest rank, in ns; `None` where no request has the measure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -75,6 +76,20 @@ impl Meter {
         Quantiles { p50: at(50), p90: at(90), p99: at(99) }
     }
 
+    #[inline]
+    fn output(&mut self, req: ReqId, outputs: u32, at: Time) {
+        self.end_ns = self.end_ns.max(at.ns());
+        let life = self.life(req);
+        // A retracted request keeps its outputs, so a count that does not grow is one seen before.
+        if outputs > life.outputs {
+            life.outputs = outputs;
+            life.first_ns.get_or_insert(at.ns());
+            life.last_ns = at.ns();
+            self.output_tokens += 1;
+        }
+    }
+
+    #[inline]
     fn life(&mut self, req: ReqId) -> &mut Life {
         let index = req.index();
         if index >= self.lives.len() {
@@ -85,20 +100,10 @@ impl Meter {
 }
 
 impl Sink for Meter {
-    #[inline]
+    #[inline(always)]
     fn fact(&mut self, fact: Fact) {
         match fact {
-            Fact::Output { req, outputs, at, .. } => {
-                self.end_ns = self.end_ns.max(at.ns());
-                let life = self.life(req);
-                // A retracted request keeps its outputs, so a count that does not grow is one seen before.
-                if outputs > life.outputs {
-                    life.outputs = outputs;
-                    life.first_ns.get_or_insert(at.ns());
-                    life.last_ns = at.ns();
-                    self.output_tokens += 1;
-                }
-            }
+            Fact::Output { req, outputs, at, .. } => self.output(req, outputs, at),
             Fact::Arrive { req, at, .. } => {
                 self.life(req).arrived_ns.get_or_insert(at.ns());
             }
@@ -154,6 +159,13 @@ impl Sink for Meter {
     }
 
     fn prompt(&mut self, _req: ReqId, _tokens: &[Token]) {}
+
+    fn bulk(&mut self, bulk: &Bulk<'_>) {
+        match *bulk {
+            Bulk::Quiet { rows, .. } => rows.iter().for_each(|row| self.output(row.req, row.outputs, row.at)),
+            Bulk::Pages { .. } | Bulk::PageEach { .. } | Bulk::Prepared { .. } | Bulk::Stepped { .. } => {}
+        }
+    }
 }
 
 impl Life {

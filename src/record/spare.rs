@@ -1,0 +1,36 @@
+//! Memory to be used again.
+
+/// Emptied things whose memory the next ones use. No part of the state that it stands in: a copy of it is empty.
+#[derive(Debug)]
+pub struct Spare<T>(Vec<T>);
+
+impl<T> Spare<T> {
+    /// Keeps something for later.
+    pub fn keep(&mut self, thing: T) {
+        self.0.push(thing);
+    }
+
+    /// Something kept, if there is any.
+    pub fn take(&mut self) -> Option<T> {
+        self.0.pop()
+    }
+
+    /// How many are kept.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl<T> Default for Spare<T> {
+    fn default() -> Self {
+        Spare(Vec::new())
+    }
+}
+
+impl<T> Clone for Spare<T> {
+    fn clone(&self) -> Self {
+        Spare::default()
+    }
+
+    fn clone_from(&mut self, _: &Self) {}
+}
