@@ -75,8 +75,8 @@ pub struct Outcome {
     pub skew: Option<Skew>,
 }
 
-/// Runs `setup` under `rule` with scripted choices and durations drawn by `seed`; `watch` is told of every output.
-pub fn run(setup: &Setup, rule: &dyn Rule, seed: u64, keep: Keep, watch: Option<&mut dyn FnMut()>) -> Outcome {
+/// Runs `setup` under `rule` with scripted choices and durations drawn by `seed`; `watch` is told of outputs, how many more.
+pub fn run(setup: &Setup, rule: &dyn Rule, seed: u64, keep: Keep, watch: Option<&mut dyn FnMut(u64)>) -> Outcome {
     run_with_features::<Every>(setup, rule, &mut Seeded::new(seed), keep, watch)
 }
 
@@ -86,7 +86,7 @@ pub fn run_with(
     rule: &dyn Rule,
     mut chooser: &mut dyn Chooser,
     keep: Keep,
-    watch: Option<&mut dyn FnMut()>,
+    watch: Option<&mut dyn FnMut(u64)>,
 ) -> Outcome {
     // One machine for all choosers and sinks: one for each would be faster, and takes long to compile.
     judged(setup, keep, watch, |sink| {
@@ -104,7 +104,7 @@ pub fn run_with_features<F: Features>(
     rule: &dyn Rule,
     chooser: &mut impl Chooser,
     keep: Keep,
-    watch: Option<&mut dyn FnMut()>,
+    watch: Option<&mut dyn FnMut(u64)>,
 ) -> Outcome {
     judged(setup, keep, watch, |sink| {
         Machine::<_, _, F>::with_features(setup, rule, chooser, sink).with_skew(keep.skew).run()
@@ -118,7 +118,7 @@ type Audience<'w> = Tee<Tee<Judge, Meter>, Tee<Option<Record>, Tee<Option<Skew>,
 fn judged<'w>(
     setup: &Setup,
     keep: Keep,
-    watch: Option<&'w mut dyn FnMut()>,
+    watch: Option<&'w mut dyn FnMut(u64)>,
     run: impl FnOnce(&mut Audience<'w>) -> (Ended, World),
 ) -> Outcome {
     let judge = Judge::new(JudgeOptions { page_size: setup.engine.page_size, keep_boundaries: keep.boundaries });
@@ -156,19 +156,19 @@ pub fn scene(
     painter.finish(judgement)
 }
 
-/// Tells somebody of every output, to show progress.
-struct Watch<'a>(&'a mut dyn FnMut());
+/// Tells somebody of outputs, to show progress.
+struct Watch<'a>(&'a mut dyn FnMut(u64));
 
 impl Sink for Watch<'_> {
     fn fact(&mut self, fact: Fact) {
         if let Fact::Output { .. } = fact {
-            (self.0)();
+            (self.0)(1);
         }
     }
 
     fn bulk(&mut self, bulk: &Bulk<'_>) {
         match *bulk {
-            Bulk::Quiet { rows, .. } => rows.iter().for_each(|_| (self.0)()),
+            Bulk::Quiet { rows, .. } => (self.0)(rows.len() as u64),
             Bulk::Pages { .. } | Bulk::PageEach { .. } | Bulk::Prepared { .. } | Bulk::Stepped { .. } => {}
         }
     }

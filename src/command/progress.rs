@@ -57,10 +57,11 @@ impl Progress {
         }
     }
 
-    /// One more output.
-    pub(super) fn output(&mut self) {
-        self.done += 1;
-        if !self.terminal || !self.done.is_multiple_of(STRIDE) {
+    /// So many more outputs.
+    pub(super) fn outputs(&mut self, more: u64) {
+        let before = self.done / STRIDE;
+        self.done += more;
+        if !self.terminal || self.done / STRIDE == before {
             return;
         }
         if self.bar.is_none() && self.started.elapsed() > QUIET {

@@ -197,7 +197,7 @@ pub(super) fn run_all(
     let mut progress = Progress::new(&scenario.setup, rules.len());
     let open = way.open(scenario);
     let mut run = |rule: &&dyn Rule| {
-        let watch: &mut dyn FnMut() = &mut || progress.output();
+        let watch: &mut dyn FnMut(u64) = &mut |more| progress.outputs(more);
         if way.choices.is_none() {
             let seed = way.seed.unwrap_or(scenario.seed);
             return Ok(runner::run(&scenario.setup, *rule, seed, keep, Some(watch)));

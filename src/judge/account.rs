@@ -16,7 +16,7 @@ const REQS_MAX: usize = 1 << 22;
 /// The owners of everything.
 #[derive(Debug, Default)]
 pub(super) struct Account {
-    slots: Vec<Option<Owner>>,
+    slots: Vec<Holder>,
     pages: Vec<Holder>,
     /// By request: the node whose lock it holds.
     locks: Vec<Option<u32>>,
@@ -26,7 +26,7 @@ pub(super) struct Account {
 
 clone_in_place!(Account { slots, pages, locks, overflow });
 
-/// Who holds a page, in one word: a run of pages is looked at and written many at a time.
+/// Who holds a slot or a page, in one word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Holder(u64);
 
@@ -61,7 +61,7 @@ impl Account {
     /// Who holds a slot.
     #[inline]
     pub fn holder(&self, slot: SlotId) -> Option<Owner> {
-        self.slots.get(slot.index()).copied().flatten()
+        self.slots.get(slot.index()).and_then(|holder| holder.owner())
     }
 
     /// Who holds a page.
@@ -78,7 +78,7 @@ impl Account {
     /// How many slots, pages and locks are booked to requests for which `gone` holds.
     pub fn left(&self, gone: impl Fn(ReqId) -> bool) -> u32 {
         let of = |owner: &&Owner| req_of(**owner).is_some_and(&gone);
-        let slots = self.slots.iter().flatten().filter(of).count();
+        let slots = self.slots.iter().filter_map(|slot| slot.owner()).filter(|owner| of(&owner)).count();
         let pages = self.pages.iter().filter_map(|page| page.owner()).filter(|owner| of(&owner)).count();
         let locks = held(&self.locks).filter(|(index, _)| gone(ReqId(*index as u32))).count();
         (slots + pages + locks) as u32
@@ -87,7 +87,7 @@ impl Account {
     /// A slot was given out.
     pub fn slot_alloc(&mut self, slot: SlotId, owner: Owner, findings: &mut Findings) {
         let Some(holder) = entry(&mut self.slots, slot.index(), SLOTS_MAX, &mut self.overflow) else { return };
-        if let Some(held) = holder.replace(owner) {
+        if let Some(held) = std::mem::replace(holder, Holder::new(Some(owner))).owner() {
             let reason = || format!("slot {slot} was given out twice: {} still has it", name(Some(held)));
             findings.trouble(Trouble::SlotTwice, 1, req_of(owner), Some(slot), reason);
         }
@@ -96,7 +96,7 @@ impl Account {
     /// A slot went from one owner to another, or to nobody.
     pub fn slot_pass(&mut self, slot: SlotId, from: Owner, to: Option<Owner>, findings: &mut Findings) {
         let Some(holder) = entry(&mut self.slots, slot.index(), SLOTS_MAX, &mut self.overflow) else { return };
-        let held = std::mem::replace(holder, to);
+        let held = std::mem::replace(holder, Holder::new(to)).owner();
         if held != Some(from) {
             let done = if to.is_some() { "handed on" } else { "freed" };
             let reason = || format!("slot {slot} was {done} by {}, but {} has it", name(Some(from)), name(held));
@@ -140,6 +140,29 @@ impl Account {
         findings.trouble(Trouble::LockNotHeld, 1, Some(req), None, reason);
     }
 
+    /// Whether a slot is the active one of a request.
+    #[inline]
+    pub fn is_active(&self, slot: SlotId, req: ReqId) -> bool {
+        self.slots.get(slot.index()) == Some(&Holder::new(Some(Owner::Active(req))))
+    }
+
+    /// Gives a page that is free to a request. If it is not free, or not followed, nothing is changed.
+    #[inline]
+    pub fn give_page(&mut self, page: PageId, req: ReqId) -> bool {
+        let holder = Holder::new(Some(Owner::Request(req)));
+        if page.index() == self.pages.len() && page.index() < PAGES_MAX {
+            self.pages.push(holder);
+            return true;
+        }
+        match self.pages.get_mut(page.index()) {
+            Some(held) if *held == Holder::default() => {
+                *held = holder;
+                true
+            }
+            Some(_) | None => false,
+        }
+    }
+
     /// A forward or copy of `req` writes a slot. Slot 0, the target of padding, is nobody's and may be written.
     #[inline]
     pub fn writes(&self, slot: SlotId, req: ReqId, findings: &mut Findings) {
@@ -176,7 +199,8 @@ impl Account {
     /// Everything that is neither free nor in the tree at the end, but for what `excused` requests hold.
     pub fn close(&self, excused: impl Fn(ReqId) -> bool, findings: &mut Findings) {
         let left = |held: Owner| held != Owner::Tree && !req_of(held).is_some_and(&excused);
-        for (index, held) in held(&self.slots).filter(|&(_, held)| left(held)) {
+        let slots = self.slots.iter().enumerate().filter_map(|(index, slot)| Some((index, slot.owner()?)));
+        for (index, held) in slots.filter(|&(_, held)| left(held)) {
             let reason = || format!("slot s{index} is still held by {} at the end", name(Some(held)));
             let slot = SlotId(index as u32);
             findings.trouble(Trouble::SlotLeft, 1, req_of(held), Some(slot), reason);
@@ -278,18 +302,18 @@ fn held<T: Copy>(list: &[Option<T>]) -> impl Iterator<Item = (usize, T)> + '_ {
 
 /// The entry at an index, growing the list up to a limit.
 #[inline]
-fn entry<'a, T: Copy>(
-    list: &'a mut Vec<Option<T>>,
+fn entry<'a, T: Copy + Default>(
+    list: &'a mut Vec<T>,
     index: usize,
     max: usize,
     overflow: &mut bool,
-) -> Option<&'a mut Option<T>> {
+) -> Option<&'a mut T> {
     if index >= list.len() {
         if index >= max {
             *overflow = true;
             return None;
         }
-        list.resize(index + 1, None);
+        list.resize(index + 1, T::default());
     }
     list.get_mut(index)
 }

@@ -5,14 +5,17 @@
 use crate::record::{BatchId, Bulk, Owner, PageId, Quiet, ReqId, SlotId, Token, runs};
 
 use super::court::Judge;
+use super::rows::Passed;
 
 impl Judge {
     pub(super) fn told(&mut self, bulk: &Bulk<'_>) {
         match *bulk {
             Bulk::Pages { pages, from, to } => self.pages(pages, from, to),
             Bulk::PageEach { reqs, pages } => {
-                for (&req, page) in reqs.iter().zip(pages.chunks(1)) {
-                    self.pages(page, None, Some(Owner::Request(req)));
+                for (&req, &page) in reqs.iter().zip(pages) {
+                    if !self.account.give_page(page, req) {
+                        self.account.page_alloc(page, 1, Owner::Request(req), &mut self.findings);
+                    }
                 }
             }
             Bulk::Prepared { batch, reqs, ks, row: _ } => {
@@ -42,12 +45,30 @@ impl Judge {
     }
 
     fn stepped(&mut self, batch: BatchId, (reqs, ks, slots, tokens): (&[ReqId], &[u32], &[Slots], &[Token])) {
-        for (((&req, &k), &(slot, track)), &token) in reqs.iter().zip(ks).zip(slots).zip(tokens) {
+        let rows = reqs.len();
+        let (ks, slots, tokens) = (&ks[..rows], &slots[..rows], &tokens[..rows]);
+        for i in 0..rows {
+            let (req, k, (slot, track), token) = (reqs[i], ks[i], slots[i], tokens[i]);
+            if track.is_none() && self.account.is_active(slot, req) && self.step_on(batch, (req, k, slot, token)) {
+                continue;
+            }
             self.step(batch, req, slot, k, track);
             if let Some(live) = self.requests.get(req) {
                 live.truth.sampled(k, token);
             }
         }
+    }
+
+    /// A step of a request in its own active slot, which keeps no state, and its new token; if the request is known.
+    #[inline]
+    fn step_on(&mut self, batch: BatchId, (req, k, slot, token): (ReqId, u32, SlotId, Token)) -> bool {
+        let Some(live) = self.requests.get(req) else { return false };
+        live.window.launch(batch, k, None);
+        let base = self.store.content(slot);
+        let state = live.truth.advance(base, k.saturating_sub(1), k);
+        self.store.write(slot, state, req);
+        live.truth.sampled(k, token);
+        true
     }
 
     fn quiet(&mut self, batch: BatchId, rows: &[Quiet]) {
@@ -57,19 +78,20 @@ impl Judge {
         if let Some(first) = rows.first() {
             self.rows.close_other(batch, first.req, &mut self.requests, &mut self.counts);
         }
+        let mut passed = Passed::default();
         for (i, row) in rows.iter().enumerate() {
-            self.requests.output(row.req, row.outputs);
+            let Quiet { req, outputs, lookahead, check, .. } = *row;
+            let live = self.requests.output_of(req, outputs);
             // A decision may come after the last row.
-            let passed = i < last
-                && self.requests.get(row.req).is_some_and(|live| self.rows.pass(batch, row.check, live));
-            if !passed {
-                let Quiet { req, lookahead, check, .. } = *row;
-                self.rows.row((batch, req), lookahead, check, now, &mut self.requests, &mut self.counts);
-                if i < last {
-                    self.rows.close(&mut self.requests, &mut self.counts);
-                }
+            if i < last && live.is_some_and(|live| self.rows.pass(batch, check, live, &mut passed)) {
+                continue;
+            }
+            self.rows.row((batch, req), lookahead, check, now, &mut self.requests, &mut self.counts);
+            if i < last {
+                self.rows.close(&mut self.requests, &mut self.counts);
             }
         }
+        self.rows.add(passed);
     }
 }
 

@@ -141,6 +141,13 @@ impl Requests {
         }
     }
 
+    /// It has this many outputs; the request itself, if it is alive.
+    #[inline]
+    pub fn output_of(&mut self, req: ReqId, outputs: u32) -> Option<&mut Live> {
+        self.output(req, outputs);
+        self.get(req)
+    }
+
     /// It finished.
     pub fn end(&mut self, req: ReqId, kind: FinishKind, outputs: u32) {
         self.output(req, outputs);

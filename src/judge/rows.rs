@@ -52,6 +52,14 @@ pub(super) struct Rows {
 
 clone_in_place!(Rows { open, keep_boundaries, decode_results, near, far, decisions, mask_reuse, boundaries, goals });
 
+/// Rows to which no decision belongs, counted aside: by lookahead 0 and 1, and how the rule found out.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Passed {
+    masked: [u64; 2],
+    recomputed: [u64; 2],
+    agree: u64,
+}
+
 impl Rows {
     /// Nothing processed yet.
     pub fn new(keep_boundaries: bool) -> Rows {
@@ -117,15 +125,33 @@ impl Rows {
     /// A row of a processed decode result to which no decision belongs, neither before nor after it. Says whether it was: if
     /// more is to be looked at, nothing is changed.
     #[inline]
-    pub fn pass(&mut self, batch: BatchId, check: Check, live: &mut Live) -> bool {
+    pub fn pass(&mut self, batch: BatchId, check: Check, live: &mut Live, passed: &mut Passed) -> bool {
         if self.open.is_open || !live.dues.none_refused() {
             return false;
         }
-        let Some(lookahead) = live.window.pass(batch).map(i64::from) else { return false };
-        live.window.follow(Before::of(lookahead));
-        self.count(lookahead, check);
-        self.decisions.agree += 1;
+        let Some(lookahead) = live.window.pass(batch) else { return false };
+        live.window.follow(Before::of(lookahead.into()));
+        match (check, lookahead) {
+            (Check::Mask, 0 | 1) => passed.masked[lookahead as usize] += 1,
+            (Check::Recompute, 0 | 1) => passed.recomputed[lookahead as usize] += 1,
+            (Check::Mask | Check::Recompute, 2..) | (Check::None | Check::MaskLost, _) => {
+                self.count(lookahead.into(), check);
+            }
+        }
+        passed.agree += 1;
         true
+    }
+
+    /// Adds what was passed.
+    pub fn add(&mut self, passed: Passed) {
+        let Passed { masked, recomputed, agree } = passed;
+        for at in 0..2 {
+            self.near[at] += masked[at] + recomputed[at];
+            self.decode_results += masked[at] + recomputed[at];
+        }
+        self.mask_reuse.reused += masked[0] + masked[1];
+        self.mask_reuse.recomputed += recomputed[0] + recomputed[1];
+        self.decisions.agree += agree;
     }
 
     /// The rule fired.

@@ -4,16 +4,13 @@
 //! token, and that comes from the request's true tokens, never from a slot.
 
 use crate::engine::{Chooser, Time};
-use crate::record::{BatchId, Bulk, Fact, Mode, Phase, ReqId, Sink, SlotId, Stream, Token};
+use crate::record::{Bulk, Fact, Mode, Phase, ReqId, Sink, SlotId, Stream};
 
 use super::batch::{Batch, Rows};
 use super::clock::{draw, draw_many};
 use super::features::Features;
 use super::machine::Machine;
 use super::setup::SlotFree;
-
-/// Requests of rows, the lengths that they reach, and their slots.
-type Ran<'a> = (&'a [ReqId], &'a [u32], &'a [(SlotId, Option<SlotId>)]);
 
 /// Tokens are below this.
 const TOKEN_END: u32 = 1 << 31;
@@ -94,32 +91,38 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         let (reqs, ks, slots) = (&batch.reqs[first..], &batch.seq_lens[first..], &batch.step_slots[..]);
         let masks = self.setup.engine.slot_free == SlotFree::Masked;
         let own = !self.chooser.is_open("sample");
-        let mut tokens = Rows::<Token>::with_capacity(reqs.len());
-        let mut told = 0;
-        for (i, (&req, &k)) in reqs.iter().zip(ks).enumerate() {
-            let it = &mut self.world.reqs[req.index()];
-            if own && it.tokens.len() == k as usize && !(masks && it.finished()) {
-                let token = it.tip.sample();
-                it.tip = it.tip.fold(token);
-                it.tokens.push(token);
-                tokens.push(token);
-                continue;
+        let mut first = 0;
+        while first < reqs.len() {
+            let ran = if own { self.sample_each(&reqs[first..], &ks[first..], masks) } else { 0 };
+            let next = first + ran;
+            if ran > 0 {
+                let (reqs, ks, slots) = (&reqs[first..next], &ks[first..next], &slots[first..next]);
+                self.sink.bulk(&Bulk::Stepped { batch: batch.id, reqs, ks, slots, tokens: &self.sampled[..ran] });
             }
-            self.say_stepped(batch.id, (&reqs[told..i], &ks[told..i], &slots[told..i]), &mut tokens);
-            told = i + 1;
-            let (slot, track) = if masks && self.world.reqs[req.index()].finished() { (SlotId(0), None) } else { slots[i] };
-            self.sink.fact(Fact::Step { batch: batch.id, req, slot, k, track });
-            self.sample(req, k);
+            if let (Some(&req), Some(&k)) = (reqs.get(next), ks.get(next)) {
+                let masked = masks && self.world.reqs[req.index()].finished();
+                let (slot, track) = if masked { (SlotId(0), None) } else { slots[next] };
+                self.sink.fact(Fact::Step { batch: batch.id, req, slot, k, track });
+                self.sample(req, k);
+            }
+            first = next + 1;
         }
-        self.say_stepped(batch.id, (&reqs[told..], &ks[told..], &slots[told..]), &mut tokens);
     }
 
-    /// Tells of rows that ran and sampled a new token each, and forgets the tokens.
-    fn say_stepped(&mut self, batch: BatchId, (reqs, ks, slots): Ran<'_>, tokens: &mut Rows<Token>) {
-        if !reqs.is_empty() {
-            self.sink.bulk(&Bulk::Stepped { batch, reqs, ks, slots, tokens });
-            tokens.clear();
+    /// Samples a new token for each request, up to one that has it already or may run on the padding slot. Returns how many.
+    fn sample_each(&mut self, reqs: &[ReqId], ks: &[u32], masks: bool) -> usize {
+        let sampled = self.sampled.room(reqs.len(), 0);
+        for (i, (&req, &k)) in reqs.iter().zip(ks).enumerate() {
+            let it = &mut self.world.reqs[req.index()];
+            if it.tokens.len() != k as usize || masks && it.finished() {
+                return i;
+            }
+            let token = it.tip.sample();
+            it.tip = it.tip.fold(token);
+            it.tokens.push(token);
+            sampled[i] = token;
         }
+        reqs.len()
     }
 
     /// Samples the token after the first `len` tokens, unless an earlier forward did.

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use crate::engine::{Chooser, Time};
-use crate::record::{AssertKind, BatchId, Fact, Mode, Owner, Phase, ReqId, Sink, SlotId, Spare};
+use crate::record::{AssertKind, BatchId, Fact, Mode, Owner, PageId, Phase, Quiet, ReqId, Sink, SlotId, Spare, Token};
 
 use super::arrivals::Arrivals;
 use super::batch::{Batch, Rows};
@@ -235,6 +235,12 @@ pub struct Machine<'a, C, S, F = Every> {
     /// Whether fields and arrays are told.
     pub(super) witness: bool,
     pub(super) world: World,
+    /// Rows of a result that are told at once.
+    pub(super) quiet: Rows<Quiet>,
+    /// The same of a forward: the tokens that they sampled.
+    pub(super) sampled: Rows<Token>,
+    /// Requests that got a page each, and the pages.
+    pub(super) paged: (Rows<ReqId>, Rows<PageId>),
     features: PhantomData<F>,
 }
 
@@ -266,7 +272,19 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
     /// If `setup` asks for a feature that `F` lacks.
     pub fn resume(setup: &'a Setup, rule: &'a dyn Rule, chooser: &'a mut C, sink: &'a mut S, world: World) -> Self {
         assert!(F::suffice(setup), "the setup asks for a feature that this machine is built without");
-        Machine { setup, rule, chooser, sink, skew: false, witness: false, world, features: PhantomData }
+        Machine {
+            setup,
+            rule,
+            chooser,
+            sink,
+            skew: false,
+            witness: false,
+            world,
+            quiet: Rows::new(),
+            sampled: Rows::new(),
+            paged: (Rows::new(), Rows::new()),
+            features: PhantomData,
+        }
     }
 
     /// Runs to the end and returns how it ended and the last state.

@@ -48,17 +48,40 @@ impl HostMasks {
 
     /// What the arrays say of row `i`.
     pub fn row(&self, i: usize) -> RowMasks {
+        self.rows().row(i)
+    }
+
+    /// All rows, to be looked at one after the other.
+    pub fn rows(&self) -> MaskRows<'_> {
+        let HostMasks { mask, mask_next, decode_batch_idx, track_idx } = self;
+        MaskRows { mask, mask_next, decode_batch_idx, track_idx }
+    }
+
+    /// Bytes of all arrays.
+    pub fn bytes(&self) -> u64 {
+        (self.mask.len() + self.mask_next.len() + 4 * self.decode_batch_idx.len() + self.track_idx.len()) as u64
+    }
+}
+
+/// The arrays, to be read.
+#[derive(Clone, Copy, Debug)]
+pub struct MaskRows<'a> {
+    mask: &'a [u8],
+    mask_next: &'a [u8],
+    decode_batch_idx: &'a [u32],
+    track_idx: &'a [u8],
+}
+
+impl MaskRows<'_> {
+    /// What the arrays say of row `i`.
+    #[inline]
+    pub fn row(&self, i: usize) -> RowMasks {
         RowMasks {
             mask: self.mask[i] != 0,
             mask_next: self.mask_next.get(i).map(|next| *next != 0),
             decode_batch_idx: self.decode_batch_idx.get(i).copied().unwrap_or(0),
             track_idx: self.track_idx.get(i).copied().unwrap_or(0),
         }
-    }
-
-    /// Bytes of all arrays.
-    pub fn bytes(&self) -> u64 {
-        (self.mask.len() + self.mask_next.len() + 4 * self.decode_batch_idx.len() + self.track_idx.len()) as u64
     }
 }
 

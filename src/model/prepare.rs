@@ -252,17 +252,18 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Prepares the running batch for one decode step (`prepare_for_decode`).
     pub(super) fn prepare_decode(&mut self) -> Step<Batch> {
         let mut batch = self.take_running(Mode::Decode);
-        batch.decode_batch_idx.clear();
         let page = self.setup.engine.page_size;
         let wanted = if page > 1 { page } else { 1 } * batch.reqs.len() as u32;
         self.make_kv_room(wanted);
         self.take_decode_pages(&batch)?;
-        for (&req, len) in batch.reqs.iter().zip(&mut batch.seq_lens) {
+        batch.decode_batch_idx.resize(batch.reqs.len(), 0);
+        let rows = batch.reqs.iter().zip(&mut *batch.seq_lens).zip(&mut *batch.decode_batch_idx);
+        for ((&req, len), idx) in rows {
             *len += 1;
             let it = &mut self.world.reqs[req.index()];
             it.decode_batch_idx += 1;
             it.kv_committed_len += 1;
-            batch.decode_batch_idx.push(it.decode_batch_idx);
+            *idx = it.decode_batch_idx;
         }
         if self.setup.engine.strategy == Strategy::ExtraBufferLazy {
             self.prealloc_at_boundary(&batch);
@@ -289,8 +290,9 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// A page for each row whose next token begins one.
     fn take_decode_pages(&mut self, batch: &Batch) -> Step {
         let page = self.setup.engine.page_size;
-        let (mut reqs, mut pages) = (Rows::<ReqId>::new(), Rows::<PageId>::new());
-        let mut out = None;
+        let rows = batch.reqs.len();
+        let (reqs, pages) = (self.paged.0.room(rows, ReqId(0)), self.paged.1.room(rows, PageId(0)));
+        let (mut given, mut out) = (0, None);
         for (&req, len) in batch.reqs.iter().zip(&batch.seq_lens) {
             if page > 1 && !len.is_multiple_of(page) {
                 continue;
@@ -300,11 +302,11 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
                 break;
             };
             self.world.reqs[req.index()].pages.push(page);
-            reqs.push(req);
-            pages.push(page);
+            (reqs[given], pages[given]) = (req, page);
+            given += 1;
         }
-        if !reqs.is_empty() {
-            self.sink.bulk(&Bulk::PageEach { reqs: &reqs, pages: &pages });
+        if given > 0 {
+            self.sink.bulk(&Bulk::PageEach { reqs: &reqs[..given], pages: &pages[..given] });
         }
         out.map_or(Ok(()), Err)
     }
@@ -386,20 +388,18 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         let lazy = self.setup.engine.strategy == Strategy::ExtraBufferLazy;
         // Lazy: the write index still names the kept slot if the second one was refused.
         let spares_kept = lazy && self.rule.refused() == Refused::WritesNothing;
-        batch.step_slots.clear();
+        batch.step_slots.resize(batch.reqs.len(), (SlotId(0), None));
         batch.track_rows.clear();
-        for (&req, &k) in batch.reqs.iter().zip(&batch.seq_lens) {
+        let witness = F::WITNESS && self.witness;
+        for ((&req, &k), slots) in batch.reqs.iter().zip(&batch.seq_lens).zip(&mut *batch.step_slots) {
             let it = &self.world.reqs[req.index()];
             let active = it.active.expect("a running request has an active slot");
             let spared = spares_kept && it.next_track_idx == it.last_track_idx;
             let write = it.has_track && k.is_multiple_of(grid) && !spared;
             let next = it.track[usize::from(it.next_track_idx)];
             let track = if write { next } else { None };
-            batch.step_slots.push((active, track));
-            if F::WITNESS
-                && self.witness
-                && let Some(slot) = next
-            {
+            *slots = (active, track);
+            if let Some(slot) = next.filter(|_| witness) {
                 batch.track_rows.push((track.is_some(), slot));
             }
         }

@@ -4,6 +4,7 @@ use crate::record::{FinishKind, Short, SlotId, State, Token};
 
 use super::pages::Pages;
 use super::radix::{Lock, NodeId};
+use super::rule::RowView;
 
 /// How far a request has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -180,6 +181,16 @@ impl Req {
     /// Whether it has finished.
     pub fn finished(&self) -> bool {
         self.finish.is_some()
+    }
+
+    /// Shows a rule its fields.
+    #[inline]
+    pub fn show(&self, view: &mut RowView) {
+        (view.prompt_len, view.outputs, view.finished) = (self.prompt_len, self.outputs, self.finished());
+        (view.kv_committed_len, view.decode_batch_idx) = (self.kv_committed_len, self.decode_batch_idx);
+        (view.next_track_idx, view.last_track_idx) = (self.next_track_idx, self.last_track_idx);
+        view.held = [self.track[0].is_some(), self.track[1].is_some()];
+        view.untracked_ahead = self.untracked_idx == Some(self.decode_batch_idx);
     }
 
     /// Prompt and processed outputs.

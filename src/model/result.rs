@@ -1,13 +1,13 @@
 //! The result phase: tokens are appended, requests finish, the rule is run, states are donated.
 
 use crate::engine::{Choice, Chooser};
-use crate::record::{Check, Fact, FinishKind, Kept, Mode, Phase, Quiet, ReqId, Sink};
+use crate::record::{Check, Fact, FinishKind, Kept, Mode, Phase, ReqId, Sink};
 
-use super::batch::Rows;
 use super::features::Features;
 use super::machine::{Dead, Machine, Pending, Step};
+use super::quiet::row_view;
 use super::rule::{Action, Keeps, RowView};
-use super::setup::{Cost, FinishOrder, Stop, Strategy};
+use super::setup::{FinishOrder, Stop, Strategy};
 
 impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Waits for a forward's completion event and processes its result, row by row.
@@ -20,16 +20,15 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         if F::SPEC {
             self.commit_accepted(pending);
         }
-        let mut quiet = Rows::<Quiet>::new();
-        let in_bulk = self.tells_in_bulk(pending);
-        for (i, &req) in pending.batch.reqs.iter().enumerate() {
-            if in_bulk {
-                if let Some(row) = self.pass_quietly(pending, i) {
-                    quiet.push(row);
-                    continue;
-                }
-                self.say_quiet(batch, &mut quiet);
+        let may_be_quiet = self.may_be_quiet(pending);
+        let mut next = 0;
+        loop {
+            if may_be_quiet {
+                next = self.pass_quiet(pending, next);
             }
+            let i = next;
+            let Some(&req) = pending.batch.reqs.get(i) else { break };
+            next += 1;
             self.spend(self.setup.costs.result_request);
             let it = &mut self.world.reqs[req.index()];
             let prefills = i < pending.batch.prefix_lens.len();
@@ -61,7 +60,6 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
                 }
             }
         }
-        self.say_quiet(batch, &mut quiet);
         if F::DEFERRED_FREE && !self.world.deferred_frees.is_empty() {
             self.free_deferred();
         }
@@ -155,30 +153,17 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     }
 
     /// What the rule sees of row `i`.
-    pub(super) fn view(&self, pending: &Pending, i: usize) -> RowView {
+    fn view(&self, pending: &Pending, i: usize) -> RowView {
         let it = &self.world.reqs[pending.batch.reqs[i].index()];
         let masks = self.masks_at_result(pending, i).map(|(masks, row)| masks.row(row));
-        let engine = &self.setup.engine;
-        RowView {
-            grid: engine.grid_len(),
-            lazy: engine.strategy == Strategy::ExtraBufferLazy,
-            track_slots: engine.track_slots(),
-            prompt_len: it.prompt_len,
-            outputs: it.outputs,
-            finished: it.finished(),
-            kv_committed_len: it.kv_committed_len,
-            decode_batch_idx: it.decode_batch_idx,
-            next_track_idx: it.next_track_idx,
-            last_track_idx: it.last_track_idx,
-            held: [it.track[0].is_some(), it.track[1].is_some()],
-            untracked_ahead: it.untracked_idx == Some(it.decode_batch_idx),
-            masks,
-        }
+        let mut view = RowView { masks, ..row_view(self.setup) };
+        it.show(&mut view);
+        view
     }
 
     fn carry_out(&mut self, pending: &Pending, req: ReqId, action: Action) {
         let batch = pending.batch.id;
-        self.spend(self.cost_of(action.check));
+        self.spend(self.setup.costs.of_check(action.check));
         let before = self.kept(req);
         let pair = self.setup.engine.strategy == Strategy::ExtraBuffer;
         let it = self.req(req);
@@ -208,14 +193,6 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             && let Some(slot) = self.req(req).track[usize::from(idx)].take()
         {
             self.free_slot(slot, crate::record::Owner::Track(req, idx), true);
-        }
-    }
-
-    /// What it costs to find out in this way whether a row is a boundary.
-    pub(super) fn cost_of(&self, check: Check) -> Cost {
-        match check {
-            Check::Mask => self.setup.costs.check_mask,
-            Check::Recompute | Check::MaskLost | Check::None => self.setup.costs.check_recompute,
         }
     }
 

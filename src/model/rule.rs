@@ -142,6 +142,13 @@ pub struct Action {
 }
 
 impl Action {
+    /// Whether it changes nothing.
+    #[inline]
+    pub fn is_nothing(&self) -> bool {
+        let Action { check: _, record, next_track_idx, release_idx, decline } = self;
+        record.is_none() && next_track_idx.is_none() && release_idx.is_none() && !decline
+    }
+
     /// Nothing but the check.
     pub fn none(check: Check) -> Action {
         Action { check, record: None, next_track_idx: None, release_idx: None, decline: false }

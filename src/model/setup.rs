@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::engine::Time;
 use crate::numeric::Ssm;
-use crate::record::{ReqId, State, Token};
+use crate::record::{Check, ReqId, State, Token};
 
 use super::radix::TombstoneLock;
 
@@ -402,6 +402,15 @@ pub struct Costs {
 }
 
 impl Costs {
+    /// CPU: finding out in this way whether a row is a boundary.
+    #[inline]
+    pub fn of_check(&self, check: Check) -> Cost {
+        match check {
+            Check::Mask => self.check_mask,
+            Check::Recompute | Check::MaskLost | Check::None => self.check_recompute,
+        }
+    }
+
     /// Every cost.
     pub fn each_mut(&mut self) -> [&mut Cost; 15] {
         let Costs {

@@ -14,6 +14,15 @@ impl<T: Copy, const N: usize> Short<T, N> {
         Short(SmallVec::new())
     }
 
+    /// The first `count` items, to be overwritten; where there are fewer, `item` is put behind them.
+    #[inline]
+    pub fn room(&mut self, count: usize, item: T) -> &mut [T] {
+        if self.0.len() < count {
+            self.0.resize(count, item);
+        }
+        &mut self.0[..count]
+    }
+
     /// No items, and room for so many.
     pub fn with_capacity(count: usize) -> Self {
         Short(SmallVec::with_capacity(count))
