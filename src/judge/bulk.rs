@@ -65,9 +65,14 @@ impl Judge {
         let Some(live) = self.requests.get(req) else { return false };
         live.window.launch(batch, k, None);
         let base = self.store.content(slot);
-        let state = live.truth.advance(base, k.saturating_sub(1), k);
-        self.store.write(slot, state, req);
-        live.truth.sampled(k, token);
+        match live.truth.step(base, k, token) {
+            Some(state) => self.store.write(slot, state, req),
+            None => {
+                let state = live.truth.advance(base, k.saturating_sub(1), k);
+                self.store.write(slot, state, req);
+                live.truth.sampled(k, token);
+            }
+        }
         true
     }
 

@@ -91,6 +91,11 @@ impl Requests {
     /// A request, made up if it was never seen.
     #[inline]
     pub fn get_or_new(&mut self, req: ReqId) -> Option<&mut Live> {
+        if self.live.get(req.index()).is_some_and(Option::is_some) { self.get(req) } else { self.make(req) }
+    }
+
+    #[inline(never)]
+    fn make(&mut self, req: ReqId) -> Option<&mut Live> {
         if req.index() >= self.live.len() {
             if req.index() >= REQS_MAX {
                 self.overflow = true;

@@ -76,6 +76,20 @@ impl Truth {
         }
     }
 
+    /// The state after a step to `k` from the content `base`, and then the token that it sampled: what [`Truth::advance`] and
+    /// [`Truth::sampled`] do, where the content is right and the token is new. Otherwise nothing is changed.
+    #[inline]
+    pub fn step(&mut self, base: State, k: u32, token: Token) -> Option<State> {
+        let Newest { all, but_last } = self.newest;
+        let right = base.n == k.wrapping_sub(1) && base.h == but_last && but_last != UNKNOWN;
+        if !right || k == 0 || self.tokens.len() != k as usize {
+            return None;
+        }
+        self.tokens.push(token);
+        self.fold_newest(token, k as usize + 1);
+        Some(State { n: k, h: all })
+    }
+
     /// The hashes with one more token, which makes `count` of them.
     #[inline]
     fn fold_newest(&mut self, token: Token, count: usize) {

@@ -14,6 +14,7 @@ pub struct Clock {
 }
 
 /// The cost of one use.
+#[inline(always)]
 pub fn draw(chooser: &mut impl Chooser, cost: Cost) -> u64 {
     match cost {
         Cost::Fixed(ns) => ns,

@@ -162,7 +162,11 @@ impl Sink for Meter {
 
     fn bulk(&mut self, bulk: &Bulk<'_>) {
         match *bulk {
-            Bulk::Quiet { rows, .. } => rows.iter().for_each(|row| self.output(row.req, row.outputs, row.at)),
+            Bulk::Quiet { rows, .. } => {
+                for row in rows {
+                    self.output(row.req, row.outputs, row.at);
+                }
+            }
             Bulk::Pages { .. } | Bulk::PageEach { .. } | Bulk::Prepared { .. } | Bulk::Stepped { .. } => {}
         }
     }
