@@ -3,9 +3,9 @@
 mod common;
 
 use common::setups::{setups, wide_setups};
-use overlapsim::engine::Seeded;
-use overlapsim::judge::{Judgement, Kind, Verdict};
-use overlapsim::model::{Plain, ResultQueue, Setup, Stop, Strategy};
+use overlapsim::engine::{Choice, Chooser, Seeded};
+use overlapsim::judge::{Judge, Judgement, Kind, Options, Verdict};
+use overlapsim::model::{Every, Plain, ResultQueue, Setup, Stop, Strategy};
 use overlapsim::record::{Fact, FinishKind, Record};
 use overlapsim::runner::{self, Keep};
 use proptest::prelude::*;
@@ -35,6 +35,40 @@ fn without_times(fact: Fact) -> Fact {
     }
 }
 
+/// Answers as the script does, but may be asked whatever keeps rows from being told at once.
+struct OneByOne(Seeded);
+
+impl Chooser for OneByOne {
+    fn choose(&mut self, choice: Choice) -> u32 {
+        self.0.choose(choice)
+    }
+
+    fn is_open(&self, site: &'static str) -> bool {
+        ["stop", "sample"].contains(&site)
+    }
+
+    fn duration_ns(&mut self, lo_ns: u64, hi_ns: u64) -> u64 {
+        self.0.duration_ns(lo_ns, hi_ns)
+    }
+}
+
+/// What is told at once stands for the same facts in the same order, and is judged and timed as they are.
+fn told_at_once(setup: &Setup) -> Result<(), TestCaseError> {
+    for name in runner::rule_names() {
+        let rule = runner::rule(name).unwrap();
+        let keep = Keep { record: true, boundaries: true, ..Keep::default() };
+        let bulk = runner::run_with_features::<Every>(setup, rule, &mut Seeded::new(1), keep, None);
+        let single = runner::run_with(setup, rule, &mut OneByOne(Seeded::new(1)), keep, None);
+        prop_assert!(bulk.record == single.record, "{name}: the facts differ");
+        prop_assert!(bulk.judgement == single.judgement, "{name}: the judgements differ");
+        prop_assert!(bulk.timing == single.timing, "{name}: the times differ");
+        let mut judge = Judge::new(Options { page_size: setup.engine.page_size, keep_boundaries: true });
+        single.record.unwrap().replay(&mut judge);
+        prop_assert!(bulk.judgement == judge.finish(&setup.names), "{name}: a record is judged otherwise");
+    }
+    Ok(())
+}
+
 fn asserted(judgement: &Judgement) -> bool {
     judgement.findings.iter().any(|finding| finding.kind == Kind::Assertion)
 }
@@ -62,6 +96,16 @@ proptest! {
             let plain = runner::run_with_features::<Plain>(&setup, rule, &mut Seeded::new(1), keep, None);
             prop_assert!(every.record == plain.record && every.judgement == plain.judgement);
         }
+    }
+
+    #[test]
+    fn facts_told_at_once_are_those_told_one_by_one(setup in setups()) {
+        told_at_once(&setup)?;
+    }
+
+    #[test]
+    fn facts_told_at_once_are_those_told_one_by_one_whatever_is_on(setup in wide_setups()) {
+        told_at_once(&setup)?;
     }
 
     #[test]

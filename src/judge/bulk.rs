@@ -79,21 +79,15 @@ impl Judge {
     fn quiet(&mut self, batch: BatchId, rows: &[Quiet]) {
         let now = (self.findings.turn, self.findings.phase);
         let last = rows.len().saturating_sub(1);
-        // A decision may have come before the first row; one that is open about another row is closed by it.
-        if let Some(first) = rows.first() {
-            self.rows.close_other(batch, first.req, &mut self.requests, &mut self.counts);
-        }
         let mut passed = Passed::default();
         for (i, row) in rows.iter().enumerate() {
             let Quiet { req, outputs, lookahead, check, .. } = *row;
             let live = self.requests.output_of(req, outputs);
             // A decision may come after the last row.
-            if i < last && live.is_some_and(|live| self.rows.pass(batch, check, live, &mut passed)) {
-                continue;
-            }
-            self.rows.row((batch, req), lookahead, check, now, &mut self.requests, &mut self.counts);
-            if i < last {
+            if i < last && live.is_some_and(|live| self.rows.pass((batch, req), check, live, &mut passed)) {
                 self.rows.close(&mut self.requests, &mut self.counts);
+            } else {
+                self.rows.row((batch, req), lookahead, check, now, &mut self.requests, &mut self.counts);
             }
         }
         self.rows.add(passed);
@@ -102,3 +96,127 @@ impl Judge {
 
 /// Active slot and track slot of a row.
 type Slots = (SlotId, Option<SlotId>);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::Options;
+    use crate::record::{Check, Fact, Kept, Mode, Sink};
+
+    /// Small numbers, so that slots, pages and requests meet in every wrong way, too.
+    struct Small(u64);
+
+    impl Small {
+        fn below(&mut self, end: u32) -> u32 {
+            self.0 = self.0.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
+            (self.0 >> 40) as u32 % end
+        }
+
+        fn owner(&mut self) -> Option<Owner> {
+            let req = ReqId(self.below(3));
+            [None, Some(Owner::Tree), Some(Owner::Request(req)), Some(Owner::Request(req))][self.below(4) as usize]
+        }
+
+        fn track(&mut self) -> Option<SlotId> {
+            (self.below(4) == 0).then(|| SlotId(self.below(6)))
+        }
+
+        fn list<T>(&mut self, mut item: impl FnMut(&mut Small) -> T) -> Vec<T> {
+            (0..1 + self.below(4)).map(|_| item(self)).collect()
+        }
+
+        fn quiet(&mut self) -> Quiet {
+            let check = [Check::Mask, Check::Recompute, Check::MaskLost, Check::None][self.below(4) as usize];
+            let (lookahead, req, outputs) = (i64::from(self.below(3)), ReqId(self.below(3)), self.below(5));
+            Quiet { at: Default::default(), lookahead, req, outputs, kv_committed_len: 0, check }
+        }
+
+        /// Something that tells a judge the same, at once or one by one.
+        fn tell(&mut self, told: &mut [Judge; 2]) {
+            let batch = BatchId(1 + self.below(3));
+            let req = ReqId(self.below(3));
+            let (reqs, ks) = (self.list(|small| ReqId(small.below(3))), self.list(|small| small.below(5)));
+            let rows = reqs.len().min(ks.len());
+            let (reqs, ks) = (&reqs[..rows], &ks[..rows]);
+            let fact = match self.below(12) {
+                0 => Fact::Launch {
+                    batch,
+                    mode: Mode::Decode,
+                    rows: 1,
+                    start: Default::default(),
+                    end: Default::default(),
+                    copied: Default::default(),
+                },
+                1 => Fact::Wait { batch, at: Default::default() },
+                2 => {
+                    let kept = Kept { label: Some(self.below(5)), slot: self.track() };
+                    Fact::Decision { batch, req, before: kept, after: kept }
+                }
+                3 => {
+                    let owner = [Owner::Active(req), Owner::Track(req, 0)][self.below(2) as usize];
+                    Fact::SlotAlloc { slot: SlotId(self.below(6)), owner, last: true }
+                }
+                4 => Fact::TrackRefused { req, k: self.below(5), in_place: self.below(2) == 0 },
+                5 => {
+                    let tokens = self.list(|small| small.below(2));
+                    return told.iter_mut().for_each(|judge| judge.prompt(req, &tokens));
+                }
+                6 => {
+                    let (pages, mut from, to) = (self.list(|small| PageId(small.below(6))), self.owner(), self.owner());
+                    if from.is_none() && to.is_none() {
+                        from = Some(Owner::Tree);
+                    }
+                    return both(told, &Bulk::Pages { pages: &pages, from, to });
+                }
+                7 => {
+                    let pages: Vec<PageId> = reqs.iter().map(|_| PageId(self.below(6))).collect();
+                    return both(told, &Bulk::PageEach { reqs, pages: &pages });
+                }
+                8 => {
+                    let row = |i: usize| Fact::PrepareDecode {
+                        batch,
+                        req: reqs[i],
+                        k: ks[i],
+                        decode_batch_idx: 0,
+                        kv_committed_len: 0,
+                        active: SlotId(0),
+                        track: None,
+                        next_track_idx: None,
+                    };
+                    return both(told, &Bulk::Prepared { batch, reqs, ks, row: &row });
+                }
+                9 => {
+                    let slots: Vec<_> = reqs.iter().map(|_| (SlotId(self.below(6)), self.track())).collect();
+                    let tokens: Vec<Token> = reqs.iter().map(|_| self.below(2)).collect();
+                    return both(told, &Bulk::Stepped { batch, reqs, ks, slots: &slots, tokens: &tokens });
+                }
+                _ => {
+                    let rows = self.list(Small::quiet);
+                    return both(told, &Bulk::Quiet { batch, rows: &rows });
+                }
+            };
+            told.iter_mut().for_each(|judge| judge.fact(fact));
+        }
+    }
+
+    fn both([at_once, one_by_one]: &mut [Judge; 2], bulk: &Bulk<'_>) {
+        at_once.bulk(bulk);
+        bulk.each(&mut |fact| one_by_one.fact(fact));
+    }
+
+    #[test]
+    fn what_is_told_at_once_is_judged_as_if_it_were_told_one_by_one() {
+        for seed in 0..5_000 {
+            let mut small = Small(seed);
+            let judge = || Judge::new(Options { page_size: 1, keep_boundaries: true });
+            let mut told = [judge(), judge()];
+            for _ in 0..40 {
+                small.tell(&mut told);
+            }
+            let [at_once, one_by_one] = &told;
+            assert_eq!(format!("{at_once:?}"), format!("{one_by_one:?}"), "seed {seed}");
+            let [at_once, one_by_one] = told.map(|judge| judge.finish(&[]));
+            assert_eq!(at_once, one_by_one, "seed {seed}");
+        }
+    }
+}

@@ -15,8 +15,8 @@
 
 mod account;
 mod audit;
-mod canon;
 mod bulk;
+mod canon;
 mod clock;
 mod court;
 mod coverage;

@@ -123,10 +123,10 @@ impl Rows {
     }
 
     /// A row of a processed decode result to which no decision belongs, neither before nor after it. Says whether it was: if
-    /// more is to be looked at, nothing is changed.
+    /// more is to be looked at, nothing is changed. The row that is open is to be closed after it.
     #[inline]
-    pub fn pass(&mut self, batch: BatchId, check: Check, live: &mut Live, passed: &mut Passed) -> bool {
-        if self.open.is_open || !live.dues.none_refused() {
+    pub fn pass(&mut self, (batch, req): (BatchId, ReqId), check: Check, live: &mut Live, passed: &mut Passed) -> bool {
+        if self.open.is(batch, req) || !live.dues.none_refused() {
             return false;
         }
         let Some(lookahead) = live.window.pass(batch) else { return false };
@@ -183,13 +183,6 @@ impl Rows {
             counts.skipped += u64::from(self.open.seen.refused);
         } else {
             self.close_boundary(requests, counts);
-        }
-    }
-
-    /// Classes the open row, unless it is this one.
-    pub fn close_other(&mut self, batch: BatchId, req: ReqId, requests: &mut Requests, counts: &mut Checkpoints) {
-        if !self.open.is(batch, req) {
-            self.close(requests, counts);
         }
     }
 
