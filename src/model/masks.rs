@@ -1,6 +1,7 @@
 //! The host masks of a decode batch: built in one pass at prepare, dropped by filter and merge.
 
 use super::batch::Rows;
+use super::grid_test::{mark, mark_both};
 use super::rule::{RowMasks, WantsMasks};
 
 /// Host arrays of one decode batch, a value a row.
@@ -19,31 +20,42 @@ pub struct HostMasks {
 clone_in_place!(HostMasks { mask, mask_next, decode_batch_idx, track_idx });
 
 impl HostMasks {
-    /// Builds the arrays for `seq_lens` (lengths after this step) on a grid of `grid` tokens: one remainder a row
-    /// serves both masks, in a pass without branches.
+    /// Builds the arrays for `seq_lens` (lengths after this step) on a grid of `grid` tokens.
     pub fn build(wants: WantsMasks, seq_lens: &[u32], grid: u32, overlap: bool, idx: &[u32], track_idx: &[u8]) -> Self {
-        assert!(wants != WantsMasks::No && grid > 0, "masks are built only for a rule that reads them");
         let mut masks = HostMasks::default();
-        masks.mask.resize(seq_lens.len(), 0);
-        if wants != WantsMasks::Own {
-            masks.decode_batch_idx = idx.into();
-        }
+        masks.build_into(wants, seq_lens, grid, overlap, idx, track_idx.iter().copied());
+        masks
+    }
+
+    /// Builds the arrays over those of an older step, in their memory; one pass over the lengths serves both masks.
+    /// `track_idx` is asked only if the rule wants it.
+    pub fn build_into(
+        &mut self,
+        wants: WantsMasks,
+        seq_lens: &[u32],
+        grid: u32,
+        overlap: bool,
+        idx: &[u32],
+        track_idx: impl IntoIterator<Item = u8>,
+    ) {
+        assert!(wants != WantsMasks::No && grid > 0, "masks are built only for a rule that reads them");
+        self.decode_batch_idx.clear();
+        self.track_idx.clear();
+        // What is there is written over, so it need not be cleared.
+        self.mask.resize(seq_lens.len(), 0);
         if overlap && wants != WantsMasks::Own {
-            masks.mask_next.resize(seq_lens.len(), 0);
-            for ((mask, next), len) in masks.mask.iter_mut().zip(&mut masks.mask_next).zip(seq_lens) {
-                let rest = len % grid;
-                *mask = u8::from(rest == 0);
-                *next = u8::from(rest == grid - 1);
-            }
+            self.mask_next.resize(seq_lens.len(), 0);
+            mark_both(seq_lens, grid, &mut self.mask, &mut self.mask_next);
         } else {
-            for (mask, len) in masks.mask.iter_mut().zip(seq_lens) {
-                *mask = u8::from(len % grid == 0);
-            }
+            self.mask_next.clear();
+            mark(seq_lens, grid, &mut self.mask);
+        }
+        if wants != WantsMasks::Own {
+            self.decode_batch_idx.extend_from_slice(idx);
         }
         if wants == WantsMasks::MasksAndTrackIdx {
-            masks.track_idx = track_idx.into();
+            self.track_idx.extend(track_idx);
         }
-        masks
     }
 
     /// What the arrays say of row `i`.
@@ -111,6 +123,21 @@ mod tests {
         let row = |mask| RowMasks { mask, mask_next: None, decode_batch_idx: 0, track_idx: 0 };
         assert_eq!((masks.row(0), masks.row(1)), (row(false), row(true)));
         assert_eq!(masks.bytes(), 2);
+    }
+
+    #[test]
+    fn arrays_of_an_older_step_leave_nothing_behind() {
+        let all = [WantsMasks::Own, WantsMasks::Masks, WantsMasks::MasksAndTrackIdx];
+        let lens: Vec<u32> = (1..=40).collect();
+        let track_idx: Vec<u8> = (0..40).map(|i| i % 2).collect();
+        for (old, new) in all.iter().flat_map(|old| all.map(|new| (*old, new))) {
+            for (rows, overlap) in [(3, true), (40, true), (3, false), (40, false)] {
+                let mut masks = HostMasks::build(old, &lens[..20], 5, true, &lens[..20], &track_idx[..20]);
+                let (lens, track_idx) = (&lens[..rows], &track_idx[..rows]);
+                masks.build_into(new, lens, 6, overlap, lens, track_idx.iter().copied());
+                assert_eq!(masks, HostMasks::build(new, lens, 6, overlap, lens, track_idx));
+            }
+        }
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod doors;
 mod features;
 mod forward;
 mod frame;
+mod grid_test;
 mod ingest;
 mod machine;
 mod masks;
@@ -38,6 +39,7 @@ mod witness;
 
 pub use features::{Every, Features, Plain};
 pub use frame::Frame;
+pub use grid_test::{mark, mark_both};
 pub use machine::{Ended, Machine, World};
 pub use masks::HostMasks;
 pub use radix::TombstoneLock;

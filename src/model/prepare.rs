@@ -3,11 +3,10 @@
 use crate::engine::{Choice, Chooser};
 use crate::record::{AssertKind, BatchId, Bulk, Fact, Mode, Owner, PageId, Phase, ReqId, Sink, SlotId};
 
-use super::batch::{Batch, Rows};
+use super::batch::Batch;
 use super::clock::draw_many;
 use super::features::Features;
 use super::machine::{Dead, Machine, Step};
-use super::masks::HostMasks;
 use super::request::Req;
 use super::rule::{Refused, WantsMasks};
 use super::setup::{Event, MixedTracking, Release, SlotHeadroom, Strategy};
@@ -366,18 +365,13 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     fn build_masks(&mut self, batch: &mut Batch) {
         let engine = &self.setup.engine;
         let wants = self.rule.wants_masks();
-        batch.masks = None;
+        let old = batch.masks.take();
         if wants == WantsMasks::No || engine.strategy == Strategy::NoBuffer {
             return;
         }
-        let track_idx: Rows<u8> = match wants {
-            WantsMasks::MasksAndTrackIdx => {
-                batch.reqs.iter().map(|req| self.world.reqs[req.index()].next_track_idx).collect()
-            }
-            WantsMasks::Masks | WantsMasks::Own | WantsMasks::No => Rows::new(),
-        };
-        let grid = engine.grid_len();
-        let masks = HostMasks::build(wants, &batch.seq_lens, grid, engine.overlap, &batch.decode_batch_idx, &track_idx);
+        let mut masks = old.unwrap_or_default();
+        let track_idx = batch.reqs.iter().map(|req| self.world.reqs[req.index()].next_track_idx);
+        masks.build_into(wants, &batch.seq_lens, engine.grid_len(), engine.overlap, &batch.decode_batch_idx, track_idx);
         self.sink.fact(Fact::HostMasks { batch: batch.id, bytes: masks.bytes() });
         batch.masks = Some(masks);
     }
