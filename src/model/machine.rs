@@ -239,6 +239,8 @@ pub struct Machine<'a, C, S, F = Every> {
     pub(super) quiet: Rows<Quiet>,
     /// The same of a forward: the tokens that they sampled.
     pub(super) sampled: Rows<Token>,
+    /// Whether each row of a step is on the grid.
+    pub(super) on_grid: Rows<u8>,
     /// Requests that got a page each, and the pages.
     pub(super) paged: (Rows<ReqId>, Rows<PageId>),
     features: PhantomData<F>,
@@ -282,6 +284,7 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
             world,
             quiet: Rows::new(),
             sampled: Rows::new(),
+            on_grid: Rows::new(),
             paged: (Rows::new(), Rows::new()),
             features: PhantomData,
         }

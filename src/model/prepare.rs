@@ -6,6 +6,7 @@ use crate::record::{AssertKind, BatchId, Bulk, Fact, Mode, Owner, PageId, Phase,
 use super::batch::Batch;
 use super::clock::draw_many;
 use super::features::Features;
+use super::grid_test::mark;
 use super::machine::{Dead, Machine, Step};
 use super::request::Req;
 use super::rule::{Refused, WantsMasks};
@@ -385,11 +386,13 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         batch.step_slots.resize(batch.reqs.len(), (SlotId(0), None));
         batch.track_rows.clear();
         let witness = F::WITNESS && self.witness;
-        for ((&req, &k), slots) in batch.reqs.iter().zip(&batch.seq_lens).zip(&mut *batch.step_slots) {
+        let on_grid = self.on_grid.room(batch.reqs.len(), 0);
+        mark(&batch.seq_lens, grid, on_grid);
+        for ((&req, &on_grid), slots) in batch.reqs.iter().zip(&*on_grid).zip(&mut *batch.step_slots) {
             let it = &self.world.reqs[req.index()];
             let active = it.active.expect("a running request has an active slot");
             let spared = spares_kept && it.next_track_idx == it.last_track_idx;
-            let write = it.has_track && k.is_multiple_of(grid) && !spared;
+            let write = it.has_track && on_grid != 0 && !spared;
             let next = it.track[usize::from(it.next_track_idx)];
             let track = if write { next } else { None };
             *slots = (active, track);
