@@ -16,6 +16,7 @@ mod features;
 mod forward;
 mod frame;
 mod ingest;
+mod lengths;
 mod machine;
 mod masks;
 mod pages;
@@ -37,6 +38,7 @@ mod witness;
 
 pub use features::{Every, Features, Plain};
 pub use frame::Frame;
+pub use lengths::prompt_len;
 pub use machine::{Ended, Machine, World};
 pub use masks::HostMasks;
 pub use radix::TombstoneLock;
