@@ -218,7 +218,7 @@ enum Command {
         /// The scenario file: its engine, its costs, and the lengths of its requests
         file: PathBuf,
         /// Batch sizes: so many requests, those of the file over and over, decode together
-        #[arg(long, value_name = "N,N..", default_value = command::BATCHES, value_parser = command::batches)]
+        #[arg(long, value_name = "N,N..", default_value = command::BATCHES, value_parser = command::batches, allow_hyphen_values = true)]
         batch: Batches,
         /// A rule by name, `all`, or `release` for the one that the scenario's release shipped with [default: all]
         #[arg(long, value_name = "RULE")]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::model::{Cost, Costs};
+use crate::model::{Cost, Costs, Engine};
 use crate::report::{CostBatch, CostReport, CostRun, CpuLonger, cost_json, cost_saved, cost_text, plain};
 use crate::runner::SteadyCost;
 use crate::scenario::{CostPreset, CostSide, Scenario, cost_preset, cost_preset_names, instead_of};
@@ -123,7 +123,7 @@ fn report(args: &CostArgs, scenario: &Scenario) -> Result<CostReport, Failure> {
     let progress = RunsProgress::new((sizes.len() * rules.len()) as u64);
     let runs = cost.runs(sizes, &rules, cores(), &|| progress.runs(1)).map_err(refused)?;
     if let Some(size) = never_full(sizes, &runs) {
-        return Err(no_steps(size));
+        return Err(no_steps(size, &setup.engine, shapes.iter().map(|shape| shape.outputs).min().unwrap_or(1)));
     }
     let batch = |(&batch, runs): (&u32, Vec<CostRun>)| CostBatch { batch, saved: cost_saved(&runs), runs };
     let batches: Vec<CostBatch> = sizes.iter().zip(runs).map(batch).collect();
@@ -171,10 +171,16 @@ fn never_full(sizes: &[u32], runs: &[Vec<CostRun>]) -> Option<u32> {
     sizes.iter().zip(runs).find(|(_, runs)| none(runs)).map(|(size, _)| *size)
 }
 
-fn no_steps(batch: u32) -> Failure {
+/// Nobody has more outputs than needed for a step, or those that are prefilled first end before the last is.
+fn no_steps(batch: u32, engine: &Engine, outputs: u32) -> Failure {
+    let more = outputs.saturating_mul(4).max(64);
+    let chunks = match engine.chunked_prefill_size {
+        Some(_) if engine.mixed_chunk => ", or larger chunks by `chunked_prefill_size`",
+        Some(_) | None => "",
+    };
     Failure(format!(
-        "error: there is no steady decode step of {batch} requests: they are not in one batch for long enough\n\
-         help: give every request more outputs with --outputs, such as --outputs 64\n"
+        "error: there is no steady decode step in a batch of {batch}: its requests are not together for long enough\n\
+         help: give every request more outputs with --outputs, such as --outputs {more}{chunks}\n"
     ))
 }
 

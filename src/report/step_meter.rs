@@ -15,9 +15,9 @@ pub struct Steps {
     pub turn_ns: u64,
     /// What of it the CPU did not wait for a forward.
     pub cpu_ns: u64,
-    /// How long the forwards take that they launch.
+    /// How long the forwards took whose results they process.
     pub gpu_ns: u64,
-    /// How long the GPU had nothing to do before each of these forwards.
+    /// How long the GPU had nothing to do before each of these.
     pub idle_ns: u64,
 }
 
@@ -35,8 +35,8 @@ pub enum Stopped {
 pub struct StepMeter {
     rows: u32,
     now: Turn,
-    /// Full decode batches whose results have not been processed.
-    full: Vec<BatchId>,
+    /// Full decode batches whose results have not been processed: how long the forward takes, and how long the GPU was idle before.
+    full: Vec<(BatchId, u64, u64)>,
     gpu_end_ns: u64,
     seen: u64,
     steps: Steps,
@@ -50,10 +50,10 @@ pub struct StepMeter {
 #[derive(Clone, Copy, Debug, Default)]
 struct Turn {
     began_ns: u64,
-    /// How long the full decode forward takes that was launched, and how long the GPU was idle before.
-    launched: Option<(u64, u64)>,
-    /// Whether the result of a full decode batch was processed.
-    processed: bool,
+    /// Whether a full decode batch was launched.
+    launched: bool,
+    /// Of the full decode batch whose result was processed: how long its forward took, and how long the GPU was idle before.
+    processed: Option<(u64, u64)>,
     result_began_ns: u64,
     wait_ns: u64,
 }
@@ -87,7 +87,7 @@ impl StepMeter {
     /// The turn is over.
     fn close(&mut self, at_ns: u64) {
         let turn = std::mem::replace(&mut self.now, Turn { began_ns: at_ns, ..Turn::default() });
-        let (Some((gpu_ns, idle_ns)), true) = (turn.launched, turn.processed) else { return };
+        let (true, Some((gpu_ns, idle_ns))) = (turn.launched, turn.processed) else { return };
         self.seen += 1;
         if self.seen > WARM_UP {
             let turn_ns = at_ns - turn.began_ns;
@@ -101,8 +101,8 @@ impl StepMeter {
 
     fn launch(&mut self, batch: BatchId, full: bool, start_ns: u64, end_ns: u64) {
         if full {
-            self.now.launched = Some((end_ns - start_ns, start_ns.saturating_sub(self.gpu_end_ns)));
-            self.full.push(batch);
+            self.now.launched = true;
+            self.full.push((batch, end_ns - start_ns, start_ns.saturating_sub(self.gpu_end_ns)));
         }
         self.gpu_end_ns = end_ns;
     }
@@ -132,9 +132,9 @@ impl Sink for StepMeter {
             Fact::Turn { at, .. } | Fact::Done { at } => self.close(at.ns()),
             Fact::Begin { phase: Phase::Result, batch, at } => {
                 self.now.result_began_ns = at.ns();
-                if let Some(place) = self.full.iter().position(|full| Some(*full) == batch) {
-                    self.full.remove(place);
-                    self.now.processed = true;
+                if let Some(place) = self.full.iter().position(|full| Some(full.0) == batch) {
+                    let (_, gpu_ns, idle_ns) = self.full.remove(place);
+                    self.now.processed = Some((gpu_ns, idle_ns));
                 }
             }
             Fact::Wait { at, .. } => self.now.wait_ns += at.ns() - self.now.result_began_ns,

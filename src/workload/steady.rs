@@ -90,7 +90,8 @@ pub fn steady(setup: &Setup, shapes: &[Shape], batch: u32) -> Result<Setup, NotS
         fresh += prompt;
     }
     let mut engine = setup.engine.clone();
-    engine.max_running = batch;
+    // Up to 0.5.18 a request in chunks counts twice when its last chunk makes room for others.
+    engine.max_running = batch + 1;
     engine.kv_tokens = kv_tokens as u32;
     // Its own three, one that is handed over with a fresh one in its place, and one that is cached at the end.
     engine.mamba_slots = 6 * batch + 16;

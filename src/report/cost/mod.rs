@@ -49,7 +49,7 @@ pub struct CostBatch {
 }
 
 /// One batch size under one rule: means over its steady decode steps, and what its requests saw.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CostRun {
     /// The rule.
     pub rule: &'static str,
@@ -99,7 +99,7 @@ pub struct CostSaved {
 }
 
 /// Batch sizes at which the CPU step is longer than the GPU step.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CpuLonger {
     /// The rule.
     pub rule: &'static str,
@@ -138,6 +138,18 @@ impl CostRun {
                 Stopped::Bound => "bound",
             }),
         }
+    }
+}
+
+impl CostReport {
+    /// The first rule that has every number of this one, by their places: itself, if no earlier one has.
+    pub fn first_alike(&self, rule: usize) -> usize {
+        let same = |other: &usize| {
+            let named = |run: &CostRun| CostRun { rule: "", ..run.clone() };
+            self.batches.iter().all(|batch| named(&batch.runs[*other]) == named(&batch.runs[rule]))
+                && self.cpu_longer[*other].batches == self.cpu_longer[rule].batches
+        };
+        (0..rule).find(same).unwrap_or(rule)
     }
 }
 

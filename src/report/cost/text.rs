@@ -4,7 +4,7 @@
 use super::super::layout::{align, count, span, wrap};
 use super::super::meter::Quantiles;
 use super::super::style;
-use super::{CostBatch, CostReport, CostRun, CpuLonger};
+use super::{CostReport, CostRun, CpuLonger};
 
 /// The report as text.
 pub fn cost_text(report: &CostReport) -> String {
@@ -34,19 +34,34 @@ fn head(out: &mut String, report: &CostReport) {
     let range = |[least, most]: [u32; 2]| if least == most { least.to_string() } else { format!("{least} to {most}") };
     let (prompt, outputs) = (range(report.prompt), range(report.outputs));
     wrap(out, 0, &format!("each request has a prompt of {prompt} and {outputs} outputs; all are there from the start"));
+    let same = |rule: usize| (rule != report.first_alike(rule)).then_some((rule, report.first_alike(rule)));
+    let name = |rule: usize| report.cpu_longer[rule].rule;
+    let alike: Vec<String> = (0..report.cpu_longer.len())
+        .filter_map(same)
+        .map(|(rule, first)| format!("{} as {}", name(rule), name(first)))
+        .collect();
+    if !alike.is_empty() {
+        wrap(out, 0, &format!("the same in every number, and left out below: {}", alike.join(", ")));
+    }
+}
+
+/// The rules that have a row: the first of those with the same numbers throughout.
+fn shown(report: &CostReport) -> Vec<usize> {
+    (0..report.cpu_longer.len()).filter(|&rule| report.first_alike(rule) == rule).collect()
 }
 
 /// A row for each rule of each batch size, with a blank line between batch sizes.
-fn table(out: &mut String, head: &[&str], batches: &[CostBatch], cells: impl Fn(&CostRun) -> Vec<String>) {
+fn table(out: &mut String, head: &[&str], report: &CostReport, cells: impl Fn(&CostRun) -> Vec<String>) {
     let mut rows = vec![head.iter().map(|&cell| cell.to_owned()).collect::<Vec<_>>()];
-    for batch in batches {
-        for run in &batch.runs {
+    let shown = shown(report);
+    for batch in &report.batches {
+        for run in shown.iter().map(|&rule| &batch.runs[rule]) {
             let mut row = vec![batch.batch.to_string(), run.rule.to_owned()];
             row.extend(cells(run));
             rows.push(row);
         }
     }
-    lines(out, &rows, batches.iter().map(|batch| batch.runs.len()), head.len());
+    lines(out, &rows, report.batches.iter().map(|_| shown.len()), head.len());
 }
 
 /// Rows below a head, in groups.
@@ -73,7 +88,7 @@ fn steps(out: &mut String, report: &CostReport) {
     let of = if least == most { most.to_string() } else { format!("{least} to {most}") };
     wrap(out, 0, &format!("steady decode, all requests in the batch: means over {of} steps"));
     let head = ["batch", "rule", "cpu", "gpu", "turn", "longer", "hidden", "gpu idle", "", "tokens/s"];
-    table(out, &head, &report.batches, |run| match run.steps {
+    table(out, &head, report, |run| match run.steps {
         0 => vec!["-".to_owned(); 8],
         _ => vec![
             span(run.cpu_step_ns),
@@ -98,7 +113,7 @@ fn latencies(out: &mut String, report: &CostReport) {
     );
     let head = ["batch", "rule", "ttft p50", "p99", "tpot p50", "p99", "itl p50", "p99"];
     let cell = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), span);
-    table(out, &head, &report.batches, |run| {
+    table(out, &head, report, |run| {
         let pair = |of: &Quantiles| [cell(of.p50), cell(of.p99)];
         [&run.ttft_ns, &run.tpot_ns, &run.itl_ns].into_iter().flat_map(pair).collect()
     });
@@ -115,18 +130,21 @@ fn saved(out: &mut String, report: &CostReport) {
         &format!("what reading masks saves beside {beside}: of a CPU step, and of the time between two tokens"),
     );
     let head = ["batch", "rule", "cpu", "", "turn", "what arrives"];
+    let shown: Vec<&str> = shown(report).into_iter().map(|rule| report.cpu_longer[rule].rule).collect();
     let mut rows = vec![head.map(str::to_owned).to_vec()];
+    let mut groups = Vec::new();
     for batch in &report.batches {
+        let before = rows.len();
         let cpu_of = |rule| batch.runs.iter().find(|run| run.rule == rule).map_or(0, |run| run.cpu_step_ns);
-        for of in &batch.saved {
+        for of in batch.saved.iter().filter(|of| shown.contains(&of.rule)) {
             let share = super::percent(of.cpu_step_ns.into(), cpu_of(of.beside));
             let run = batch.runs.iter().find(|run| run.rule == of.rule);
             let spare_ns = run.map_or(0, |run| run.gpu_step_ns.saturating_sub(run.cpu_step_ns));
-            let arrives = match (of.cpu_step_ns, of.turn_ns) {
-                (1.., 0) => format!("hidden, {} to spare", span(spare_ns)),
-                (_, 0) => "nothing".to_owned(),
-                (_, 1..) => format!("{:.1}% more tokens/s", of.faster_percent),
-                (_, _) => format!("{:.1}% fewer tokens/s", -of.faster_percent),
+            let arrives = match of.faster_percent {
+                more if more >= 0.1 => format!("{more:.1}% more tokens/s"),
+                less if less <= -0.1 => format!("{:.1}% fewer tokens/s", -less),
+                _ if of.cpu_step_ns > 0 => format!("hidden, {} to spare", span(spare_ns)),
+                _ => "nothing".to_owned(),
             };
             rows.push(vec![
                 batch.batch.to_string(),
@@ -137,8 +155,9 @@ fn saved(out: &mut String, report: &CostReport) {
                 arrives,
             ]);
         }
+        groups.push(rows.len() - before);
     }
-    lines(out, &rows, report.batches.iter().map(|batch| batch.saved.len()), 5);
+    lines(out, &rows, groups.into_iter(), 5);
 }
 
 fn signed(ns: i64) -> String {
@@ -153,7 +172,7 @@ fn cpu_longer(out: &mut String, report: &CostReport) {
     out.push('\n');
     wrap(out, 0, &format!("the CPU is the longer of the two, of batch sizes 1 to {}", report.searched));
     let words = |of: &CpuLonger| vec![of.rule.to_owned(), ranges(&of.batches, report.searched)];
-    for line in align(&report.cpu_longer.iter().map(words).collect::<Vec<_>>(), &[]) {
+    for line in align(&shown(report).into_iter().map(|rule| words(&report.cpu_longer[rule])).collect::<Vec<_>>(), &[]) {
         out.push_str(&format!("{line}\n"));
     }
 }
