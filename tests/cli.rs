@@ -299,7 +299,7 @@ const MISTAKES: &[(&[&str], &str, &str)] = &[
     (&["cost", "one.ron", "--batch", "-3"], "`-3` is no batch size", "help: give sizes from 1 to 65536"),
     (&["cost", "one.ron", "--batch", "65537"], "no batch of 65537 requests", "as in 1,10,100,1000"),
     (
-        &["cost", "one.ron", "--batch", "1"],
+        &["cost", "one.ron", "--outputs", "3"],
         "no steady decode step in a batch of 1",
         "help: give every request more outputs",
     ),

@@ -44,7 +44,7 @@ pub(super) const JITTER: &str = "Examples:
 pub(super) const COST: &str = "Examples:
   overlapsim cost scenarios/steady-decode.ron
   overlapsim cost scenarios/cpu-bound-decode.ron --batch 100,1000 --rule mask-lookahead
-  overlapsim cost scenarios/double-fire.ron --outputs 64 --cpu python-0.5.17 --gpu h100x8-80b-a3b --format json
+  overlapsim cost scenarios/double-fire.ron --outputs 64 --cpu python-0.5.17 --format json
 
 Ends with 0 whatever the verdict of such runs: they are measured, not judged. 1 if an assertion of the modelled system ends one, \
 3 if a bound does.";
