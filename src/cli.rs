@@ -12,9 +12,9 @@ use clap::{Parser, Subcommand, ValueEnum as _};
 use clap_complete::Shell;
 
 use crate::command::{
-    self, CheckArgs, Choices, Color, ConformArgs, Exit, ExploreArgs, Failure, Format, FuzzArgs, GraphArgs, GraphFormat,
-    ImportArgs, JitterArgs, KeyScript, KlArgs, OrderWord, PlanWord, Preset, ReportArgs, RunArgs, ScenarioFormat, Shard,
-    StyleWord, TraceArgs, Vary,
+    self, Batches, CheckArgs, Choices, Color, ConformArgs, CostArgs, Exit, ExploreArgs, Failure, Format, FuzzArgs,
+    GraphArgs, GraphFormat, ImportArgs, JitterArgs, KeyScript, KlArgs, OrderWord, PlanWord, Preset, ReportArgs,
+    RunArgs, ScenarioFormat, Shard, StyleWord, TraceArgs, Vary,
 };
 
 use values::{Answers, finding, number, preset, seeds, size, time, turns};
@@ -212,6 +212,33 @@ enum Command {
         #[arg(long, value_name = "A..B", value_parser = turns)]
         turns: Option<RangeInclusive<u32>>,
     },
+    /// Measure a decode step at one batch size after another: CPU and GPU, what overlap hides, and where the CPU is the longer
+    #[command(after_help = examples::COST)]
+    Cost {
+        /// The scenario file: its engine, its costs, and the lengths of its requests
+        file: PathBuf,
+        /// Batch sizes: so many requests, those of the file over and over, decode together
+        #[arg(long, value_name = "N,N..", default_value = command::BATCHES, value_parser = command::batches, allow_hyphen_values = true)]
+        batch: Batches,
+        /// A rule by name, `all`, or `release` for the one that the scenario's release shipped with [default: all]
+        #[arg(long, value_name = "RULE")]
+        rule: Option<String>,
+        /// A preset of CPU costs, such as python-0.5.17 [default: the scenario's costs]
+        #[arg(long, alias = "costs", value_name = "PRESET")]
+        cpu: Option<String>,
+        /// A preset of GPU costs, such as h100x8-80b-a3b [default: the scenario's costs]
+        #[arg(long, value_name = "PRESET")]
+        gpu: Option<String>,
+        /// So many outputs for every request [default: those of the scenario]
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
+        outputs: Option<u32>,
+        /// The seed of drawn durations [default: the scenario's own, or 0]
+        #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number)]
+        seed: Option<u64>,
+        /// How to print the result
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+    },
     /// Compare recordings of the real scheduler with the model, event for event
     #[command(after_help = examples::CONFORM)]
     Conform {
@@ -405,6 +432,9 @@ impl Cli {
             }
             Command::Jitter { file, pattern, all, request, from, rule, output, format } => {
                 command::jitter(&JitterArgs { file, pattern, all, request, from, rule, output, format })
+            }
+            Command::Cost { file, batch: batches, rule, cpu, gpu, outputs, seed, format } => {
+                command::cost(&CostArgs { file, batches, rule, cpu, gpu, outputs, seed, format })
             }
             Command::Trace { file, output, rule, seed, answers: Answers { choices, vary }, turns } => {
                 command::trace(&TraceArgs { file, out: output, rule, seed, choices, vary, turns })

@@ -1,6 +1,7 @@
 //! Assembles a run: setup, rule, machine, judge, meter, recorder. The only place that names a concrete rule.
 
 mod check;
+mod cost;
 mod fuzz;
 mod jitter;
 mod reduce;
@@ -17,6 +18,7 @@ use crate::rule::{CommittedLen, CompletedMask, MaskLookahead, Paired, TokenLen};
 use crate::scene::{Known, Painter, Scene};
 
 pub use check::{Check, Checked, Found, bound_words, check, counts, first_of};
+pub use cost::SteadyCost;
 pub use fuzz::{Fuzz, Source, Tally, Times, drawn, fuzz};
 pub use jitter::{Jitter, jitter, same_request, watched};
 pub use reduce::reduce;

@@ -124,7 +124,7 @@ fn a_closed_pipe_is_no_error() {
 
 #[test]
 fn help_shows_examples() {
-    for command in ["run", "diff", "kl", "graph", "jitter", "report", "trace", "explore", "test"] {
+    for command in ["run", "diff", "kl", "graph", "jitter", "cost", "report", "trace", "explore", "test"] {
         let output = overlapsim(&[command, "--help"]);
         assert_eq!(output.status.code(), Some(0));
         assert!(out(&output).contains("overlapsim "), "{command} --help has an example");
@@ -294,6 +294,22 @@ const MISTAKES: &[(&[&str], &str, &str)] = &[
     (&["run", "one.ron", "--timeline", "--turns", "x"], "`x` is not the number of a turn", "help: give one turn"),
     (&["run", "one.ron", "--choices", "1.x"], "choice 2 is `x`", "help: give numbers with dots between"),
     (&["run", "one.ron", "--choices", "1"], "the scenario leaves nothing open", "help: say what is open"),
+    (&["cost", "one.ron", "--batch", "0"], "there is no batch of 0 requests", "help: give sizes from 1 to 65536"),
+    (&["cost", "one.ron", "--batch", "1,x"], "`x` is no batch size", "help: give sizes from 1 to 65536"),
+    (&["cost", "one.ron", "--batch", "-3"], "`-3` is no batch size", "help: give sizes from 1 to 65536"),
+    (&["cost", "one.ron", "--batch", "65537"], "no batch of 65537 requests", "as in 1,10,100,1000"),
+    (
+        &["cost", "one.ron", "--outputs", "3"],
+        "no steady decode step in a batch of 1",
+        "help: give every request more outputs",
+    ),
+    (&["cost", "one.ron", "--cpu", "pyton-0.5.17"], "there is no CPU preset", "help: did you mean `python-0.5.17`?"),
+    (&["cost", "one.ron", "--gpu", "x"], "there is no GPU preset `x`", "help: the GPU presets are: `h100x8-80b-a3b`"),
+    (
+        &["cost", "one.ron", "--batch", "60000", "--outputs", "9999"],
+        "tokens, more than 33554432",
+        "help: give smaller batches",
+    ),
     (&["check", "one.ron", "--max-time", "5"], "`5` has no unit", "help: give a time such as 30s"),
     (&["check", "one.ron", "--out", "one.ron"], "a file of that name is there", "help: give a directory"),
     (&["fuzz", "one.ron", "--seeds", "5"], "this is one number", "help: give the first seed and the end"),

@@ -207,6 +207,13 @@ fn engine_limits() {
     wrong(&fields("engine: (conservativeness: §inf),"), "conservativeness", "1.0");
     wrong(&fields("engine: (conservativeness: §NaN),"), "conservativeness", "1.0");
     wrong(&fields("costs: (\n  plan: Fixed(5),\n  launch: §Uniform(7, 6)),"), "7 is above 6", "Uniform(6, 7)");
+    wrong(
+        &fields("costs: (plan: Fixed(5), cpu: §\"pyton-0.5.17\"),"),
+        "there is no CPU preset \"pyton-0.5.17\"",
+        "did you mean `python-0.5.17`? the CPU presets are: `python-0.5.17`, `python-0.5.16`",
+    );
+    wrong(&fields("costs: (gpu: §\"python-0.5.17\"),"), "no GPU preset", "the GPU presets are: `h100x8-80b-a3b`");
+    wrong(&fields("costs: (cpu: §python),"), "not", "");
     wrong(&fields("costs: (launch: §Fixed(99999999999)),"), "more than a cost may be", "nanoseconds");
     wrong(&fields("turns_max: §0,"), "`turns_max` is 0", "at least 1");
 }

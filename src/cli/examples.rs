@@ -41,6 +41,14 @@ pub(super) const JITTER: &str = "Examples:
   overlapsim jitter scenarios/double-fire.ron --pattern 010 -o jitter-010.ron
   overlapsim run jitter-010.ron --rule mask-lookahead --timeline";
 
+pub(super) const COST: &str = "Examples:
+  overlapsim cost scenarios/steady-decode.ron
+  overlapsim cost scenarios/cpu-bound-decode.ron --batch 100,1000 --rule mask-lookahead
+  overlapsim cost scenarios/double-fire.ron --outputs 64 --cpu python-0.5.17 --format json
+
+Ends with 0 whatever the verdict of such runs: they are measured, not judged. 1 if an assertion of the modelled system ends one, \
+3 if a bound does.";
+
 pub(super) const TEST: &str = "Examples:
   overlapsim test scenarios/
   overlapsim test scenarios/double-fire.ron scenarios/lost-checkpoint.ron";

@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::conform::{self, Archive, Imported, Options, Plan, Segment, Trouble};
-use crate::model::Vary;
 use crate::report::{name, style};
 use crate::runner;
 use crate::scenario::{self, Scenario};
@@ -116,11 +115,9 @@ fn to_scenario(path: &Path, imported: &Imported) -> Scenario {
         path: path.to_path_buf(),
         title: title(&file, imported),
         rule: Some(imported.rule.name().to_string()),
-        seed: 0,
-        setup,
-        vary: Vary::default(),
         // What is not the recording any more is no expectation.
         expect: if imported.leaves.is_some() { Vec::new() } else { vec![expect] },
+        ..Scenario::of(setup)
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod check;
 mod conform;
+mod cost;
 mod diff;
 mod expectation;
 mod explore;
@@ -27,6 +28,7 @@ mod trace;
 pub use crate::model::Vary;
 pub use check::{CheckArgs, OrderWord, check, check_to_text};
 pub use conform::{ConformArgs, PlanWord, conform, conform_to_text};
+pub use cost::{BATCHES, Batches, CostArgs, batches, cost, cost_to_text};
 pub use diff::diff;
 pub use expectation::expectation;
 pub use explore::{ExploreArgs, KeyScript, explore, key_script};

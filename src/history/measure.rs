@@ -1,7 +1,7 @@
 //! How large a setup is: the measure by which every step of shrinking goes down, and the fields of an engine that may go
 //! back to their preset.
 
-use crate::model::{Accept, Arrive, Costs, Engine, Event, Prompt, Release, RequestSpec, Setup, Stop};
+use crate::model::{Accept, Arrive, Costs, Engine, Event, Prompt, Release, RequestSpec, Setup, Stop, prompt_len};
 
 /// The size of a setup, compared field by field, the first one first. None of them can fall for ever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,7 +32,7 @@ pub fn measure(setup: &Setup) -> Measure {
     let engine = &setup.engine;
     let requests = &setup.requests;
     let lens: Vec<u64> = (0..requests.len()).map(|i| prompt_len(requests, i)).collect();
-    let outputs: u64 = requests.iter().map(|spec| u64::from(outputs(spec))).sum();
+    let outputs: u64 = requests.iter().map(|spec| u64::from(spec.outputs())).sum();
     let accepted: u64 = requests.iter().flat_map(|spec| &spec.accept).map(|&count| 1 + u64::from(count)).sum();
     let (draft, fixed) = match &engine.spec {
         None => (0, 0),
@@ -79,31 +79,6 @@ fn kinds(spec: &RequestSpec) -> u64 {
         Stop::Token(_) => 1,
     };
     arrive + prompt + stop + u64::from(!spec.accept.is_empty())
-}
-
-/// Outputs of a request that ends by itself.
-pub(super) fn outputs(spec: &RequestSpec) -> u32 {
-    match spec.stop {
-        Stop::Token(nth) => nth,
-        Stop::Length => spec.max_new,
-    }
-}
-
-/// Tokens in the prompt of the `i`-th request, if those that it refers to end by themselves.
-pub(super) fn prompt_len(requests: &[RequestSpec], i: usize) -> u64 {
-    let (mut at, mut behind) = (i, 0);
-    // Every step follows a reference, and references are without cycles.
-    loop {
-        match &requests[at].prompt {
-            Prompt::Tokens(tokens) => return behind + tokens.len() as u64,
-            Prompt::Fresh { len, .. } | Prompt::Blocks { len, .. } => return behind + u64::from(*len),
-            Prompt::Of { keep: Some(keep), len, .. } => return behind + u64::from(*keep) + u64::from(*len),
-            Prompt::Of { req, keep: None, len, .. } => {
-                at = req.index();
-                behind += u64::from(*len) + u64::from(outputs(&requests[at]));
-            }
-        }
-    }
 }
 
 /// A field of an engine: whether two agree in it, and how one takes it over from another.

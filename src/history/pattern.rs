@@ -7,10 +7,9 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use crate::model::{Arrive, Prompt, RequestSpec, Setup, Stop, turns_max};
+use crate::model::{Arrive, Prompt, RequestSpec, Setup, Stop, prompt_len, turns_max};
 use crate::record::ReqId;
 
-use super::measure::{outputs, prompt_len};
 use super::prompts::deal_fresh;
 use super::smaller::keep;
 
@@ -66,7 +65,7 @@ impl fmt::Display for Pattern {
 /// only the lengths.
 pub fn decode_steps(setup: &Setup, req: ReqId) -> RangeInclusive<u32> {
     let prompt = prompt_len(&setup.requests, req.index()) as u32;
-    prompt + 1..=prompt + outputs(&setup.requests[req.index()]) - 1
+    prompt + 1..=prompt + setup.requests[req.index()].outputs() - 1
 }
 
 /// The step at which a pattern of `len` results begins if nothing else is said: two before the first boundary of the
@@ -142,7 +141,7 @@ fn is_filler(spec: &RequestSpec) -> bool {
         Prompt::Tokens(tokens) => tokens.len() == 1,
         Prompt::Of { .. } | Prompt::Blocks { .. } => false,
     };
-    one_token && outputs(spec) == 1
+    one_token && spec.outputs() == 1
 }
 
 fn filler(req: ReqId, next: u32) -> RequestSpec {

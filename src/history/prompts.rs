@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use crate::model::{Arrive, Prompt, RequestSpec, Setup, Stop};
+use crate::model::{Arrive, Prompt, RequestSpec, Setup};
 use crate::record::{ReqId, Token};
 
 use super::happened::Happened;
@@ -36,11 +36,7 @@ impl<'a> Prompts<'a> {
     /// `specs` are those of `setup` with the ends of the history. `after` allows that a request arrives after another.
     pub fn new(setup: &'a Setup, specs: &[RequestSpec], happened: &'a Happened, after: bool) -> Self {
         let len = |i: usize| happened.prompts.get(&ReqId(i as u32)).map_or(0, |tokens| tokens.len() as u32);
-        let outputs = |spec: &RequestSpec| match spec.stop {
-            Stop::Token(nth) => nth,
-            Stop::Length => spec.max_new,
-        };
-        let total = specs.iter().enumerate().map(|(i, spec)| len(i) + outputs(spec)).collect();
+        let total = specs.iter().enumerate().map(|(i, spec)| len(i) + spec.outputs()).collect();
         let mut seen_at = vec![None; specs.len()];
         for &(req, turn) in &happened.seen {
             seen_at[req.index()] = Some(turn);

@@ -16,6 +16,15 @@ pub struct Quantiles {
     pub p99: Option<u64>,
 }
 
+impl Quantiles {
+    /// The quantiles of some values.
+    pub fn of(mut values: Vec<u64>) -> Quantiles {
+        values.sort_unstable();
+        let at = |percent: usize| nearest_rank(&values, percent);
+        Quantiles { p50: at(50), p90: at(90), p99: at(99) }
+    }
+}
+
 /// How long things took, in virtual time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Timing {
@@ -70,10 +79,7 @@ impl Meter {
     }
 
     fn quantiles(&self, measure: fn(&Life) -> Option<u64>) -> Quantiles {
-        let mut sorted: Vec<u64> = self.lives.iter().filter_map(measure).collect();
-        sorted.sort_unstable();
-        let at = |percent: usize| nearest_rank(&sorted, percent);
-        Quantiles { p50: at(50), p90: at(90), p99: at(99) }
+        Quantiles::of(self.lives.iter().filter_map(measure).collect())
     }
 
     #[inline]
@@ -195,7 +201,7 @@ fn nearest_rank(sorted: &[u64], percent: usize) -> Option<u64> {
 }
 
 /// Rounded in integers, so that the same digits come out on every machine.
-fn per_second(tokens: u64, ns: u64) -> f64 {
+pub(super) fn per_second(tokens: u64, ns: u64) -> f64 {
     let (tokens, ns) = (u128::from(tokens), u128::from(ns));
     let tenths = (tokens * 10_000_000_000 + ns / 2).checked_div(ns).unwrap_or(0);
     tenths as f64 / 10.0

@@ -8,6 +8,7 @@
 
 mod check;
 mod conform;
+mod cost;
 mod diff;
 mod fuzz;
 mod html;
@@ -20,6 +21,7 @@ pub mod name;
 mod perfetto;
 pub mod question;
 mod skew;
+mod step_meter;
 pub(crate) mod style;
 mod test_line;
 mod text;
@@ -33,6 +35,7 @@ mod tests;
 
 pub use check::{CheckFinding, CheckReport, Reduction, check_json, check_summary, check_text};
 pub use conform::{ConformSummary, Differing, RecordingKey, conform_json, conform_text};
+pub use cost::{CostBatch, CostReport, CostRun, CostSaved, CpuLonger, cost_json, cost_saved, cost_text};
 pub use diff::diff_text;
 pub use fuzz::{FuzzFinding, FuzzReport, FuzzRule, Verdicts, fuzz_text};
 pub use html::{Page, PageRun, page};
@@ -45,6 +48,7 @@ pub use kl::{KlRun, KlState, kl_json, kl_text};
 pub use meter::{Meter, Quantiles, Timing};
 pub use perfetto::Trace;
 pub use skew::{Skew, SkewRow, skew_text};
+pub use step_meter::{StepMeter, Steps, Stopped, WARM_UP};
 pub use style::plain;
 pub use test_line::{FindingLine, RuleFailure, TestOutcome, test_text};
 pub use text::run_text;

@@ -1,50 +1,76 @@
-//! The `costs` block: defaults where nothing is given, bounds on what is.
+//! The `costs` block: what its presets have, defaults where nothing is given, bounds on what is.
 
 use super::Diagnostic;
 use super::limits::COST_NS_MAX;
 use super::locate::Step;
+use super::presets::{CostPreset, CostSide, cost_preset, cost_preset_names};
 use super::raw;
 use super::source::Source;
+use super::words::{instead_of, quote};
 use crate::model::{Cost, Costs};
 
-/// Fills in the defaults and checks each cost.
-pub(super) fn validate(source: &Source<'_>, raw: &raw::Costs) -> Result<Costs, Diagnostic> {
-    let mut costs = Costs::default();
-    let set = |name: &str, cost: &mut Cost, given: Option<raw::Cost>| match given {
-        Some(given) => checked(source, name, given).map(|given| *cost = given),
-        None => Ok(()),
+/// The presets that a file names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CostNames {
+    /// Of the CPU.
+    pub cpu: Option<&'static str>,
+    /// Of the GPU.
+    pub gpu: Option<&'static str>,
+}
+
+impl CostNames {
+    /// The costs of the presets, and defaults where none is named.
+    pub fn costs(self) -> Costs {
+        let mut costs = Costs::default();
+        for (of, name) in [(CostSide::Cpu, self.cpu), (CostSide::Gpu, self.gpu)] {
+            if let Some(preset) = name.and_then(|name| cost_preset(of, name)) {
+                preset.apply(&mut costs);
+            }
+        }
+        costs
+    }
+}
+
+/// Takes the presets, checks each cost that is given, and sets it over them.
+pub(super) fn validate(source: &Source<'_>, raw: &raw::Costs) -> Result<(Costs, CostNames), Diagnostic> {
+    let names = CostNames {
+        cpu: raw.cpu.as_deref().map(|name| preset(source, ("cpu", CostSide::Cpu), name)).transpose()?,
+        gpu: raw.gpu.as_deref().map(|name| preset(source, ("gpu", CostSide::Gpu), name)).transpose()?,
     };
-    set("ingest", &mut costs.ingest, raw.ingest)?;
-    set("plan", &mut costs.plan, raw.plan)?;
-    set("prepare", &mut costs.prepare, raw.prepare)?;
-    set("prepare_request", &mut costs.prepare_request, raw.prepare_request)?;
-    set("launch", &mut costs.launch, raw.launch)?;
-    set("result", &mut costs.result, raw.result)?;
-    set("result_request", &mut costs.result_request, raw.result_request)?;
-    set("check_recompute", &mut costs.check_recompute, raw.check_recompute)?;
-    set("check_mask", &mut costs.check_mask, raw.check_mask)?;
-    set("boundary_update", &mut costs.boundary_update, raw.boundary_update)?;
-    set("gpu_extend", &mut costs.gpu_extend, raw.gpu_extend)?;
-    set("gpu_extend_token", &mut costs.gpu_extend_token, raw.gpu_extend_token)?;
-    set("gpu_decode", &mut costs.gpu_decode, raw.gpu_decode)?;
-    set("gpu_decode_request", &mut costs.gpu_decode_request, raw.gpu_decode_request)?;
-    set("result_copy", &mut costs.result_copy, raw.result_copy)?;
-    Ok(costs)
+    let mut costs = names.costs();
+    for (cost, (name, given)) in costs.each_mut().into_iter().zip(raw.given()) {
+        if let Some(given) = given {
+            *cost = checked(source, name, given)?;
+        }
+    }
+    Ok((costs, names))
+}
+
+fn preset(source: &Source<'_>, (field, of): (&str, CostSide), name: &str) -> Result<&'static str, Diagnostic> {
+    cost_preset(of, name).map(|CostPreset { name, .. }| name).ok_or_else(|| {
+        let known = cost_preset_names(of);
+        let remedy = instead_of(name, &known, &format!("the {of} presets are"));
+        source.at(
+            &[Step::Field("costs"), Step::Field(field)],
+            format!("there is no {of} preset {}", quote(name)),
+            remedy,
+        )
+    })
 }
 
 fn checked(source: &Source<'_>, name: &str, cost: raw::Cost) -> Result<Cost, Diagnostic> {
     let path = [Step::Field("costs"), Step::Field(name)];
-    let (cost, most) = match cost {
-        raw::Cost::Fixed(ns) => (Cost::Fixed(ns), ns),
+    let most = match cost {
+        raw::Cost::Fixed(ns) => ns,
         raw::Cost::Uniform(lo, hi) if lo > hi => {
             let message = format!("the range of `{name}` is empty: {lo} is above {hi}");
             return Err(source.at(&path, message, format!("write `Uniform({hi}, {lo})`")));
         }
-        raw::Cost::Uniform(lo, hi) => (Cost::Uniform(lo, hi), hi),
+        raw::Cost::Uniform(_, hi) => hi,
     };
     if most > COST_NS_MAX {
         let message = format!("`{name}` is {most} ns, more than a cost may be");
         return Err(source.at(&path, message, format!("costs are nanoseconds, at most {COST_NS_MAX} (ten seconds)")));
     }
-    Ok(cost)
+    Ok(cost.into())
 }

@@ -14,6 +14,7 @@ mod fields;
 mod json;
 mod limits;
 mod locate;
+mod presets;
 mod prompts;
 mod raw;
 mod read;
@@ -32,9 +33,11 @@ use std::path::{Path, PathBuf};
 use crate::model::{Setup, Vary};
 
 pub use crate::model::turns_max;
+pub use costs::CostNames;
 pub use diagnostic::Diagnostic;
 pub use expect::{Expect, ExpectFinding, ExpectVerdict, FINDING_KINDS};
 pub use json::json;
+pub use presets::{CostPreset, CostSide, cost_preset, cost_preset_names};
 pub use words::instead_of;
 pub use write::write;
 
@@ -58,6 +61,8 @@ pub struct Scenario {
     pub seed: u64,
     /// What to run.
     pub setup: Setup,
+    /// The cost presets that the file names; what it sets over them is in the setup.
+    pub cost_names: CostNames,
     /// What is left open to a search; nothing to a plain run.
     pub vary: Vary,
     /// What must come out, for the rules listed.
@@ -74,6 +79,7 @@ impl Scenario {
             rule: None,
             seed: 0,
             setup,
+            cost_names: CostNames::default(),
             vary: Vary::default(),
             expect: Vec::new(),
         }
@@ -114,7 +120,7 @@ pub fn parse(name: &str, text: &str, base: &Path, rules: &[&str]) -> Result<Scen
     let source = Source { name, text: text.strip_prefix('\u{feff}').unwrap_or(text) };
     let file = read::read(&source)?;
     let engine = engine::validate(&source, &file.engine.unwrap_or_default())?;
-    let costs = costs::validate(&source, &file.costs.unwrap_or_default())?;
+    let (costs, cost_names) = costs::validate(&source, &file.costs.unwrap_or_default())?;
     let Requests { specs, names } = match (&file.requests, &file.trace) {
         (Some(requests), None) => requests::validate(&source, &engine, requests)?,
         (None, Some(trace)) => trace::validate(&source, &engine, trace, base)?,
@@ -147,6 +153,7 @@ pub fn parse(name: &str, text: &str, base: &Path, rules: &[&str]) -> Result<Scen
         rule: file.rule,
         seed: file.seed.unwrap_or(0),
         setup: Setup { engine, costs, requests: specs, names, events, turns_max },
+        cost_names,
         vary: file.vary.unwrap_or_default().into(),
         expect,
     })

@@ -118,6 +118,8 @@ pub(super) enum Accept {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Costs {
+    pub cpu: Option<String>,
+    pub gpu: Option<String>,
     pub ingest: Option<Cost>,
     pub plan: Option<Cost>,
     pub prepare: Option<Cost>,
@@ -135,10 +137,45 @@ pub(super) struct Costs {
     pub result_copy: Option<Cost>,
 }
 
+impl Costs {
+    /// The costs by name, in the order of the setup's.
+    pub fn given(&self) -> [(&'static str, Option<Cost>); 15] {
+        macro_rules! named {
+            ($($name:ident),+ $(,)?) => { [$((stringify!($name), self.$name)),+] };
+        }
+        named!(
+            ingest,
+            plan,
+            prepare,
+            prepare_request,
+            launch,
+            result,
+            result_request,
+            check_recompute,
+            check_mask,
+            boundary_update,
+            gpu_extend,
+            gpu_extend_token,
+            gpu_decode,
+            gpu_decode_request,
+            result_copy,
+        )
+    }
+}
+
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(super) enum Cost {
     Fixed(u64),
     Uniform(u64, u64),
+}
+
+impl From<Cost> for model::Cost {
+    fn from(cost: Cost) -> Self {
+        match cost {
+            Cost::Fixed(ns) => model::Cost::Fixed(ns),
+            Cost::Uniform(lo, hi) => model::Cost::Uniform(lo, hi),
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]

@@ -241,6 +241,8 @@ fn example(field: &str) -> String {
         "kind" => "\"unwritten\"",
         "engine" => "(track_interval: 4, mamba_chunk: 4)",
         "costs" => "(plan: Fixed(50_000), gpu_decode: Uniform(7_000_000, 9_000_000))",
+        "cpu" => "\"python-0.5.17\"",
+        "gpu" => "\"h100x8-80b-a3b\"",
         "state" => "Ssm(dim: 16, vocab: 64, seed: 0)",
         "dim" => "16",
         "vocab" => "64",

@@ -150,6 +150,22 @@ fn time_and_rows_of_a_trace_can_be_cut() {
 }
 
 #[test]
+fn costs_are_set_over_their_presets_and_written_so() {
+    let text = "(costs: (cpu: \"python-0.5.16\", gpu: \"h100x8-80b-a3b\", plan: Fixed(7)),
+        requests: [(id: \"a\", prompt: Fresh(1), stop: Length(4))])";
+    let scenario = read(text);
+    let costs = &scenario.setup.costs;
+    assert_eq!((costs.plan, costs.check_recompute), (Cost::Fixed(7), Cost::Fixed(620)));
+    assert_eq!(costs.result_copy, Cost::Fixed(20_000));
+    let written = write(&scenario);
+    assert!(written.contains("(cpu: \"python-0.5.16\", gpu: \"h100x8-80b-a3b\", plan: Fixed(7)),"), "{written}");
+    let again = read(&written);
+    assert_eq!((&again.setup, again.cost_names), (&scenario.setup, scenario.cost_names));
+    // A setup alone has no names, and says all of its costs.
+    assert_eq!(as_read(&scenario.setup).as_ref(), Some(&scenario.setup));
+}
+
+#[test]
 fn a_file_that_cannot_be_read_is_told() {
     let error = load(Path::new("nowhere/x.ron"), &RULES).expect_err("no such file");
     assert_eq!((error.file(), error.line()), ("nowhere/x.ron", 0));

@@ -6,7 +6,7 @@ use crate::model::{Accept, Arrive, Cost, Costs, Event, Prompt, RequestSpec, Stop
 use crate::record::ReqId;
 
 use super::fields::{self, Value};
-use super::{Expect, Scenario};
+use super::{CostNames, Expect, Scenario};
 
 /// The text of a scenario file. A title becomes the comment of its first line.
 ///
@@ -21,7 +21,7 @@ pub fn write(scenario: &Scenario) -> String {
     let mut engine = vec![format!("release: {:?}", setup.engine.release)];
     engine.extend(fields::set(&setup.engine).into_iter().map(|(name, value)| format!("{name}: {}", spell(&value))));
     block(&mut out, "engine", &engine);
-    let costs = costs(&setup.costs);
+    let costs = costs(&setup.costs, scenario.cost_names);
     if !costs.is_empty() {
         block(&mut out, "costs", &costs);
     }
@@ -108,9 +108,11 @@ fn spell(value: &Value) -> String {
     }
 }
 
-fn costs(costs: &Costs) -> Vec<String> {
-    let default = Costs::default();
+fn costs(costs: &Costs, names: CostNames) -> Vec<String> {
+    let default = names.costs();
     let mut set = Vec::new();
+    set.extend(names.cpu.map(|name| format!("cpu: {}", quote(name))));
+    set.extend(names.gpu.map(|name| format!("gpu: {}", quote(name))));
     macro_rules! field {
         ($($name:ident),+) => { $(
             if costs.$name != default.$name {

@@ -4,6 +4,7 @@
 //! whoever has the file makes a report of it.
 
 pub mod azure;
+mod decode_table;
 mod draw;
 mod generate;
 pub mod mooncake;
@@ -11,6 +12,7 @@ mod parts;
 mod preset;
 mod scale;
 mod script;
+mod steady;
 mod variants;
 
 use std::sync::Arc;
@@ -19,9 +21,11 @@ use crate::engine::Time;
 use crate::model::{Arrive, Prompt, RequestSpec, Stop};
 use crate::record::Token;
 
+pub use decode_table::DecodeTable;
 pub use generate::generate;
 pub use preset::Preset;
 pub use scale::{Scale, ScaleError};
+pub use steady::{NotSteady, Shape, shapes, steady};
 
 /// The first fresh token; sampled tokens are below.
 const FRESH_FIRST: Token = 1000;

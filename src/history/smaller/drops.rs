@@ -1,10 +1,9 @@
 //! Fewer requests, fewer events.
 
-use crate::model::{Arrive, Prompt, Setup};
+use crate::model::{Arrive, Prompt, Setup, prompt_len};
 use crate::record::ReqId;
 
 use super::super::concrete::{refer, renamed};
-use super::super::measure::prompt_len;
 use super::{Moves, turns};
 
 /// The most requests that are changed one by one, and the most blocks that more of them are cut into.

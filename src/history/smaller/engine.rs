@@ -2,7 +2,7 @@
 
 use crate::model::{Accept, Arrive, Costs, Engine, Event, Setup, Stop};
 
-use super::super::measure::{FIELDS, RELEASE, SIZES, outputs};
+use super::super::measure::{FIELDS, RELEASE, SIZES};
 use super::Moves;
 
 /// Back to the preset: everything at once, the release, each field; and the costs.
@@ -89,7 +89,7 @@ fn to_grid(setup: &mut Setup, from: u32, to: u32) {
     let shorter = |len: u32| len - len / from * (from - to);
     setup.engine.track_interval = to;
     for spec in &mut setup.requests {
-        let less = outputs(spec) - shorter(outputs(spec));
+        let less = spec.outputs() - shorter(spec.outputs());
         spec.max_new = spec.max_new.saturating_sub(less);
         if let Stop::Token(nth) = &mut spec.stop {
             *nth -= less;

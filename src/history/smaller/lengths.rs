@@ -2,7 +2,6 @@
 
 use crate::model::{Accept, Arrive, Prompt, RequestSpec, Setup, Stop};
 
-use super::super::measure::outputs as outputs_of;
 use super::{Moves, below, turns};
 
 /// Fewer outputs of each request: alone, and with all that comes later.
@@ -10,7 +9,7 @@ pub(super) fn outputs(moves: &mut Moves<'_>) {
     let grid = moves.setup.engine.grid_len();
     for i in 0..moves.setup.requests.len() {
         let spec = &moves.setup.requests[i];
-        let had = outputs_of(spec);
+        let had = spec.outputs();
         let mut fewer = below(had, 1);
         fewer.extend(had.checked_sub(grid).filter(|less| *less > 1 && grid > 1));
         for less in fewer {
@@ -34,14 +33,14 @@ pub(super) fn ends(moves: &mut Moves<'_>) {
     for i in 0..moves.setup.requests.len() {
         moves.propose(|setup| {
             let spec = &mut setup.requests[i];
-            (spec.stop, spec.max_new) = (Stop::Length, outputs_of(spec));
+            (spec.stop, spec.max_new) = (Stop::Length, spec.outputs());
         });
     }
 }
 
 /// The request ends at an earlier output; the most outputs that it may have follow, or stay as they are.
 fn end(spec: &mut RequestSpec, outputs: u32, follows: bool) {
-    let less = outputs_of(spec) - outputs;
+    let less = spec.outputs() - outputs;
     match &mut spec.stop {
         Stop::Token(nth) => {
             *nth = outputs;

@@ -1,9 +1,8 @@
 //! Prompts of a plainer kind: fresh tokens in place of those that are taken over or spelled out.
 
-use crate::model::{Arrive, Prompt, Setup};
+use crate::model::{Arrive, Prompt, Setup, prompt_len};
 use crate::record::{ReqId, State, Token};
 
-use super::super::measure::{outputs, prompt_len};
 use super::Moves;
 
 /// All prompts fresh, then each; a prompt that is spelled out and begins as another one does is made of that.
@@ -22,7 +21,7 @@ pub(super) fn kinds(moves: &mut Moves<'_>) {
     for i in 0..count {
         for source in (0..count).filter(|&source| source != i) {
             let Some((keep, whole)) = shared(moves.setup, source, i) else { continue };
-            let known = lens[source] + outputs(&moves.setup.requests[source]);
+            let known = lens[source] + moves.setup.requests[source].outputs();
             let req = ReqId(source as u32);
             let keeps = (!whole || keep != known).then_some(keep);
             moves.propose(|setup| {
@@ -45,7 +44,7 @@ fn shared(setup: &Setup, source: usize, i: usize) -> Option<(u32, bool)> {
     };
     let mut known: Vec<Token> = theirs.to_vec();
     let mut state = State::ZERO.fold_all(theirs);
-    for _ in 0..outputs(&setup.requests[source]) {
+    for _ in 0..setup.requests[source].outputs() {
         known.push(state.sample());
         state = state.fold(state.sample());
     }

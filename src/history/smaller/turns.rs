@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::{Arrive, Event, Setup};
+use crate::model::{Arrive, Event, Setup, prompt_len};
 
-use super::super::measure::{outputs, prompt_len};
 use super::{Moves, below};
 
 /// Arrivals by turn.
@@ -15,7 +14,7 @@ pub(super) fn kinds(moves: &mut Moves<'_>) {
         let about = match requests[i].arrive {
             Arrive::Turn(_) => continue,
             Arrive::At(_) => 0,
-            Arrive::After(other) => base(moves.setup, other.index()) + outputs(&requests[other.index()]),
+            Arrive::After(other) => base(moves.setup, other.index()) + requests[other.index()].outputs(),
             Arrive::Before(other, k) => {
                 base(moves.setup, other.index()) + k.saturating_sub(prompt_len(requests, other.index()) as u32)
             }

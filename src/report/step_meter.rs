@@ -1,0 +1,193 @@
+//! Steady decode steps of a run, measured from its facts: turns in which a full decode batch is launched and the result of a
+//! full decode batch is processed. Owns the gaps between outputs too. Refuses to guess: a run without such turns has none.
+
+use crate::record::{BatchId, Check, Fact, Mode, Phase, ReqId, Sink, Token};
+
+/// Steady turns at the beginning that are not counted: the GPU may still have prefill to do.
+pub const WARM_UP: u64 = 2;
+
+/// Sums over the steady turns of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Steps {
+    /// How many.
+    pub turns: u64,
+    /// Their length, from the beginning of one to that of the next.
+    pub turn_ns: u64,
+    /// What of it the CPU did not wait for a forward.
+    pub cpu_ns: u64,
+    /// How long the forwards took whose results they process.
+    pub gpu_ns: u64,
+    /// How long the GPU had nothing to do before each of these.
+    pub idle_ns: u64,
+}
+
+/// Why a run has no end of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// An assertion of the modelled system failed.
+    Assertion,
+    /// A bound ended it.
+    Bound,
+}
+
+/// A sink that measures steady decode.
+#[derive(Clone, Debug, Default)]
+pub struct StepMeter {
+    rows: u32,
+    now: Turn,
+    /// Full decode batches whose results have not been processed: how long the forward takes, and how long the GPU was idle before.
+    full: Vec<(BatchId, u64, u64)>,
+    gpu_end_ns: u64,
+    seen: u64,
+    steps: Steps,
+    outputs: Vec<(u32, u64)>,
+    gaps_ns: Vec<u64>,
+    masks: bool,
+    stopped: Option<Stopped>,
+}
+
+/// What is known of the turn that goes on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Turn {
+    began_ns: u64,
+    /// Whether a full decode batch was launched.
+    launched: bool,
+    /// Of the full decode batch whose result was processed: how long its forward took, and how long the GPU was idle before.
+    processed: Option<(u64, u64)>,
+    result_began_ns: u64,
+    wait_ns: u64,
+}
+
+impl StepMeter {
+    /// A meter of decode batches of `rows` rows.
+    pub fn new(rows: u32) -> StepMeter {
+        StepMeter { rows, ..StepMeter::default() }
+    }
+
+    /// The steady turns so far, those of the warm-up left out.
+    pub fn steps(&self) -> Steps {
+        self.steps
+    }
+
+    /// Whether a row was answered from a mask.
+    pub fn masks(&self) -> bool {
+        self.masks
+    }
+
+    /// What ended the run, if that was not its end.
+    pub fn stopped(&self) -> Option<Stopped> {
+        self.stopped
+    }
+
+    /// The time between two outputs of one request that follow each other: of all requests, in no order.
+    pub fn into_gaps_ns(self) -> Vec<u64> {
+        self.gaps_ns
+    }
+
+    /// The turn is over.
+    fn close(&mut self, at_ns: u64) {
+        let turn = std::mem::replace(&mut self.now, Turn { began_ns: at_ns, ..Turn::default() });
+        let (true, Some((gpu_ns, idle_ns))) = (turn.launched, turn.processed) else { return };
+        self.seen += 1;
+        if self.seen > WARM_UP {
+            let turn_ns = at_ns - turn.began_ns;
+            self.steps.turns += 1;
+            self.steps.turn_ns += turn_ns;
+            self.steps.cpu_ns += turn_ns - turn.wait_ns;
+            self.steps.gpu_ns += gpu_ns;
+            self.steps.idle_ns += idle_ns;
+        }
+    }
+
+    fn launch(&mut self, batch: BatchId, full: bool, start_ns: u64, end_ns: u64) {
+        if full {
+            self.now.launched = true;
+            self.full.push((batch, end_ns - start_ns, start_ns.saturating_sub(self.gpu_end_ns)));
+        }
+        self.gpu_end_ns = end_ns;
+    }
+
+    fn output(&mut self, req: ReqId, outputs: u32, at_ns: u64) {
+        let index = req.index();
+        if index >= self.outputs.len() {
+            self.outputs.resize(index + 1, (0, 0));
+        }
+        let (had, last_ns) = self.outputs[index];
+        // A retracted request keeps its outputs: one that was seen before is none.
+        if outputs > had {
+            self.outputs[index] = (outputs, at_ns);
+            if had > 0 {
+                self.gaps_ns.push(at_ns - last_ns);
+            }
+        }
+    }
+}
+
+impl Sink for StepMeter {
+    #[inline]
+    fn fact(&mut self, fact: Fact) {
+        match fact {
+            Fact::Row { check: Check::Mask, .. } => self.masks = true,
+            Fact::Output { req, outputs, at, .. } => self.output(req, outputs, at.ns()),
+            Fact::Turn { at, .. } | Fact::Done { at } => self.close(at.ns()),
+            Fact::Begin { phase: Phase::Result, batch, at } => {
+                self.now.result_began_ns = at.ns();
+                if let Some(place) = self.full.iter().position(|full| Some(full.0) == batch) {
+                    let (_, gpu_ns, idle_ns) = self.full.remove(place);
+                    self.now.processed = Some((gpu_ns, idle_ns));
+                }
+            }
+            Fact::Wait { at, .. } => self.now.wait_ns += at.ns() - self.now.result_began_ns,
+            Fact::Launch { batch, mode, rows, start, end, .. } => {
+                self.launch(batch, mode == Mode::Decode && rows == self.rows, start.ns(), end.ns());
+            }
+            Fact::Assert { .. } => self.stopped = Some(Stopped::Assertion),
+            Fact::Bound { .. } => self.stopped = Some(Stopped::Bound),
+            Fact::Row { .. }
+            | Fact::Begin { .. }
+            | Fact::End { .. }
+            | Fact::Arrive { .. }
+            | Fact::Finish { .. }
+            | Fact::Match { .. }
+            | Fact::Hit { .. }
+            | Fact::Admit { .. }
+            | Fact::SlotAlloc { .. }
+            | Fact::SlotRefused { .. }
+            | Fact::SlotMove { .. }
+            | Fact::SlotFree { .. }
+            | Fact::PageAlloc { .. }
+            | Fact::PageMove { .. }
+            | Fact::PageFree { .. }
+            | Fact::Lock { .. }
+            | Fact::Unlock { .. }
+            | Fact::PrepareExtend { .. }
+            | Fact::PrepareDecode { .. }
+            | Fact::HostMasks { .. }
+            | Fact::MasksDropped { .. }
+            | Fact::Clear { .. }
+            | Fact::CopyState { .. }
+            | Fact::Extend { .. }
+            | Fact::Step { .. }
+            | Fact::Sampled { .. }
+            | Fact::Skip { .. }
+            | Fact::Decision { .. }
+            | Fact::Flip { .. }
+            | Fact::Donate { .. }
+            | Fact::NoDonate { .. }
+            | Fact::TrackRefused { .. }
+            | Fact::Retract { .. }
+            | Fact::PinMissed { .. }
+            | Fact::PinEnded { .. }
+            | Fact::Mix { .. }
+            | Fact::Verify { .. }
+            | Fact::Abort { .. }
+            | Fact::Read { .. }
+            | Fact::Fields { .. }
+            | Fact::Arrays { .. }
+            | Fact::MiddleChunk { .. }
+            | Fact::EventUnused { .. } => {}
+        }
+    }
+
+    fn prompt(&mut self, _req: ReqId, _tokens: &[Token]) {}
+}

@@ -1,0 +1,147 @@
+//! A setup in which so many requests decode together: the engine, costs and request shapes of another one, scaled to a batch.
+//!
+//! Owns how requests fill a batch and how large its pools are. Refuses what has no steady decode step of one token a request.
+
+use crate::model::{Arrive, Prompt, RequestSpec, Setup, Stop, prompt_len, turns_max};
+
+use super::FRESH_FIRST;
+
+/// Most tokens of prompts and outputs of all requests of a batch.
+const TOKENS_MAX: u64 = 1 << 25;
+
+/// Lengths of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Tokens in its prompt.
+    pub prompt: u32,
+    /// Its outputs.
+    pub outputs: u32,
+}
+
+/// Why a setup has no steady decode at some batch size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotSteady {
+    /// A verify accepts one token or several.
+    #[error("with speculative decoding a step has no one token a request: a verify accepts one or several")]
+    Speculative,
+    /// The prompts and outputs of this many requests.
+    #[error("a batch of {batch} of these requests has {tokens} tokens, more than {TOKENS_MAX}")]
+    TooLarge {
+        /// The batch.
+        batch: u32,
+        /// Tokens of its prompts and outputs.
+        tokens: u64,
+    },
+}
+
+impl NotSteady {
+    /// What to do about it.
+    pub fn remedy(self) -> &'static str {
+        match self {
+            NotSteady::Speculative => "take `spec` out of the scenario",
+            NotSteady::TooLarge { .. } => "give smaller batches with --batch, or fewer outputs with --outputs",
+        }
+    }
+}
+
+/// The lengths of the requests of a setup, in its order; each has `outputs` outputs, if that is given.
+pub fn shapes(setup: &Setup, outputs: Option<u32>) -> Vec<Shape> {
+    let one = |(i, spec): (usize, &RequestSpec)| Shape {
+        prompt: prompt_len(&setup.requests, i) as u32,
+        outputs: outputs.unwrap_or(spec.outputs()),
+    };
+    setup.requests.iter().enumerate().map(one).collect()
+}
+
+/// The setup in which `batch` requests of these shapes, over and over in their order, are there from the start, have fresh
+/// prompts and end by length. Arrivals, shared prefixes, stop tokens and events of `setup` are left out; slots, KV and running
+/// requests suffice for all.
+///
+/// # Errors
+/// Speculative decoding, or more tokens than are simulated.
+///
+/// # Panics
+/// If there is no shape, or no request.
+pub fn steady(setup: &Setup, shapes: &[Shape], batch: u32) -> Result<Setup, NotSteady> {
+    assert!(!shapes.is_empty() && batch > 0, "a batch has requests");
+    if setup.engine.spec.is_some() {
+        return Err(NotSteady::Speculative);
+    }
+    let page = u64::from(setup.engine.page_size);
+    let (mut requests, mut tokens, mut kv_tokens) = (Vec::with_capacity(batch as usize), 0, page);
+    let mut fresh = FRESH_FIRST;
+    for &Shape { prompt, outputs } in shapes.iter().cycle().take(batch as usize) {
+        let len = u64::from(prompt) + u64::from(outputs);
+        tokens += len;
+        // Admission wants a page to spare.
+        kv_tokens += (len.div_ceil(page) + 2) * page;
+        if tokens.max(kv_tokens) > TOKENS_MAX {
+            let of = |shape: &Shape| u64::from(shape.prompt) + u64::from(shape.outputs);
+            let tokens = shapes.iter().cycle().take(batch as usize).map(of).sum::<u64>().max(kv_tokens);
+            return Err(NotSteady::TooLarge { batch, tokens });
+        }
+        requests.push(RequestSpec {
+            arrive: Arrive::Turn(0),
+            prompt: Prompt::Fresh { fresh, len: prompt },
+            stop: Stop::Length,
+            max_new: outputs,
+            accept: Vec::new(),
+        });
+        fresh += prompt;
+    }
+    let mut engine = setup.engine.clone();
+    // Up to 0.5.18 a request in chunks counts twice when its last chunk makes room for others.
+    engine.max_running = batch + 1;
+    engine.kv_tokens = kv_tokens as u32;
+    // Its own three, one that is handed over with a fresh one in its place, and one that is cached at the end.
+    engine.mamba_slots = 6 * batch + 16;
+    let names = (0..batch).map(|nth| format!("r{nth}")).collect();
+    let turns_max = turns_max(&requests, &[]);
+    Ok(Setup { engine, costs: setup.costs.clone(), requests, names, events: Vec::new(), turns_max })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Accept, Costs, Engine, Release, Spec};
+
+    fn setup() -> Setup {
+        let request =
+            |prompt, stop, max_new| RequestSpec { arrive: Arrive::Turn(7), prompt, stop, max_new, accept: Vec::new() };
+        let requests = vec![
+            request(Prompt::Fresh { fresh: 1000, len: 5 }, Stop::Token(4), 9),
+            request(Prompt::Of { req: crate::record::ReqId(0), keep: None, fresh: 1005, len: 2 }, Stop::Length, 3),
+        ];
+        Setup {
+            engine: Engine::preset(Release::V0_5_17),
+            costs: Costs::default(),
+            requests,
+            names: vec!["a".into(), "b".into()],
+            events: Vec::new(),
+            turns_max: 9,
+        }
+    }
+
+    #[test]
+    fn requests_of_the_file_fill_a_batch_over_and_over() {
+        let setup = setup();
+        let own = shapes(&setup, None);
+        assert_eq!(own, [Shape { prompt: 5, outputs: 4 }, Shape { prompt: 11, outputs: 3 }]);
+        let scaled = steady(&setup, &own, 3).expect("it fits");
+        let lens: Vec<(Prompt, u32)> = scaled.requests.iter().map(|of| (of.prompt.clone(), of.max_new)).collect();
+        let fresh = |fresh, len| Prompt::Fresh { fresh, len };
+        assert_eq!(lens, [(fresh(1000, 5), 4), (fresh(1005, 11), 3), (fresh(1016, 5), 4)]);
+        assert!(scaled.requests.iter().all(|of| of.arrive == Arrive::Turn(0) && of.stop == Stop::Length));
+        assert!(shapes(&setup, Some(8)).iter().all(|shape| shape.outputs == 8));
+    }
+
+    #[test]
+    fn what_has_no_steady_step_is_refused() {
+        let mut setup = setup();
+        let shapes = vec![Shape { prompt: 1 << 12, outputs: 1 << 12 }];
+        let refused = steady(&setup, &shapes, 1 << 13).expect_err("2^26 tokens");
+        assert!(matches!(refused, NotSteady::TooLarge { batch: 8192, .. }));
+        setup.engine.spec = Some(Spec { draft: 1, accept: Accept::Fixed(vec![1]) });
+        assert_eq!(steady(&setup, &shapes, 1), Err(NotSteady::Speculative));
+    }
+}
