@@ -1,48 +1,126 @@
-//! Replay speed with the judge on: decode results a second at several batch sizes, and a whole public trace where it is
-//! at hand.
+//! Replay speed with the judge on, one rule, one core: output tokens a second at several batch sizes with and without lookahead
+//! jitter, whether time is linear in tokens, and whole public traces where they are at hand. A bare binary heap, timed in the
+//! same run, is the yardstick: what is stated is how many of its events one output token takes.
 
+use std::collections::BinaryHeap;
 use std::hint::black_box;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use overlapsim::model::Setup;
 use overlapsim::runner::{self, Keep};
 use overlapsim::scenario;
 
 #[path = "common/decode.rs"]
 mod decode;
 
+/// Output tokens of a run.
+const TOKENS: u32 = 1 << 18;
+/// Rounds of which the best counts, where ratios are printed.
+const ROUNDS: usize = 5;
+
+fn judged(setup: &Setup) -> u64 {
+    let rule = runner::rule(runner::DEFAULT_RULE).expect("the default rule exists");
+    black_box(runner::run(setup, rule, 0, Keep::default(), None).timing.output_tokens)
+}
+
+/// Events that go through a heap of 64 pending ones: a time taken out, another put in.
+fn heap(events: u64) -> u64 {
+    let mut heap: BinaryHeap<u64> = (0..64).collect();
+    let mut draw = 1u64;
+    for _ in 0..events {
+        let at = heap.pop().expect("there are pending events");
+        draw = draw.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
+        heap.push(at.wrapping_sub(draw >> 54));
+    }
+    black_box(heap.len() as u64)
+}
+
+fn timed(work: impl FnOnce() -> u64) -> (u64, Duration) {
+    let start = Instant::now();
+    let count = work();
+    (count, start.elapsed())
+}
+
+/// Nanoseconds an item, the best of several rounds.
+fn best(rounds: usize, mut work: impl FnMut() -> u64) -> f64 {
+    let each = (0..rounds).map(|_| timed(&mut work)).map(|(count, time)| time.as_nanos() as f64 / count as f64);
+    each.fold(f64::INFINITY, f64::min)
+}
+
+fn setups() -> Vec<(String, u32, Setup)> {
+    let mut setups = Vec::new();
+    for batch in [1, 4, 8, 64, 512] {
+        setups.push((format!("batch {batch}"), batch, decode::setup(batch, TOKENS / batch)));
+    }
+    for batch in [1, 4, 8, 64, 512] {
+        setups.push((format!("batch {batch}, jitter"), batch, decode::jittered(batch, TOKENS / batch)));
+    }
+    setups
+}
+
+/// Ratios of one run: all workloads turn about, beside the heap.
+fn ratios(_: &mut Criterion) {
+    let events = 1 << 20;
+    let yard = best(ROUNDS, || {
+        heap(events);
+        events
+    });
+    println!("a bare heap: {:.1} M events/s", 1e3 / yard);
+    for (what, batch, setup) in setups() {
+        let token = best(ROUNDS, || judged(&setup));
+        println!(
+            "{what}: {:.1} M output tokens/s, {:.2} M loop turns/s; an output token takes {:.2} events of the heap",
+            1e3 / token,
+            1e3 / (token * f64::from(batch)),
+            token / yard
+        );
+    }
+    let lengths = [1, 10, 100].map(|times| {
+        let setup = decode::setup(64, 1024 * times);
+        best(if times == 100 { 2 } else { ROUNDS }, || judged(&setup))
+    });
+    println!(
+        "linear in tokens: an output token takes {:.3} at x10 and {:.3} at x100 of what it takes at x1",
+        lengths[1] / lengths[0],
+        lengths[2] / lengths[0]
+    );
+}
+
 fn batches(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("replay");
-    for batch in [1u32, 8, 64, 512] {
-        let setup = decode::setup(batch, 65536 / batch);
-        let rule = runner::rule(runner::DEFAULT_RULE).expect("the default rule exists");
-        group.throughput(Throughput::Elements(65536));
-        group.bench_function(BenchmarkId::new("batch", batch), |bencher| {
-            bencher.iter(|| black_box(runner::run(&setup, rule, 0, Keep::default(), None).judgement.decode_results));
-        });
+    group.sample_size(20);
+    group.throughput(Throughput::Elements(TOKENS.into()));
+    for (what, _, setup) in setups() {
+        group.bench_function(BenchmarkId::from_parameter(what), |bencher| bencher.iter(|| judged(&setup)));
     }
     group.finish();
 }
 
-fn whole_trace(criterion: &mut Criterion) {
-    let path = "../shared/data/azure-llm-2023-conv.csv";
-    if !Path::new(env!("CARGO_MANIFEST_DIR")).join(path).exists() {
+/// A whole public trace, if it is at hand.
+fn trace(criterion: &mut Criterion, name: &str, path: &str, text: &str, tokens: u64) {
+    let base = Path::new(env!("CARGO_MANIFEST_DIR"));
+    if !base.join(path).exists() {
         eprintln!("skipped: the whole trace is not at hand ({path})");
         return;
     }
-    let text = format!("(trace: (format: AzureCsv, path: \"{path}\"))");
-    let base = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let scenario = scenario::parse("azure", &text, base, &runner::rule_names()).expect("the trace can be read");
-    let rule = runner::rule(runner::DEFAULT_RULE).expect("the default rule exists");
+    let scenario = scenario::parse(name, text, base, &runner::rule_names()).expect("the trace can be read");
     let mut group = criterion.benchmark_group("trace");
     group.sample_size(10);
-    group.throughput(Throughput::Elements(4_088_665));
-    group.bench_function("azure-conversation", |bencher| {
-        bencher
-            .iter(|| black_box(runner::run(&scenario.setup, rule, 0, Keep::default(), None).judgement.decode_results));
-    });
+    group.throughput(Throughput::Elements(tokens));
+    group.bench_function(name, |bencher| bencher.iter(|| judged(&scenario.setup)));
     group.finish();
 }
 
-criterion_group!(benches, batches, whole_trace);
+fn traces(criterion: &mut Criterion) {
+    let path = "../shared/data/azure-llm-2023-conv.csv";
+    trace(criterion, "azure-conversation", path, &format!("(trace: (format: AzureCsv, path: \"{path}\"))"), 4_088_665);
+    let path = "../shared/data/mooncake-conversation.jsonl";
+    let engine = "engine: (page_size: 64, kv_tokens: 4194304, mamba_slots: 4000)";
+    let text = format!("({engine}, trace: (format: MooncakeJsonl, path: \"{path}\"))");
+    trace(criterion, "mooncake-conversation", path, &text, 4_122_048);
+}
+
+criterion_group!(benches, ratios, batches, traces);
 criterion_main!(benches);

@@ -1,6 +1,6 @@
-//! The workload of the benches: requests that decode together.
+//! The workloads of the benches: requests that decode together.
 
-use overlapsim::model::{Arrive, Costs, Engine, Prompt, Release, RequestSpec, Setup, Stop};
+use overlapsim::model::{Arrive, Cost, Costs, Engine, Prompt, Release, RequestSpec, Setup, Stop};
 
 /// `batch` requests that decode together for `outputs` steps.
 pub fn setup(batch: u32, outputs: u32) -> Setup {
@@ -19,4 +19,29 @@ pub fn setup(batch: u32, outputs: u32) -> Setup {
     let names = (0..batch).map(|i| format!("r{i}")).collect();
     let requests = (0..batch).map(request).collect();
     Setup { engine, costs: Costs::default(), requests, names, events: Vec::new(), turns_max: u32::MAX }
+}
+
+/// The same with lookahead jitter: prompts of as many lengths as there are requests, so that boundaries fall into all turns; a
+/// prefill of one output takes the place of a decode step in every seventh turn, and steps of the GPU differ in length.
+#[allow(dead_code, reason = "not every bench has jitter")]
+pub fn jittered(batch: u32, outputs: u32) -> Setup {
+    let mut setup = setup(batch, outputs);
+    setup.engine.max_running = batch + 1;
+    let count = outputs / 7;
+    setup.engine.mamba_slots += 5 + count;
+    setup.engine.kv_tokens += batch * batch + 16 * count;
+    for (i, spec) in setup.requests.iter_mut().enumerate() {
+        spec.prompt = Prompt::Fresh { fresh: 1_000_000 * i as u32, len: 16 + i as u32 };
+    }
+    setup.costs.gpu_decode = Cost::Uniform(4_000_000, 12_000_000);
+    let fresh = 1_000_000 * batch;
+    setup.requests.extend((0..count).map(|nth| RequestSpec {
+        arrive: Arrive::Turn(7 * nth + 7),
+        prompt: Prompt::Fresh { fresh: fresh + 8 * nth, len: 8 },
+        stop: Stop::Length,
+        max_new: 1,
+        accept: Vec::new(),
+    }));
+    setup.names = (0..setup.requests.len()).map(|i| format!("r{i}")).collect();
+    setup
 }

@@ -10,6 +10,10 @@ use super::prompt::materialise;
 use super::request::Stage;
 use super::setup::{Arrive, Prompt, Stop};
 
+/// Outputs from which on room is made for them in advance, and the most.
+pub(super) const ROOM_MIN: u32 = 64;
+pub(super) const ROOM_MAX: u32 = 1 << 16;
+
 impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Takes in the requests whose earliest moment has come, unless the chooser shows them later.
     pub(super) fn ingest(&mut self) {
@@ -76,6 +80,9 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             Stop::Token(nth) => nth.min(spec.max_new),
             Stop::Length => spec.max_new,
         };
+        // Steady decode allocates nothing; what is short stays within its owner.
+        let room = if it.ends_at > ROOM_MIN { it.ends_at.min(ROOM_MAX) } else { 0 };
+        it.tokens.reserve(room as usize);
         it.stage = Stage::Waiting;
         self.world.waiting.push(req);
         if let Arrive::Before(other, k) = spec.arrive
