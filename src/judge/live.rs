@@ -28,11 +28,13 @@ pub(super) struct Hit {
 
 /// A request that has not been released.
 #[derive(Debug)]
+// What every step looks at stands first, in as few cache lines as may be.
+#[repr(C, align(64))]
 pub(super) struct Live {
-    /// Its tokens.
-    pub truth: Truth,
     /// Its decode steps in flight.
     pub window: Window,
+    /// Its tokens.
+    pub truth: Truth,
     /// The lengths recorded in its track slots.
     pub marks: Marks,
     /// The lengths due and not recorded.

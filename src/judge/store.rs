@@ -33,14 +33,16 @@ struct Before {
 }
 
 #[derive(Clone, Copy, Debug)]
+// What every step writes stands first, in as few cache lines as may be.
+#[repr(C, align(64))]
 struct Slot {
     content: State,
-    /// What the last two launches that wrote here overwrote, older first.
-    before: [Before; 2],
     /// The launch of the last write.
     launch: u64,
     /// Who wrote last since the present owner got the slot.
     writer: Option<ReqId>,
+    /// What the last two launches that wrote here overwrote, older first.
+    before: [Before; 2],
     /// Who wrote last before that.
     earlier: Option<ReqId>,
     /// The last launch when the present owner got the slot.

@@ -14,12 +14,13 @@ const STRIDE: usize = 16;
 ///
 /// Nearly always the newest two prefixes are asked for, so their hashes are at hand.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub(super) struct Truth {
+    /// The hash of all tokens, and of all but the last.
+    newest: Newest,
     tokens: Short<Token, 16>,
     /// The hashes of the first `STRIDE` tokens, of twice as many, and so on.
     marks: Short<u64, 2>,
-    /// The hash of all tokens, and of all but the last.
-    newest: Newest,
 }
 
 clone_in_place!(Truth { tokens, marks, newest });

@@ -21,29 +21,49 @@ pub enum Stage {
 
 /// The live fields of a request (`Req` of the modelled system).
 #[derive(Debug)]
+// What every decode step looks at stands first, in as few cache lines as may be.
+#[repr(C, align(64))]
 pub struct Req {
-    /// How far it has come.
-    pub stage: Stage,
-    /// Prompt, outputs, and the token that a step in flight has sampled already.
-    pub tokens: Short<Token, 16>,
     /// Fold of all of `tokens`.
     pub tip: State,
-    /// Tokens of the prompt.
-    pub prompt_len: u32,
+    /// Tokens whose KV and state the batches prepared so far will have computed.
+    pub kv_committed_len: u32,
+    /// Decode batches it was prepared for.
+    pub decode_batch_idx: u32,
     /// Outputs appended at result processing.
     pub outputs: u32,
     /// The number of outputs at which the script ends it, by length or by stop token.
     pub ends_at: u32,
+    /// Tokens of the prompt.
+    pub prompt_len: u32,
+    /// Chunks launched whose results are still to come and emit nothing.
+    pub middle_chunks: u32,
+    /// `decode_batch_idx` of the last boundary step that rode along untracked in a mixed batch.
+    pub untracked_idx: Option<u32>,
     /// Whether it finished, and how.
     pub finish: Option<FinishKind>,
-    /// It was dropped by an abort, without a result that finished it.
-    pub dropped: bool,
     /// The next result ends it, whatever it says.
     pub to_abort: bool,
     /// Whether it was retracted and has not been prepared again.
     pub retracted: bool,
-    /// Tokens whose KV and state the batches prepared so far will have computed.
-    pub kv_committed_len: u32,
+    /// Whether it has been given track slots.
+    pub has_track: bool,
+    /// The track slot that the next tracked forward writes.
+    pub next_track_idx: u8,
+    /// The track slot kept, for the rules that keep it up.
+    pub last_track_idx: u8,
+    /// How far it has come.
+    pub stage: Stage,
+    /// It was dropped by an abort, without a result that finished it.
+    pub dropped: bool,
+    /// The slot of its active state.
+    pub active: Option<SlotId>,
+    /// Track slots by index.
+    pub track: [Option<SlotId>; 2],
+    /// Its KV pages, the tree's first.
+    pub pages: Pages,
+    /// Prompt, outputs, and the token that a step in flight has sampled already.
+    pub tokens: Short<Token, 16>,
     /// Speculative decoding: the length that the forwards launched so far reach; the committed length trails it.
     pub device_len: u32,
     /// Speculative decoding: tokens of KV reserved.
@@ -52,22 +72,10 @@ pub struct Req {
     pub verifies: u32,
     /// The outputs up to the stop, if it finished.
     pub finished_len: Option<u32>,
-    /// Decode batches it was prepared for.
-    pub decode_batch_idx: u32,
-    /// The slot of its active state.
-    pub active: Option<SlotId>,
     /// The active slot must be cleared by the next prefill forward.
     pub needs_clear: bool,
     /// The slot that the next prefill forward copies into the active one.
     pub cow_source: Option<SlotId>,
-    /// Track slots by index.
-    pub track: [Option<SlotId>; 2],
-    /// Whether it has been given track slots.
-    pub has_track: bool,
-    /// The track slot that the next tracked forward writes.
-    pub next_track_idx: u8,
-    /// The track slot kept, for the rules that keep it up.
-    pub last_track_idx: u8,
     /// The label: the length under which the kept state will be cached.
     pub last_track_seqlen: Option<u32>,
     /// The label before, whose state the other slot still holds.
@@ -78,10 +86,6 @@ pub struct Req {
     pub prefix_len: u32,
     /// End of its prefill, or of the chunk that is being prefilled.
     pub extend_end: u32,
-    /// Chunks launched whose results are still to come and emit nothing.
-    pub middle_chunks: u32,
-    /// `decode_batch_idx` of the last boundary step that rode along untracked in a mixed batch.
-    pub untracked_idx: Option<u32>,
     /// Tokens of its prefix whose pages are the tree's.
     pub cache_protected_len: u32,
     /// Where a prefill should leave a state for others.
@@ -90,8 +94,6 @@ pub struct Req {
     pub last_node: NodeId,
     /// Its lock on that node.
     pub lock: Option<Lock>,
-    /// Its KV pages, the tree's first.
-    pub pages: Pages,
     /// Whether it holds a row of the request pool.
     pub holds_row: bool,
 }
