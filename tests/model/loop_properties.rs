@@ -1,8 +1,6 @@
 //! What must hold of the loop under any timing, rule and engine variant.
 
-mod common;
-
-use common::setups::{setups, wide_setups};
+use crate::common::setups::{setups, wide_setups};
 use overlapsim::engine::Seeded;
 use overlapsim::judge::{Judgement, Kind, Verdict};
 use overlapsim::model::{Plain, ResultQueue, Setup, Stop, Strategy};
