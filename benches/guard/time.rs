@@ -9,8 +9,9 @@ use crate::{reference, work};
 
 /// The program as a whole: it starts, reads, runs, prints; beside a process that does nothing.
 pub const PROGRAM: &str = "run, a process";
-const ROUNDS: usize = 15;
-const PROCESSES: usize = 5;
+/// Many and short: some of them are disturbed by nothing.
+const ROUNDS: usize = 80;
+const PROCESSES: usize = 2;
 
 /// The ratio of each workload by name.
 pub fn all() -> BTreeMap<String, f64> {

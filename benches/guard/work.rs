@@ -27,15 +27,15 @@ pub struct Work {
 
 /// Everything that is measured.
 pub const ALL: &[Work] = &[
-    Work { name: "decode, batch 4", run: |steps| decode(4, steps), counted: (1000, 11_000), timed: 30_000 },
-    Work { name: "decode, batch 64", run: |steps| decode(64, steps), counted: (100, 1100), timed: 3000 },
-    Work { name: "decode, batch 512", run: |steps| decode(512, steps), counted: (10, 160), timed: 400 },
-    Work { name: "jitter", run: jitter, counted: (100, 1600), timed: 4000 },
-    Work { name: "prefill", run: prefill, counted: (10, 210), timed: 500 },
-    Work { name: "fuzz", run: fuzz, counted: (10, 310), timed: 600 },
+    Work { name: "decode, batch 4", run: |steps| decode(4, steps), counted: (1000, 11_000), timed: 3000 },
+    Work { name: "decode, batch 64", run: |steps| decode(64, steps), counted: (100, 1100), timed: 250 },
+    Work { name: "decode, batch 512", run: |steps| decode(512, steps), counted: (10, 160), timed: 32 },
+    Work { name: "jitter", run: jitter, counted: (100, 1600), timed: 800 },
+    Work { name: "prefill", run: prefill, counted: (10, 210), timed: 400 },
+    Work { name: "fuzz", run: fuzz, counted: (10, 310), timed: 120 },
     Work { name: "check", run: check, counted: (2, 7), timed: 8 },
-    Work { name: "masks", run: masks, counted: (100, 10_100), timed: 50_000 },
-    Work { name: "run, within", run: runs, counted: (10, 110), timed: 200 },
+    Work { name: "masks", run: masks, counted: (100, 10_100), timed: 3000 },
+    Work { name: "run, within", run: runs, counted: (10, 110), timed: 50 },
 ];
 
 fn judged(setup: &Setup) {
