@@ -1,6 +1,8 @@
 //! Helpers shared by the integration tests.
-#![allow(dead_code, reason = "each test file uses some of them")]
+#![allow(dead_code, reason = "each program uses some of them")]
 
+pub mod browser;
+pub mod cases;
 pub mod draws;
 pub mod planted;
 pub mod setups;

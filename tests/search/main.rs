@@ -6,6 +6,7 @@ mod common;
 mod check;
 mod choices;
 mod coverage;
+mod findings;
 mod futures;
 mod fuzz;
 mod planted;

@@ -8,7 +8,7 @@ use overlapsim::runner::{self, Check, Fuzz, Source, drawn};
 use overlapsim::scenario;
 use overlapsim::search::{Draw, Limits, Order, Replay, Style};
 
-use super::common::planted::{RIGHT, RIGHT_LAZY, WRONG, WRONG_LAZY};
+use crate::common::planted::{RIGHT, RIGHT_LAZY, WRONG, WRONG_LAZY};
 
 const TRIES_MAX: usize = 100_000;
 const JITTER: Style = Style::Weighted(&[("arrival", 150), ("stop", 60)]);

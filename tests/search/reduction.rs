@@ -9,8 +9,8 @@ use overlapsim::runner::{self, Check, Checked, counts};
 use overlapsim::scenario::{self, Scenario};
 use overlapsim::search::{Bound, Draw, Limits, Order, Style};
 
-use super::common::planted::{RIGHT, RIGHT_LAZY, WRONG, WRONG_LAZY};
 use super::small::{Dice, small};
+use crate::common::planted::{RIGHT, RIGHT_LAZY, WRONG, WRONG_LAZY};
 
 /// Setups that are drawn.
 const SEEDS: u64 = 460;

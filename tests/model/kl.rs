@@ -1,11 +1,9 @@
 //! What cache hits cost in outputs: the numeric state, its gauge, and the command `kl`.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use common::setups::setups;
+use crate::common::setups::setups;
 use overlapsim::command::{Exit, Format, KlArgs, kl_to_text};
 use overlapsim::engine::Time;
 use overlapsim::judge::{Judgement, Verdict};

@@ -1,8 +1,6 @@
 //! A history as a script does what the history did, and is a file; what is smaller than a setup is smaller.
 
-mod common;
-
-use common::setups::{setups, wide_setups};
+use crate::common::setups::{setups, wide_setups};
 use overlapsim::engine::{Chooser, Scripted, Time};
 use overlapsim::history::{concrete, measure, smaller};
 use overlapsim::judge::{Finding, Kind};

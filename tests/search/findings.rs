@@ -1,11 +1,8 @@
 //! What `docs/findings.md` says is so: files exist, cells of its matrix are what a search gives, and `paired` is clean.
 
-#[path = "common/cases.rs"]
-mod cases;
-
 use std::collections::BTreeSet;
 
-use cases::{Case, STRATEGIES};
+use crate::common::cases::{Case, STRATEGIES};
 use overlapsim::judge::{Kind, Verdict};
 use overlapsim::report::name;
 use overlapsim::runner;

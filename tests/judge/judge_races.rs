@@ -2,9 +2,7 @@
 //!
 //! Request `A` has the active slot 1 and the track slot 2; `B` comes later. Slot 7 is free, slot 9 caches two tokens.
 
-mod common;
-
-use common::tape::{AT, Facts};
+use crate::common::tape::{AT, Facts};
 use overlapsim::engine::Scripted;
 use overlapsim::judge::{Finding, Judge, Judgement, Kind, Options, Verdict};
 use overlapsim::model::{CopyOnWrite, Cost, Costs, SlotFree, Snapshot};

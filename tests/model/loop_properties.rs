@@ -1,8 +1,6 @@
 //! What must hold of the loop under any timing, rule and engine variant.
 
-mod common;
-
-use common::setups::{setups, wide_setups};
+use crate::common::setups::{setups, wide_setups};
 use overlapsim::engine::{Choice, Chooser, Seeded};
 use overlapsim::judge::{Judge, Judgement, Kind, Options, Verdict};
 use overlapsim::model::{Every, Plain, ResultQueue, Setup, Stop, Strategy};

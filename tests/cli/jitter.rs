@@ -134,7 +134,7 @@ fn the_text_shows_which_pattern_breaks_which_rule() {
     assert_eq!(exit, Exit::Found);
     assert!(text.lines().all(|line| line.starts_with("  overlapsim") || line.len() <= 100), "{text}");
     let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path(Path::new("../snapshots"));
+    settings.set_snapshot_path(Path::new("../../snapshots"));
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     settings.bind(|| insta::assert_snapshot!("jitter.double-fire", text));

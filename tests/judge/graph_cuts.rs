@@ -178,7 +178,7 @@ fn pictures_are_as_they_were() {
     for (name, number) in [("torn-chunk-snapshot", 1), ("freed-slot-hit-copy", 1), ("lazy-prefill-donates-late", 1)] {
         let text = around(&PathBuf::from(format!("scenarios/{name}.ron")), "mask-lookahead", number);
         let mut settings = insta::Settings::clone_current();
-        settings.set_snapshot_path(Path::new("../snapshots"));
+        settings.set_snapshot_path(Path::new("../../snapshots"));
         settings.set_prepend_module_to_snapshot(false);
         settings.set_omit_expression(true);
         settings.bind(|| insta::assert_snapshot!(format!("graph.{name}.{number}"), text));

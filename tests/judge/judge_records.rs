@@ -2,9 +2,7 @@
 //!
 //! One request `A` (prompt 1, grid 4) has the active slot 1 and the track slots 2 and 3, unless a test says otherwise.
 
-mod common;
-
-use common::tape::{AT, Facts};
+use crate::common::tape::{AT, Facts};
 use overlapsim::judge::{Class, Finding, Goals, Judge, Judgement, Kind, Options, Verdict};
 use overlapsim::record::*;
 

@@ -2,12 +2,9 @@
 //! schemes, paper, narrow windows. Pictures are kept in `target/screenshots/`. Without a browser on the machine there is
 //! nothing to test, and the reason is printed.
 
-#[path = "common/browser.rs"]
-mod browser;
-
 use std::path::{Path, PathBuf};
 
-use browser::{Browser, base64};
+use crate::common::browser::{Browser, base64};
 use overlapsim::command::{ReportArgs, report_to_html};
 use overlapsim::engine::Seeded;
 use overlapsim::judge::{Class, Judgement};

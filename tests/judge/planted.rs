@@ -1,8 +1,6 @@
 //! Deliberately wrong rules: each must be convicted, and the right one they are made from acquitted.
 
-mod common;
-
-use common::planted::{RIGHT, RIGHT_LAZY, WRONG, WRONG_LAZY, lazy_samples, samples};
+use crate::common::planted::{RIGHT, RIGHT_LAZY, WRONG, WRONG_LAZY, lazy_samples, samples};
 use overlapsim::engine::Scripted;
 use overlapsim::judge::{Judgement, Kind, Verdict};
 use overlapsim::model::{Rule, Setup};

@@ -1,8 +1,6 @@
 //! Findings of the planted wrong rules: found by random choices, written down as a script, made small.
 
-mod common;
-
-use common::planted::{WRONG, WRONG_LAZY, lazy_samples, samples};
+use crate::common::planted::{WRONG, WRONG_LAZY, lazy_samples, samples};
 use overlapsim::engine::Scripted;
 use overlapsim::history::{concrete, measure};
 use overlapsim::judge::{Judgement, Kind};

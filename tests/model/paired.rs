@@ -1,8 +1,6 @@
 //! What the rule `paired` promises under any timing, with every exception named: `docs/rules.md` has the proof.
 
-mod common;
-
-use common::setups::{setups, wide_setups};
+use crate::common::setups::{setups, wide_setups};
 use overlapsim::engine::{Choice, Chooser, Seeded};
 use overlapsim::judge::{Judgement, Kind, Verdict};
 use overlapsim::model::{MixedTracking, ResultQueue, Setup, Strategy};

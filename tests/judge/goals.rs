@@ -1,10 +1,8 @@
 //! Coverage goals: how each of them is reached, and that nothing else counts as one.
 
-mod common;
-
 use std::path::Path;
 
-use common::tape::{AT, Facts};
+use crate::common::tape::{AT, Facts};
 use overlapsim::engine::{Choice, Chooser, Scripted};
 use overlapsim::judge::{Goal, Goals, Judge, Judgement, Options};
 use overlapsim::model::Setup;

@@ -1,7 +1,5 @@
 //! The happens-before graph: what it draws, and that the judge's two counters and its paths agree on every race.
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -104,7 +102,7 @@ fn clocks_and_paths_agree_on_random_runs() {
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
     let mut seen = BTreeSet::new();
     for round in 0..300u32 {
-        let mut setup = common::setups::setups().new_tree(&mut runner).unwrap().current();
+        let mut setup = crate::common::setups::setups().new_tree(&mut runner).unwrap().current();
         let engine = &mut setup.engine;
         if engine.overlap {
             engine.snapshot = [Snapshot::Copy, Snapshot::HandOver][round as usize % 2];

@@ -1,4 +1,4 @@
-//! The command `report`: what it writes, prints and refuses. What the page looks like is tested in `tests/browser.rs`.
+//! The command `report`: what it writes, prints and refuses. What the page looks like is tested in `tests/cli/browser.rs`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

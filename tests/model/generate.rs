@@ -1,10 +1,8 @@
 //! Generated setups: valid as a scenario file is, harmless to run, and as varied as the engine.
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::draws::Draws;
+use crate::common::draws::Draws;
 use overlapsim::engine::{Choice, Chooser, Scripted, Seeded};
 use overlapsim::judge::Kind;
 use overlapsim::model::{CopyOnWrite, Setup, Stop};

@@ -1,11 +1,9 @@
 //! The preset `wide` leaves nothing of the engine out. A field or a variant that is new does not compile here until it is
 //! counted, and fails until it is drawn.
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 
-use common::draws::Draws;
+use crate::common::draws::Draws;
 use overlapsim::model::{
     Accept, Arrive, CopyOnWrite, Cost, Costs, Engine, Event, Exhaustion, FinishOrder, Grid, KvEviction, MixedTracking,
     Prompt, Release, ResultQueue, Setup, SlotFree, SlotHeadroom, Snapshot, Spec, Stop, Strategy, TombstoneLock,

@@ -1,0 +1,19 @@
+//! The program as a person meets it: its commands, what they print, refuse and write, and the pages that describe them.
+//!
+//! Tests run in the order of their names: `binary::a_determinism_check_comes_first` before all others.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod binary;
+mod browser;
+mod color;
+mod conform;
+mod docs;
+mod examples;
+mod explore;
+mod jitter;
+mod page;
+mod pages;
+mod trace;
+mod tutorial;

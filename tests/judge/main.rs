@@ -1,0 +1,14 @@
+//! The judge and what is drawn of its word: records written by hand, planted wrong rules, goals, races, the graph, the scene.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod goals;
+mod graph;
+mod graph_cuts;
+mod judge_races;
+mod judge_records;
+mod planted;
+mod scene;
+mod session;
+mod shrink;

@@ -1,0 +1,18 @@
+//! The machine and what is fed to it: the loop under any timing, recordings of the real scheduler, scenario files, traces,
+//! generated setups, snapshots of runs; and who may import whom.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod generate;
+mod generate_wide;
+mod history;
+mod imports;
+mod kl;
+mod loop_properties;
+mod paired;
+mod recordings;
+mod releases;
+mod scenario_errors;
+mod snapshots;
+mod traces;
