@@ -9,6 +9,7 @@ mod binary;
 mod browser;
 mod color;
 mod conform;
+mod cost;
 mod docs;
 mod examples;
 mod explore;

@@ -110,7 +110,7 @@ fn args(file: &str, list: &str) -> CostArgs {
 
 fn compare(name: &str, text: &str) {
     let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path(Path::new("../snapshots"));
+    settings.set_snapshot_path(Path::new("../../snapshots"));
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     settings.bind(|| insta::assert_snapshot!(name, text));
