@@ -13,6 +13,7 @@ mod canon;
 mod clock;
 mod doors;
 mod features;
+mod foresee;
 mod forward;
 mod frame;
 mod ingest;
@@ -36,6 +37,7 @@ mod verify;
 mod witness;
 
 pub use features::{Every, Features, Plain};
+pub use foresee::Foresight;
 pub use frame::Frame;
 pub use machine::{Ended, Machine, World};
 pub use masks::HostMasks;
