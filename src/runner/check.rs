@@ -130,7 +130,10 @@ impl System for Timings<'_> {
         let world = state.world.take().expect("a state between two steps is whole");
         let mut machine = Machine::<_, _, Every>::resume(self.setup, self.rule, chooser, &mut state.judge, world);
         let ended = machine.turn();
-        state.world = Some(machine.into_world());
+        let world = state.world.insert(machine.into_world());
+        if !self.literal {
+            world.fold_tree();
+        }
         state.turns += 1;
         let out_of_turns = state.turns >= self.setup.turns_max;
         let over = ended.is_some() || out_of_turns;

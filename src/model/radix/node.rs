@@ -6,7 +6,7 @@
 use super::Radix;
 use super::few::Few;
 use crate::engine::Shared;
-use crate::record::{PageId, SlotId, Token};
+use crate::record::{PageId, SlotId, State, Token};
 
 /// A node by its place in the arena. Places are used again after an eviction: an id that no lock
 /// covers is good only until the next insert.
@@ -77,9 +77,24 @@ pub(super) struct Node {
     /// Neighbours in the state order; meaningful while `state` is set. The root closes the circle.
     pub(super) newer: NodeId,
     pub(super) older: NodeId,
+    /// The state of all tokens from the root through this node, once somebody asked for it ([`Radix::fold_ends`]).
+    pub(super) end: Option<State>,
 }
 
-clone_in_place!(Node { parent, key, pages, children, state, kv_lock, state_lock, accessed, is_leaf, newer, older });
+clone_in_place!(Node {
+    parent,
+    key,
+    pages,
+    children,
+    state,
+    kv_lock,
+    state_lock,
+    accessed,
+    is_leaf,
+    newer,
+    older,
+    end
+});
 
 impl Node {
     pub(super) fn new(parent: NodeId, key: Span<Token>, pages: Span<PageId>) -> Self {
@@ -95,6 +110,7 @@ impl Node {
             is_leaf: false,
             newer: NodeId::ROOT,
             older: NodeId::ROOT,
+            end: None,
         }
     }
 
