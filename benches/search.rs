@@ -7,6 +7,9 @@ use overlapsim::runner::{self, Check, Checked, Fuzz, Source};
 use overlapsim::scenario::{self, Scenario};
 use overlapsim::search::{Limits, Order, Style};
 
+#[path = "common/conversation.rs"]
+mod conversation;
+
 const ROUNDS: usize = 2;
 
 fn read(text: &str) -> Scenario {
@@ -15,19 +18,6 @@ fn read(text: &str) -> Scenario {
 
 /// One request, and three prefills at any turn.
 const INTERLEAVED: &str = include_str!("../scenarios/check/interleaved.ron");
-
-/// A conversation: every request extends the one before, which may have stopped anywhere. Every length of every request
-/// makes other tokens, so that nearly every state differs from every other.
-fn conversation(requests: u32, outputs: u32) -> Scenario {
-    let mut list = format!("(id: \"t0\", prompt: Fresh(1), stop: Length({outputs})),");
-    for nth in 1..requests {
-        let before = nth - 1;
-        list.push_str(&format!(
-            "(id: \"t{nth}\", arrive: After(\"t{before}\"), prompt: Extend(\"t{before}\", 1), stop: Length({outputs})),"
-        ));
-    }
-    read(&format!("(engine: (track_interval: 4, mamba_chunk: 4), requests: [{list}], vary: (stops: true))"))
-}
 
 /// Four requests of 20 outputs each, seen in any turn.
 const FOUR: &str = r#"(
@@ -58,6 +48,14 @@ fn best<T>(mut round: impl FnMut() -> (T, Duration)) -> (T, Duration) {
 }
 
 fn main() {
+    // `cargo bench --bench search -- one 24`: the pinned case alone, on one job, to be looked at by a profiler; with a
+    // smaller number of outputs, by a slow one.
+    let mut words = std::env::args().skip_while(|word| word != "one").skip(1);
+    if let Some(outputs) = words.next().and_then(|word| word.parse().ok()) {
+        let (checked, time) = search(&conversation::scenario(4, outputs), "mask-lookahead", Order::Dfs, 1);
+        let unique = checked.explored.unique;
+        return println!("{unique} unique states, {:.0} a second", unique as f64 / time.as_secs_f64());
+    }
     let interleaved = read(INTERLEAVED);
     let mut all = Duration::ZERO;
     for rule in runner::rule_names() {
@@ -67,7 +65,7 @@ fn main() {
     }
     println!("one request, three prefills, {} rules, two jobs: {all:?}", runner::rule_names().len());
 
-    let large = conversation(4, 24);
+    let large = conversation::scenario(4, 24);
     for order in [Order::Dfs, Order::Bfs] {
         let one = best(|| search(&large, "mask-lookahead", order, 1));
         let two = best(|| search(&large, "mask-lookahead", order, 2));

@@ -8,4 +8,5 @@ mod time;
 
 pub use choose::{Choice, Chooser, Open, Scripted, Seeded};
 pub use queue::EventQueue;
+pub use reuse::Shared;
 pub use time::Time;

@@ -53,19 +53,47 @@ clone_in_place!(Live { truth, window, marks, dues, taint, hit, matched, admitted
 #[derive(Debug, Default)]
 pub(super) struct Requests {
     live: Vec<Option<Box<Live>>>,
-    /// The token memory of released requests, emptied, for the next ones.
-    spare: Spare<Truth>,
+    /// The memory of released requests, for the next ones.
+    spare: Spare<Box<Live>>,
     outcomes: Vec<Outcome>,
     /// Whether a request was named that is not followed.
     pub overflow: bool,
 }
 
-clone_in_place!(Requests { live, spare, outcomes, overflow });
+impl Clone for Requests {
+    fn clone(&self) -> Self {
+        let Requests { live, spare, outcomes, overflow } = self;
+        Requests { live: live.clone(), spare: spare.clone(), outcomes: outcomes.clone(), overflow: *overflow }
+    }
+
+    /// In place, and what lives on one side only goes to the memory that is spare, or comes from there.
+    fn clone_from(&mut self, from: &Self) {
+        self.outcomes.clone_from(&from.outcomes);
+        self.overflow = from.overflow;
+        self.live.resize_with(from.live.len(), || None);
+        for (to, from) in self.live.iter_mut().zip(&from.live) {
+            match (&mut *to, from) {
+                (Some(to), Some(from)) => to.clone_from(from),
+                (None, Some(from)) => {
+                    *to = Some(match self.spare.take() {
+                        Some(mut old) => {
+                            old.clone_from(from);
+                            old
+                        }
+                        None => from.clone(),
+                    });
+                }
+                (Some(_), None) => to.take().into_iter().for_each(|old| self.spare.keep(old)),
+                (None, None) => {}
+            }
+        }
+    }
+}
 
 impl Live {
-    fn new(truth: Truth) -> Live {
+    fn new() -> Live {
         Live {
-            truth,
+            truth: Truth::default(),
             window: Window::new(),
             marks: Marks::default(),
             dues: Dues::default(),
@@ -107,7 +135,14 @@ impl Requests {
             self.outcomes.resize(req.index() + 1, Outcome::default());
         }
         let live = self.live.get_mut(req.index())?;
-        Some(live.get_or_insert_with(|| Box::new(Live::new(self.spare.take().unwrap_or_default()))))
+        let spare = &mut self.spare;
+        Some(live.get_or_insert_with(|| match spare.take() {
+            Some(mut old) => {
+                (*old).clone_from(&Live::new());
+                old
+            }
+            None => Box::new(Live::new()),
+        }))
     }
 
     /// The request was seen by the scheduler.
@@ -166,9 +201,8 @@ impl Requests {
     /// It was released: forgets it if it has finished. A record that never says so keeps its tokens.
     pub fn release(&mut self, req: ReqId) {
         if self.outcomes.get(req.index()).is_some_and(|outcome| outcome.finish.is_some()) {
-            let Some(mut live) = self.live.get_mut(req.index()).and_then(Option::take) else { return };
-            live.truth.prompt(&[]);
-            self.spare.keep(live.truth);
+            let Some(live) = self.live.get_mut(req.index()).and_then(Option::take) else { return };
+            self.spare.keep(live);
         }
     }
 
@@ -186,5 +220,26 @@ impl Requests {
     /// What became of each request, by index.
     pub fn finish(self) -> Vec<Outcome> {
         self.outcomes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_over_other_requests_is_a_copy() {
+        let (mut some, mut other) = (Requests::default(), Requests::default());
+        some.arrive(ReqId(0), 4);
+        some.arrive(ReqId(2), 9);
+        other.arrive(ReqId(1), 3);
+        other.end(ReqId(1), FinishKind::Length, 3);
+        other.release(ReqId(1));
+        other.matched(ReqId(2), 5);
+        for (mut to, from) in [(some.clone(), other.clone()), (other.clone(), some.clone())] {
+            to.clone_from(&from);
+            to.spare = Spare::default();
+            assert_eq!(format!("{to:?}"), format!("{from:?}"));
+        }
     }
 }

@@ -216,41 +216,39 @@ impl Store {
         self.clock.knows(slot.launch) && self.clock.knows(slot.read.0)
     }
 
-    /// Writes what a slot holds, and what forwards in flight do to it.
+    /// Writes what a slot holds, and what forwards in flight do to it. One word says which of the others follow.
     pub fn canon(&self, slot: SlotId, names: &impl Names, out: &mut Canon) {
         let slot = self.get(slot);
         let ago = |launch: u64| (self.clock.launched() - launch) as u32;
+        let unknown = slot.before.iter().filter(|before| !self.clock.knows(before.launch));
+        let (read, reader) = slot.read;
+        let (writes, reads) = (!self.clock.knows(slot.launch), !self.clock.knows(read));
+        let flawed = slot.flaw.is_some_and(|flaw| flaw.0 == slot.content);
+        let flags = [slot.writer.is_some(), writes, reads, slot.donation.is_some(), flawed];
+        let bits = flags.iter().fold(0, |bits, &flag| bits << 1 | u32::from(flag));
+        out.word(bits << 2 | unknown.clone().count() as u32);
         out.state(slot.content, names);
         out.req_if_live(slot.writer);
-        out.flag(slot.writer.is_some());
-        let unknown = slot.before.iter().filter(|before| !self.clock.knows(before.launch));
-        out.word(unknown.clone().count() as u32);
         for before in unknown {
             out.word(ago(before.launch));
             out.state(before.state, names);
         }
-        if !self.clock.knows(slot.launch) {
+        if writes {
             out.word(ago(slot.launch));
             out.flag(slot.launch > slot.since);
             out.req_if_live(slot.earlier);
             out.flag(slot.earlier.is_some());
         }
-        out.word(u32::MAX);
-        let (read, reader) = slot.read;
-        out.flag(self.clock.knows(read));
-        if !self.clock.knows(read) {
+        if reads {
             out.word(ago(read));
             out.flag(read > slot.since);
             out.req_if_live(Some(reader));
         }
-        out.flag(slot.donation.is_some());
         if let Some(Donation { req, state, root, by_decode: _ }) = slot.donation {
             out.req_if_live(Some(req));
-            out.flag(slot.writer == Some(req));
-            out.flag(state == slot.content);
-            out.flag(root.is_some());
+            let flags = [slot.writer == Some(req), state == slot.content, root.is_some()];
+            out.word(flags.iter().fold(0, |bits, &flag| bits << 1 | u32::from(flag)));
         }
-        out.flag(slot.flaw.is_some_and(|flaw| flaw.0 == slot.content));
     }
 
     /// What a read that is not ordered after the write in flight may see: neither the old state nor the new one, as

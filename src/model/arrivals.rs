@@ -1,8 +1,6 @@
 //! Requests that have not been seen: what each waits for, and which have reached their earliest moment.
 
-use std::sync::Arc;
-
-use crate::engine::{EventQueue, Time};
+use crate::engine::{EventQueue, Shared, Time};
 use crate::record::{Canon, ReqId};
 
 use super::setup::{Arrive, Setup};
@@ -23,7 +21,7 @@ pub struct Arrivals {
     /// By turn, the latest first; of one turn, the last of the setup first.
     by_turn: Vec<(u32, ReqId)>,
     /// Who waits for the end of each request. Not changed by it: a request ends once.
-    after: Arc<[Vec<ReqId>]>,
+    after: Shared<[Vec<ReqId>]>,
     before: Vec<(ReqId, ReqId, u32)>,
     due: Vec<Due>,
 }
@@ -37,7 +35,7 @@ impl Arrivals {
         let mut arrivals = Arrivals {
             timed: EventQueue::default(),
             by_turn: Vec::new(),
-            after: Arc::default(),
+            after: Vec::new().into(),
             before: Vec::new(),
             due: Vec::new(),
         };

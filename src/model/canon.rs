@@ -18,6 +18,11 @@ use super::setup::{ResultQueue, Setup};
 const END: u32 = u32::MAX - 2;
 
 impl World {
+    /// Works out what [`World::canon_rest`] needs of the tree and would work out itself, time and again.
+    pub fn fold_tree(&mut self) {
+        self.tree.fold_ends();
+    }
+
     /// Writes who waits, runs and is in flight. Gives every live request its label.
     pub fn canon_queues(&self, setup: &Setup, frame: Frame, out: &mut Canon) {
         assert!(self.pinned.is_empty(), "pins are checked within their turn");

@@ -20,7 +20,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         self.begin(Phase::Ingest, None);
         let now = self.world.clock.cpu;
         let turn = self.world.turn;
-        let world = &mut self.world;
+        let world = &mut *self.world;
         world.arrivals.come(turn, now);
         let reqs = &world.reqs;
         let pinned = world.arrivals.pinned(now, |other, k| {
@@ -75,7 +75,12 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         let it = self.req(req);
         it.prompt_len = tokens.len() as u32;
         it.tip = State::ZERO.fold_all(&tokens);
-        it.tokens = tokens.into();
+        if it.tokens.capacity() < tokens.len() {
+            it.tokens = tokens.into();
+        } else {
+            it.tokens.clear();
+            it.tokens.extend_from_slice(&tokens);
+        }
         it.ends_at = match spec.stop {
             Stop::Token(nth) => nth.min(spec.max_new),
             Stop::Length => spec.max_new,

@@ -234,7 +234,8 @@ pub struct Machine<'a, C, S, F = Every> {
     pub(super) skew: bool,
     /// Whether fields and arrays are told.
     pub(super) witness: bool,
-    pub(super) world: World,
+    /// Boxed: a search takes it in and out with every step.
+    pub(super) world: Box<World>,
     /// Rows of a result that are told at once.
     pub(super) quiet: Rows<Quiet>,
     /// The same of a forward: the tokens that they sampled.
@@ -265,14 +266,20 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
     /// # Panics
     /// If `setup` asks for a feature that `F` lacks.
     pub fn with_features(setup: &'a Setup, rule: &'a dyn Rule, chooser: &'a mut C, sink: &'a mut S) -> Self {
-        Self::resume(setup, rule, chooser, sink, World::new(setup))
+        Self::resume(setup, rule, chooser, sink, Box::new(World::new(setup)))
     }
 
     /// A machine in a state that it, or another one for the same setup and rule, was in between two turns.
     ///
     /// # Panics
     /// If `setup` asks for a feature that `F` lacks.
-    pub fn resume(setup: &'a Setup, rule: &'a dyn Rule, chooser: &'a mut C, sink: &'a mut S, world: World) -> Self {
+    pub fn resume(
+        setup: &'a Setup,
+        rule: &'a dyn Rule,
+        chooser: &'a mut C,
+        sink: &'a mut S,
+        world: Box<World>,
+    ) -> Self {
         assert!(F::suffice(setup), "the setup asks for a feature that this machine is built without");
         Machine {
             setup,
@@ -294,11 +301,11 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
     pub fn run(mut self) -> (Ended, World) {
         for _ in 0..self.setup.turns_max {
             if let Some(ended) = self.turn() {
-                return (ended, self.world);
+                return (ended, *self.world);
             }
         }
         self.sink.fact(Fact::Bound { stalled: false });
-        (Ended::TurnsMax, self.world)
+        (Ended::TurnsMax, *self.world)
     }
 
     /// The state now.
@@ -312,7 +319,7 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
     }
 
     /// The last state.
-    pub fn into_world(self) -> World {
+    pub fn into_world(self) -> Box<World> {
         self.world
     }
 
@@ -416,7 +423,7 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
 
     /// Nothing is running or in flight: jumps to the next arrival, or ends.
     fn idle(&mut self) -> Option<Ended> {
-        let world = &mut self.world;
+        let world = &mut *self.world;
         if world.unfinished == 0 {
             for (event, used) in self.setup.events.iter().zip(&world.events_used) {
                 let (turn, req) = event.at();

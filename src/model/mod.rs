@@ -13,6 +13,7 @@ mod canon;
 mod clock;
 mod doors;
 mod features;
+mod foresee;
 mod forward;
 mod frame;
 mod grid_test;
@@ -39,6 +40,7 @@ mod verify;
 mod witness;
 
 pub use features::{Every, Features, Plain};
+pub use foresee::Foresight;
 pub use frame::Frame;
 pub use grid_test::{mark, mark_both};
 pub use lengths::prompt_len;

@@ -11,6 +11,9 @@ const GONE: u32 = u32::MAX;
 /// The label of nothing.
 const NONE: u32 = u32::MAX - 1;
 
+/// Bytes for words in the beginning.
+const ROOM: usize = 4096;
+
 /// What the contents of slots and nodes are called: by whoever knows the tokens of the requests.
 pub trait Names {
     /// The live request whose first `state.n` tokens a state is the fold of, if there is one.
@@ -31,8 +34,9 @@ pub trait Names {
 /// Words under way, with the labels given so far. One value serves many states: [`Canon::begin`] clears it.
 #[derive(Clone, Debug)]
 pub struct Canon {
-    /// Little-endian words of 32 bits.
+    /// Little-endian words of 32 bits, the first `len` bytes of it: all else is room.
     words: Vec<u8>,
+    len: usize,
     /// By request: the first member of its class of interchangeable requests, itself if it has none.
     classes: Vec<u32>,
     /// Whether a state that no live request has a prefix of can still be of use: prompts are made of others' tokens.
@@ -57,7 +61,8 @@ impl Canon {
     pub fn new(classes: Vec<u32>, shares: bool) -> Canon {
         let count = classes.len();
         Canon {
-            words: Vec::with_capacity(1024),
+            words: vec![0; ROOM],
+            len: 0,
             classes,
             shares,
             used: vec![0; count],
@@ -73,7 +78,7 @@ impl Canon {
 
     /// Forgets words and labels.
     pub fn begin(&mut self) {
-        self.words.clear();
+        self.len = 0;
         self.used.fill(0);
         self.reqs.fill(GONE);
         self.req_order.clear();
@@ -85,7 +90,7 @@ impl Canon {
     /// A number.
     #[inline]
     pub fn word(&mut self, word: u32) {
-        self.words.extend_from_slice(&word.to_le_bytes());
+        self.write(word.to_le_bytes());
     }
 
     /// A yes or no.
@@ -97,7 +102,7 @@ impl Canon {
     /// A long number.
     #[inline]
     pub fn long(&mut self, long: u64) {
-        self.words.extend_from_slice(&long.to_le_bytes());
+        self.write(long.to_le_bytes());
     }
 
     /// A number or nothing.
@@ -226,12 +231,29 @@ impl Canon {
 
     /// The words so far, little-endian.
     pub fn words(&self) -> &[u8] {
-        &self.words
+        &self.words[..self.len]
     }
 
     /// The fingerprint of the words: 128 bits, of which equal ones are taken for equal words.
     pub fn fingerprint(&self) -> u128 {
-        fingerprint(&self.words)
+        fingerprint(self.words())
+    }
+
+    /// Appends to the words: a store and nothing else, but for the first time that they are so many.
+    #[inline]
+    fn write<const N: usize>(&mut self, bytes: [u8; N]) {
+        if self.words.len() < self.len + N {
+            self.make_room();
+        }
+        if let Some(place) = self.words[self.len..].first_chunk_mut() {
+            *place = bytes;
+        }
+        self.len += N;
+    }
+
+    #[cold]
+    fn make_room(&mut self) {
+        self.words.resize(2 * self.words.len(), 0);
     }
 }
 

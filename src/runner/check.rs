@@ -2,7 +2,7 @@
 
 use crate::engine::{Chooser, Open};
 use crate::judge::{Finding, Goal, Judge, Judgement, Kind, Options, Verdict, weight};
-use crate::model::{Every, Frame, Machine, Rule, Setup, World};
+use crate::model::{Every, Foresight, Frame, Machine, Rule, Setup, World};
 use crate::record::{Canon, fingerprint};
 use crate::search::{self, Bound, Explored, Limits, Order, Path, Replay, Stepped, System};
 
@@ -60,7 +60,7 @@ impl Checked {
 /// Searches all timings.
 pub fn check(check: &Check<'_>, limits: Limits<'_>) -> Checked {
     let Check { setup, rule, open, order, literal, jobs } = *check;
-    let timings = Timings { setup, rule, frame: Frame::new(setup), literal };
+    let timings = Timings { setup, rule, foresight: Foresight::new(open), frame: Frame::new(setup), literal };
     let explored = search::explore(&timings, open, order, jobs, limits);
     let findings: Vec<Found> = explored
         .found
@@ -99,7 +99,7 @@ pub fn counts(finding: &Finding) -> bool {
 #[derive(Debug)]
 pub struct Moment {
     /// Away only while a machine has it.
-    world: Option<World>,
+    world: Option<Box<World>>,
     judge: Judge,
     /// Turns taken, as the bound on them counts: the number of a turn jumps where nothing happens.
     turns: u32,
@@ -111,6 +111,7 @@ clone_in_place!(Moment { world, judge, turns });
 struct Timings<'a> {
     setup: &'a Setup,
     rule: &'a dyn Rule,
+    foresight: Option<Foresight>,
     frame: Frame,
     literal: bool,
 }
@@ -122,14 +123,17 @@ impl System for Timings<'_> {
 
     fn start(&self) -> Box<Moment> {
         let options = Options { page_size: self.setup.engine.page_size, keep_boundaries: false };
-        Box::new(Moment { world: Some(World::new(self.setup)), judge: Judge::new(options), turns: 0 })
+        Box::new(Moment { world: Some(Box::new(World::new(self.setup))), judge: Judge::new(options), turns: 0 })
     }
 
     fn step(&self, state: &mut Box<Moment>, chooser: &mut impl Chooser) -> Stepped<Kind> {
         let world = state.world.take().expect("a state between two steps is whole");
         let mut machine = Machine::<_, _, Every>::resume(self.setup, self.rule, chooser, &mut state.judge, world);
         let ended = machine.turn();
-        state.world = Some(machine.into_world());
+        let world = state.world.insert(machine.into_world());
+        if !self.literal {
+            world.fold_tree();
+        }
         state.turns += 1;
         let out_of_turns = state.turns >= self.setup.turns_max;
         let over = ended.is_some() || out_of_turns;
@@ -140,6 +144,10 @@ impl System for Timings<'_> {
         }
         let cut = state.judge.is_cut() || cut_short;
         Stepped { over, cut, found: kinds(&findings), goals: goals.bits() }
+    }
+
+    fn questions_max(&self, state: &Box<Moment>) -> Option<usize> {
+        self.foresight?.questions_max(state.world.as_deref()?, self.setup)
     }
 
     fn scratch(&self) -> Canon {

@@ -37,7 +37,7 @@ pub struct Position {
 #[derive(Debug)]
 struct Place {
     /// Away only while a machine has it.
-    world: Option<World>,
+    world: Option<Box<World>>,
     durations: Seeded,
     /// Answers asked for.
     asked: usize,
@@ -95,7 +95,7 @@ impl<'a> Session<'a> {
     pub fn new(setup: &'a Setup, rule: &'static dyn Rule, open: Open, seed: u64, answers: Vec<u32>) -> Session<'a> {
         let known = Known::new(Judge::new(JudgeOptions { page_size: setup.engine.page_size, keep_boundaries: false }));
         let durations = Seeded::new(seed);
-        let place = Place { world: Some(World::new(setup)), durations, asked: 0, turns: 0, ended: None };
+        let place = Place { world: Some(Box::new(World::new(setup))), durations, asked: 0, turns: 0, ended: None };
         let before = Moment { place, known: known.clone() };
         let turn =
             Turn { before: before.clone(), record: Vec::new(), questions: Vec::new(), after: None, known, fact: 0 };

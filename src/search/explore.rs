@@ -154,7 +154,7 @@ impl<K: Clone + Ord + Send> Search<K> {
             ids.extend(block.iter().map(|node| node.id));
             parts.extend(team.expand(shared, block));
             let too_many = parts.iter().any(|part| part.too_many);
-            shared.writes(|visited| self.take(visited, &ids, parts, &mut frontier));
+            shared.writes(|visited| self.take(visited, &ids, parts, &mut frontier, &mut team.own.spare));
             if too_many {
                 return Some(Bound::Answers);
             }
@@ -169,6 +169,7 @@ impl<K: Clone + Ord + Send> Search<K> {
         ids: &[u32],
         parts: Vec<Expanded<T, K>>,
         frontier: &mut VecDeque<Node<T>>,
+        spare: &mut Vec<T>,
     ) {
         for part in parts {
             self.goals |= part.goals;
@@ -189,6 +190,8 @@ impl<K: Clone + Ord + Send> Search<K> {
                     let id = u32::try_from(self.trails.len()).expect("fewer than 2^32 states");
                     self.trails.push(Trail { parent, answers: start, depth });
                     frontier.push_back(Node { id, state });
+                } else {
+                    spare.push(state);
                 }
             }
         }

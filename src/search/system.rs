@@ -31,6 +31,13 @@ pub trait System: Sync {
     /// One step.
     fn step(&self, state: &mut Self::State, chooser: &mut impl Chooser) -> Stepped<Self::Kind>;
 
+    /// No fewer than the open questions that the next step from a state can ask, if that can be told: the last list of
+    /// answers is then tried on the state itself and not on a copy.
+    fn questions_max(&self, state: &Self::State) -> Option<usize> {
+        let _ = state;
+        None
+    }
+
     /// Memory for fingerprints.
     fn scratch(&self) -> Self::Scratch;
 

@@ -3,8 +3,9 @@
 //! Owns the order of the results, which is that of a single thread, and the memory that each thread keeps. Refuses to take
 //! successors in: which of them are new is decided by the search.
 
-use std::sync::RwLock;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::{Arc, Mutex, RwLock};
 use std::thread::Scope;
 
 use crate::engine::Open;
@@ -15,8 +16,10 @@ use super::visited::Visited;
 
 /// Most ways on from one state.
 const ANSWERS_MAX: usize = 1 << 14;
-/// Fewer states than this for each thread are not worth a thread.
-const SHARED_MIN: usize = 16;
+/// States of a part: what a thread takes at a time.
+const PART: usize = 16;
+/// How often a thread looks for what comes next before it sleeps.
+const AWAKE: usize = 4096;
 /// Most states that a thread keeps for their memory.
 const SPARE_MAX: usize = 1 << 10;
 /// States that are expanded ahead of their block.
@@ -73,16 +76,22 @@ impl<S> Clone for Shared<'_, S> {
 
 impl<S> Copy for Shared<'_, S> {}
 
-/// A part of a block, and the place of its first node there.
-pub(super) type Part<S> = (usize, Vec<Node<<S as System>::State>>);
+/// A block in parts: whoever is free takes the next one.
+pub(super) struct Parts<S> {
+    parts: Vec<Mutex<Vec<Node<S>>>>,
+    next: AtomicUsize,
+}
+
+/// A part that was expanded, and which.
+type Done<S> = (usize, Expanded<<S as System>::State, <S as System>::Kind>);
 
 /// A thread at the other end.
 pub(super) struct Hand<S: System> {
-    parts: Sender<Part<S>>,
-    expanded: Receiver<Expanded<S::State, S::Kind>>,
+    blocks: Sender<Arc<Parts<S::State>>>,
+    expanded: Receiver<Vec<Done<S>>>,
 }
 
-/// The threads of a search: this one, and others that wait for parts of blocks.
+/// The threads of a search: this one, and others that wait for blocks.
 pub(super) struct Team<S: System> {
     pub own: Worker<S>,
     pub hands: Vec<Hand<S>>,
@@ -92,38 +101,65 @@ impl<S: System> Team<S> {
     pub fn new<'s>(scope: &'s Scope<'s, '_>, shared: Shared<'s, S>, jobs: usize) -> Self {
         let worker = || Worker::<S> { scratch: shared.system.scratch(), spare: Vec::new(), here: Visited::default() };
         let hand = |_| {
-            let (parts, to_do) = channel::<Part<S>>();
+            let (blocks, to_do) = channel::<Arc<Parts<S::State>>>();
             let (done, expanded) = channel();
             let mut worker = worker();
             scope.spawn(move || {
-                for (first, part) in to_do {
-                    if done.send(expand_part(shared, part, first, &mut worker)).is_err() {
+                while let Some(block) = receive(&to_do) {
+                    if done.send(expand_parts(shared, &block, &mut worker)).is_err() {
                         return;
                     }
                 }
             });
-            Hand { parts, expanded }
+            Hand { blocks, expanded }
         };
         Team { own: worker(), hands: (1..jobs.max(1)).map(hand).collect() }
     }
 
     /// Takes every step from every node of a block.
     pub fn expand(&mut self, shared: Shared<'_, S>, block: Vec<Node<S::State>>) -> Vec<Expanded<S::State, S::Kind>> {
-        let threads = self.hands.len() + 1;
-        if threads == 1 || block.len() < SHARED_MIN * threads {
+        if self.hands.is_empty() || block.len() < 2 * PART {
             return vec![expand_part(shared, block, PROBE, &mut self.own)];
         }
-        let share = block.len().div_ceil(threads);
         let mut rest = block.into_iter();
-        let own = rest.by_ref().take(share).collect();
-        for (hand, nth) in self.hands.iter().zip(1..) {
-            let part = rest.by_ref().take(share).collect();
-            hand.parts.send((PROBE + nth * share, part)).expect("a thread of the search waits for parts");
+        let parts = std::iter::from_fn(|| {
+            let part: Vec<_> = rest.by_ref().take(PART).collect();
+            (!part.is_empty()).then(|| Mutex::new(part))
+        });
+        let block = Arc::new(Parts { parts: parts.collect(), next: AtomicUsize::new(0) });
+        for hand in &self.hands {
+            hand.blocks.send(Arc::clone(&block)).expect("a thread of the search waits for blocks");
         }
-        let mut done = vec![expand_part(shared, own, PROBE, &mut self.own)];
-        done.extend(self.hands.iter().map(|hand| hand.expanded.recv().expect("a part of the search panicked")));
-        done
+        let mut done = expand_parts(shared, &block, &mut self.own);
+        for hand in &self.hands {
+            done.extend(receive(&hand.expanded).expect("a part of the search panicked"));
+        }
+        done.sort_unstable_by_key(|(nth, _)| *nth);
+        done.into_iter().map(|(_, expanded)| expanded).collect()
     }
+}
+
+/// Expands parts of a block for as long as there are any that nobody has taken.
+fn expand_parts<S: System>(shared: Shared<'_, S>, block: &Parts<S::State>, worker: &mut Worker<S>) -> Vec<Done<S>> {
+    let mut done = Vec::with_capacity(block.parts.len());
+    loop {
+        let nth = block.next.fetch_add(1, Ordering::Relaxed);
+        let Some(part) = block.parts.get(nth) else { return done };
+        let part = std::mem::take(&mut *part.lock().expect("no thread panicked"));
+        done.push((nth, expand_part(shared, part, PROBE + nth * PART, worker)));
+    }
+}
+
+/// Waits for what comes next, awake at first: it nearly always comes sooner than a thread would wake up.
+fn receive<T>(from: &Receiver<T>) -> Option<T> {
+    for _ in 0..AWAKE {
+        match from.try_recv() {
+            Ok(next) => return Some(next),
+            Err(TryRecvError::Empty) => std::hint::spin_loop(),
+            Err(TryRecvError::Disconnected) => return None,
+        }
+    }
+    from.recv().ok()
 }
 
 impl<S> Shared<'_, S> {
@@ -150,18 +186,18 @@ pub(super) fn expand_part<S: System>(
     for (place, node) in part.into_iter().enumerate() {
         chooser.begin();
         let from = (first + place) as u32;
+        let questions_max = system.questions_max(&node.state).unwrap_or(usize::MAX);
+        let mut origin = Some(node.state);
         for ways in 0.. {
             if ways == ANSWERS_MAX {
                 expanded.too_many = true;
                 break;
             }
-            // How many lists there are shows only in the step, so every step works on a copy.
-            let mut state = match spare.pop() {
-                Some(mut old) => {
-                    old.clone_from(&node.state);
-                    old
-                }
-                None => node.state.clone(),
+            // The last way needs no copy. Where nobody knows that it is the last, that shows only in the step.
+            let last = chooser.is_last(questions_max);
+            let mut state = match &origin {
+                Some(origin) if !last => copy(origin, spare),
+                Some(_) | None => origin.take().expect("no way comes after the last"),
             };
             let stepped = system.step(&mut state, &mut chooser);
             let start = expanded.answers.len() as u32;
@@ -180,13 +216,28 @@ pub(super) fn expand_part<S: System>(
             let told = !stepped.found.is_empty() || stepped.cut;
             let stepped = told.then(|| Box::new(stepped));
             expanded.successors.push(Successor { from, answers, next, stepped });
-            if !chooser.advance() {
+            let more = chooser.advance();
+            assert!(!(last && more), "a step asks no more questions than was foreseen");
+            if !more {
                 break;
             }
         }
-        if spare.len() < SPARE_MAX {
-            spare.push(node.state);
+        if let Some(origin) = origin
+            && spare.len() < SPARE_MAX
+        {
+            spare.push(origin);
         }
     }
     expanded
+}
+
+/// A copy, made over a state that was thrown away if there is one.
+fn copy<S: Clone>(state: &S, spare: &mut Vec<S>) -> S {
+    match spare.pop() {
+        Some(mut old) => {
+            old.clone_from(state);
+            old
+        }
+        None => state.clone(),
+    }
 }

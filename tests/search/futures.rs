@@ -91,14 +91,15 @@ impl System<'_> {
         loop {
             let Moment { world, judge } = from.clone();
             let mut sink = Tee(judge, Happened::default());
-            let mut machine = Machine::<_, _, Every>::resume(self.setup, self.rule, &mut chooser, &mut sink, world);
+            let mut machine =
+                Machine::<_, _, Every>::resume(self.setup, self.rule, &mut chooser, &mut sink, world.into());
             let ended = machine.turn();
             let world = machine.into_world();
             let Tee(mut judge, Happened(happened)) = sink;
             let findings = judge.take_findings(ended.is_some()).0;
             let kinds = findings.iter().filter(|finding| counts(finding)).map(|finding| finding.kind).collect();
             let over = ended.is_some() || world.turn() >= self.setup.turns_max;
-            let at = Moment { world, judge };
+            let at = Moment { world: *world, judge };
             let cut = at.judge.is_cut() || ended.is_none() && over;
             steps.push((kinds, fingerprint(happened.as_bytes()), cut, (!over).then_some(at)));
             if !chooser.advance() {

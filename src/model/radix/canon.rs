@@ -5,7 +5,7 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::record::{Canon, Names, ReqId, State};
+use crate::record::{Canon, Names, ReqId, State, Token};
 
 use super::{NodeId, Radix};
 
@@ -16,6 +16,32 @@ type Nodes = SmallVec<[(NodeId, State, Option<ReqId>); 16]>;
 const PLAIN: u32 = 0xFFFF_0000;
 
 impl Radix {
+    /// Folds the tokens of the nodes that came since this was last called: who writes the tree again and again need not fold
+    /// all of it every time.
+    pub fn fold_ends(&mut self) {
+        for at in 0..self.nodes.len() {
+            let new = self.nodes[at].as_ref().is_some_and(|node| node.end.is_none());
+            if new {
+                let end = self.end(NodeId(at as u32));
+                self.node_mut(NodeId(at as u32)).end = Some(end);
+            }
+        }
+    }
+
+    /// The state of all tokens from the root through a node.
+    fn end(&self, node: NodeId) -> State {
+        let mut unfolded = SmallVec::<[&[Token]; 8]>::new();
+        let mut known = State::ZERO;
+        for id in self.ancestry(node) {
+            if let Some(end) = self.node(id).end {
+                known = end;
+                break;
+            }
+            unfolded.push(self.node(id).key.items());
+        }
+        unfolded.iter().rev().fold(known, |state, tokens| state.fold_all(tokens))
+    }
+
     /// Writes the tree. Returns the rank of every node, by its place in the arena; the root has the highest number.
     pub fn canon(&self, ample: bool, names: &impl Names, out: &mut Canon) -> SmallVec<[u32; 16]> {
         let mut nodes = Nodes::new();
@@ -23,7 +49,8 @@ impl Radix {
         open.push((NodeId::ROOT, State::ZERO));
         while let Some((at, state)) = open.pop() {
             for (_, child) in self.node(at).children.iter() {
-                let end = state.fold_all(self.node(child).key.items());
+                let node = self.node(child);
+                let end = node.end.unwrap_or_else(|| state.fold_all(node.key.items()));
                 let owner = names.owner(end, out);
                 // Longer keys under one that nobody has are nobody's either.
                 if !ample || out.shares() || owner.is_some() {

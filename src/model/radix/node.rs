@@ -3,11 +3,10 @@
 //! Owns identity and structure only; which node is recent, locked or evictable is decided in the
 //! sibling files, which this file calls to keep their books after a structural change.
 
-use std::sync::Arc;
-
 use super::Radix;
 use super::few::Few;
-use crate::record::{PageId, SlotId, Token};
+use crate::engine::Shared;
+use crate::record::{PageId, SlotId, State, Token};
 
 /// A node by its place in the arena. Places are used again after an eviction: an id that no lock
 /// covers is good only until the next insert.
@@ -20,17 +19,29 @@ impl NodeId {
 }
 
 /// A range of shared immutable storage. Splitting shares; the whole stays alive with any part.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Span<T> {
-    data: Arc<[T]>,
+    data: Shared<[T]>,
     start: u32,
     end: u32,
+}
+
+impl<T> Clone for Span<T> {
+    fn clone(&self) -> Self {
+        let Span { data, start, end } = self;
+        Span { data: data.clone(), start: *start, end: *end }
+    }
+
+    fn clone_from(&mut self, from: &Self) {
+        self.data.clone_from(&from.data);
+        (self.start, self.end) = (from.start, from.end);
+    }
 }
 
 impl<T: Copy> Span<T> {
     pub(super) fn copied(items: &[T]) -> Self {
         let end = u32::try_from(items.len()).expect("a key is shorter than 2^32");
-        let data = Arc::from(items);
+        let data = Shared::from(items);
         Self { data, start: 0, end }
     }
 
@@ -42,7 +53,7 @@ impl<T: Copy> Span<T> {
     fn take_front(&mut self, at: u32) -> Self {
         let cut = self.start + at;
         assert!(self.start < cut && cut < self.end, "both halves of a split hold something");
-        let data = Arc::clone(&self.data);
+        let data = self.data.clone();
         let front = Self { data, start: self.start, end: cut };
         self.start = cut;
         front
@@ -66,9 +77,24 @@ pub(super) struct Node {
     /// Neighbours in the state order; meaningful while `state` is set. The root closes the circle.
     pub(super) newer: NodeId,
     pub(super) older: NodeId,
+    /// The state of all tokens from the root through this node, once somebody asked for it ([`Radix::fold_ends`]).
+    pub(super) end: Option<State>,
 }
 
-clone_in_place!(Node { parent, key, pages, children, state, kv_lock, state_lock, accessed, is_leaf, newer, older });
+clone_in_place!(Node {
+    parent,
+    key,
+    pages,
+    children,
+    state,
+    kv_lock,
+    state_lock,
+    accessed,
+    is_leaf,
+    newer,
+    older,
+    end
+});
 
 impl Node {
     pub(super) fn new(parent: NodeId, key: Span<Token>, pages: Span<PageId>) -> Self {
@@ -84,6 +110,7 @@ impl Node {
             is_leaf: false,
             newer: NodeId::ROOT,
             older: NodeId::ROOT,
+            end: None,
         }
     }
 
