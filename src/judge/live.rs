@@ -59,11 +59,24 @@ impl Clone for Spare {
     fn clone_from(&mut self, _: &Self) {}
 }
 
+impl Spare {
+    /// A request of which nothing is known, in memory that is spare if there is any.
+    fn take(&mut self) -> Box<Live> {
+        match self.0.pop() {
+            Some(mut old) => {
+                (*old).clone_from(&Live::new());
+                old
+            }
+            None => Box::new(Live::new()),
+        }
+    }
+}
+
 /// All requests.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
     live: Vec<Option<Box<Live>>>,
-    /// The memory of released requests, emptied, for the next ones.
+    /// The memory of released requests, for the next ones.
     spare: Spare,
     outcomes: Vec<Outcome>,
     /// Whether a request was named that is not followed.
@@ -140,7 +153,7 @@ impl Requests {
             self.outcomes.resize(req.index() + 1, Outcome::default());
         }
         let live = self.live.get_mut(req.index())?;
-        Some(live.get_or_insert_with(|| self.spare.0.pop().unwrap_or_else(|| Box::new(Live::new()))))
+        Some(live.get_or_insert_with(|| self.spare.take()))
     }
 
     /// The request was seen by the scheduler.
@@ -192,8 +205,7 @@ impl Requests {
     /// It was released: forgets it if it has finished. A record that never says so keeps its tokens.
     pub fn release(&mut self, req: ReqId) {
         if self.outcomes.get(req.index()).is_some_and(|outcome| outcome.finish.is_some()) {
-            let Some(mut live) = self.live.get_mut(req.index()).and_then(Option::take) else { return };
-            (*live).clone_from(&Live::new());
+            let Some(live) = self.live.get_mut(req.index()).and_then(Option::take) else { return };
             self.spare.0.push(live);
         }
     }
@@ -228,8 +240,11 @@ mod tests {
         other.end(ReqId(1), FinishKind::Length, 3);
         other.release(ReqId(1));
         other.matched(ReqId(2), 5);
-        for (mut to, from) in [(some.clone(), other.clone()), (other.clone(), some.clone())] {
+        for (mut to, mut from) in [(some.clone(), other.clone()), (other.clone(), some.clone())] {
             to.clone_from(&from);
+            for one in [&mut to, &mut from] {
+                one.arrive(ReqId(3), 2);
+            }
             to.spare = Spare::default();
             assert_eq!(format!("{to:?}"), format!("{from:?}"));
         }
