@@ -49,6 +49,7 @@ clone_in_place!(Live { truth, window, marks, dues, taint, hit, matched, admitted
 
 /// Memory to be used again: of no account to a copy.
 #[derive(Debug, Default)]
+#[expect(clippy::vec_box, reason = "boxes go in and out as they are")]
 struct Spare(Vec<Box<Live>>);
 
 impl Clone for Spare {
