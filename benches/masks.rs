@@ -229,15 +229,15 @@ fn results(strategy: &str, (count, grid, lazy): (usize, u32, bool)) {
     };
     let mut benches: Vec<Bench> = arms.iter().map(bench).collect();
     let steps = 2 * (400_000 / rows as usize) + 1;
-    let mut times = vec![vec![[0.0; PHASES]; steps]; arms.len()];
-    for nth in 0..steps {
+    let mut times = vec![vec![[0.0; PHASES]; arms.len()]; steps];
+    for (nth, step) in times.iter_mut().enumerate() {
         for turn in 0..arms.len() {
             let at = (nth + turn) % arms.len();
-            times[at][nth] = benches[at].step(&arms[at]);
+            step[at] = benches[at].step(&arms[at]);
         }
     }
     black_box(&benches);
-    let mid = |at: usize, phase: usize| median(times[at].iter().map(|step| step[phase] / rows).collect());
+    let mid = |at: usize, phase: usize| median(times.iter().map(|step| step[at][phase] / rows).collect());
     println!("{strategy}, G {grid:>3}, {count:>5} requests; committed-len's batch: {:.0} ns", mid(0, 3) * count as f64);
     for (at, arm) in arms.iter().enumerate() {
         let plain = if arm.name.ends_with("direct") { 5 } else { 0 };

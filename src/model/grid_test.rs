@@ -87,7 +87,10 @@ pub fn mark_both(lens: &[u32], grid: u32, mask: &mut [u8], next: &mut [u8]) {
         fill_both(lens, mask, next, test, test);
     } else {
         let test = GridTest::new(grid);
-        let divide = |len: u32| (u8::from(len % grid == 0), u8::from(len % grid == low));
+        let divide = |len: u32| {
+            let rest = len % grid;
+            (u8::from(rest == 0), u8::from(rest == low))
+        };
         fill_both(lens, mask, next, |len| (test.on_grid(len), test.one_short(len)), divide);
     }
 }
