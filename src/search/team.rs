@@ -3,9 +3,8 @@
 //! Owns the order of the results, which is that of a single thread, and the memory that each thread keeps. Refuses to take
 //! successors in: which of them are new is decided by the search.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::RwLock;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::Scope;
 
 use crate::engine::Open;
@@ -16,10 +15,8 @@ use super::visited::Visited;
 
 /// Most ways on from one state.
 const ANSWERS_MAX: usize = 1 << 14;
-/// States of a part: what a thread takes at a time.
-const PART: usize = 16;
-/// How often a thread looks for what comes next before it sleeps.
-const AWAKE: usize = 4096;
+/// Fewer states than this for each thread are not worth a thread.
+const SHARED_MIN: usize = 16;
 /// Most states that a thread keeps for their memory.
 const SPARE_MAX: usize = 1 << 10;
 /// States that are expanded ahead of their block.
@@ -76,22 +73,16 @@ impl<S> Clone for Shared<'_, S> {
 
 impl<S> Copy for Shared<'_, S> {}
 
-/// A block in parts: whoever is free takes the next one.
-pub(super) struct Parts<S> {
-    parts: Vec<Mutex<Vec<Node<S>>>>,
-    next: AtomicUsize,
-}
-
-/// A part that was expanded, and which.
-type Done<S> = (usize, Expanded<<S as System>::State, <S as System>::Kind>);
+/// A part of a block, the place of its first node there, and states whose memory may be used.
+pub(super) type Part<S> = (usize, Vec<Node<<S as System>::State>>, Vec<<S as System>::State>);
 
 /// A thread at the other end.
 pub(super) struct Hand<S: System> {
-    blocks: Sender<Arc<Parts<S::State>>>,
-    expanded: Receiver<Vec<Done<S>>>,
+    parts: Sender<Part<S>>,
+    expanded: Receiver<Expanded<S::State, S::Kind>>,
 }
 
-/// The threads of a search: this one, and others that wait for blocks.
+/// The threads of a search: this one, and others that wait for parts of blocks.
 pub(super) struct Team<S: System> {
     pub own: Worker<S>,
     pub hands: Vec<Hand<S>>,
@@ -101,65 +92,41 @@ impl<S: System> Team<S> {
     pub fn new<'s>(scope: &'s Scope<'s, '_>, shared: Shared<'s, S>, jobs: usize) -> Self {
         let worker = || Worker::<S> { scratch: shared.system.scratch(), spare: Vec::new(), here: Visited::default() };
         let hand = |_| {
-            let (blocks, to_do) = channel::<Arc<Parts<S::State>>>();
+            let (parts, to_do) = channel::<Part<S>>();
             let (done, expanded) = channel();
             let mut worker = worker();
             scope.spawn(move || {
-                while let Some(block) = receive(&to_do) {
-                    if done.send(expand_parts(shared, &block, &mut worker)).is_err() {
+                for (first, part, spare) in to_do {
+                    worker.spare.extend(spare);
+                    if done.send(expand_part(shared, part, first, &mut worker)).is_err() {
                         return;
                     }
                 }
             });
-            Hand { blocks, expanded }
+            Hand { parts, expanded }
         };
         Team { own: worker(), hands: (1..jobs.max(1)).map(hand).collect() }
     }
 
     /// Takes every step from every node of a block.
     pub fn expand(&mut self, shared: Shared<'_, S>, block: Vec<Node<S::State>>) -> Vec<Expanded<S::State, S::Kind>> {
-        if self.hands.is_empty() || block.len() < 2 * PART {
+        let threads = self.hands.len() + 1;
+        if threads == 1 || block.len() < SHARED_MIN * threads {
             return vec![expand_part(shared, block, PROBE, &mut self.own)];
         }
+        let share = block.len().div_ceil(threads);
         let mut rest = block.into_iter();
-        let parts = std::iter::from_fn(|| {
-            let part: Vec<_> = rest.by_ref().take(PART).collect();
-            (!part.is_empty()).then(|| Mutex::new(part))
-        });
-        let block = Arc::new(Parts { parts: parts.collect(), next: AtomicUsize::new(0) });
-        for hand in &self.hands {
-            hand.blocks.send(Arc::clone(&block)).expect("a thread of the search waits for blocks");
+        let own = rest.by_ref().take(share).collect();
+        for (hand, nth) in self.hands.iter().zip(1..) {
+            let part = rest.by_ref().take(share).collect();
+            // What this thread throws away when it takes successors in, others have made.
+            let spare = self.own.spare.split_off(self.own.spare.len() - (self.own.spare.len() / threads).min(share));
+            hand.parts.send((PROBE + nth * share, part, spare)).expect("a thread of the search waits for parts");
         }
-        let mut done = expand_parts(shared, &block, &mut self.own);
-        for hand in &self.hands {
-            done.extend(receive(&hand.expanded).expect("a part of the search panicked"));
-        }
-        done.sort_unstable_by_key(|(nth, _)| *nth);
-        done.into_iter().map(|(_, expanded)| expanded).collect()
+        let mut done = vec![expand_part(shared, own, PROBE, &mut self.own)];
+        done.extend(self.hands.iter().map(|hand| hand.expanded.recv().expect("a part of the search panicked")));
+        done
     }
-}
-
-/// Expands parts of a block for as long as there are any that nobody has taken.
-fn expand_parts<S: System>(shared: Shared<'_, S>, block: &Parts<S::State>, worker: &mut Worker<S>) -> Vec<Done<S>> {
-    let mut done = Vec::with_capacity(block.parts.len());
-    loop {
-        let nth = block.next.fetch_add(1, Ordering::Relaxed);
-        let Some(part) = block.parts.get(nth) else { return done };
-        let part = std::mem::take(&mut *part.lock().expect("no thread panicked"));
-        done.push((nth, expand_part(shared, part, PROBE + nth * PART, worker)));
-    }
-}
-
-/// Waits for what comes next, awake at first: it nearly always comes sooner than a thread would wake up.
-fn receive<T>(from: &Receiver<T>) -> Option<T> {
-    for _ in 0..AWAKE {
-        match from.try_recv() {
-            Ok(next) => return Some(next),
-            Err(TryRecvError::Empty) => std::hint::spin_loop(),
-            Err(TryRecvError::Disconnected) => return None,
-        }
-    }
-    from.recv().ok()
 }
 
 impl<S> Shared<'_, S> {
