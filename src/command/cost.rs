@@ -142,7 +142,7 @@ fn report(args: &CostArgs, scenario: &Scenario) -> Result<CostReport, Failure> {
         overlap: setup.engine.overlap,
         prompt: range(&|at| shapes[at].prompt),
         outputs: range(&|at| shapes[at].outputs),
-        warnings: warnings(&setup.costs, &batches),
+        warnings: warnings(&setup.costs, gpu.as_ref(), &batches),
         batches,
         cpu_longer,
         searched,
@@ -198,8 +198,14 @@ fn largest(cost: &SteadyCost<'_>, most: u32, sizes: &[u32]) -> u32 {
     size
 }
 
-fn warnings(costs: &Costs, batches: &[CostBatch]) -> Vec<String> {
+fn warnings(costs: &Costs, gpu: Option<&CostPreset>, batches: &[CostBatch]) -> Vec<String> {
     let mut warnings = Vec::new();
+    if let Some(preset) = gpu.filter(|preset| preset.decode.is_some() && !preset.decodes_as(costs)) {
+        warnings.push(format!(
+            "decode costs are set over {}: forwards take a straight line by batch size, not its table",
+            preset.name
+        ));
+    }
     if costs.clone().each_mut().into_iter().any(|cost| matches!(*cost, Cost::Uniform(lo, hi) if lo < hi)) {
         warnings.push(
             "costs are drawn: means are of one draw, and where the CPU is the longer is as exact as they are"

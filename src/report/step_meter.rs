@@ -11,7 +11,8 @@ pub const WARM_UP: u64 = 2;
 pub struct Steps {
     /// How many.
     pub turns: u64,
-    /// Their length, from the beginning of one to that of the next.
+    /// From the end of the forward before to the end of the one whose result they process. The turns of the CPU would do as
+    /// well but for their edges: what the last one puts off, the GPU still hides.
     pub turn_ns: u64,
     /// What of it the CPU did not wait for a forward.
     pub cpu_ns: u64,
@@ -92,7 +93,7 @@ impl StepMeter {
         if self.seen > WARM_UP {
             let turn_ns = at_ns - turn.began_ns;
             self.steps.turns += 1;
-            self.steps.turn_ns += turn_ns;
+            self.steps.turn_ns += idle_ns + gpu_ns;
             self.steps.cpu_ns += turn_ns - turn.wait_ns;
             self.steps.gpu_ns += gpu_ns;
             self.steps.idle_ns += idle_ns;

@@ -147,3 +147,23 @@ fn what_was_measured_at_1000_requests_is_simulated() {
     assert_eq!(recompute, 20_000 + 50_000 + 220_000 + 820_000 + 3_390_000);
     assert_eq!(mask, 20_000 + 50_000 + 220_000 + 820_000 + 2_570_000);
 }
+
+#[test]
+fn decode_costs_over_a_preset_put_its_table_out_of_use() {
+    let costs = |set: &str| {
+        let text = format!(
+            "(costs: (cpu: \"python-0.5.17\", gpu: \"h100x8-80b-a3b\"{set}),
+              requests: [(id: \"a\", prompt: Fresh(8), stop: Length(40))])"
+        );
+        let dir = std::env::temp_dir().join(format!("overlapsim-cost-{}-{}", std::process::id(), set.len()));
+        std::fs::create_dir_all(&dir).expect("a directory of its own");
+        let file = dir.join("a.ron");
+        std::fs::write(&file, text).expect("a scenario");
+        let text = cost_to_text(&CostArgs { file, ..args("steady-decode", "100") }).expect("it is run").0;
+        std::fs::remove_dir_all(&dir).expect("it is there");
+        text
+    };
+    let warned = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").contains("not its table");
+    assert!(!warned(&costs("")) && !warned(&costs(", result_copy: Fixed(9)")));
+    assert!(warned(&costs(", gpu_decode_request: Fixed(70_580)")));
+}

@@ -143,6 +143,8 @@ fn saved(out: &mut String, report: &CostReport) {
             let arrives = match of.faster_percent {
                 more if more >= 0.1 => format!("{more:.1}% more tokens/s"),
                 less if less <= -0.1 => format!("{:.1}% fewer tokens/s", -less),
+                _ if of.turn_ns > 0 => "less than 0.1% more tokens/s".to_owned(),
+                _ if of.turn_ns < 0 => "less than 0.1% fewer tokens/s".to_owned(),
                 _ if of.cpu_step_ns > 0 => format!("hidden, {} to spare", span(spare_ns)),
                 _ => "nothing".to_owned(),
             };
