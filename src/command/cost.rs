@@ -127,8 +127,14 @@ fn report(args: &CostArgs, scenario: &Scenario) -> Result<CostReport, Failure> {
     }
     let batch = |(&batch, runs): (&u32, Vec<CostRun>)| CostBatch { batch, saved: cost_saved(&runs), runs };
     let batches: Vec<CostBatch> = sizes.iter().zip(runs).map(batch).collect();
-    let searched = largest(&cost, searched, sizes);
-    let ranges = cost.cpu_longer(searched, &rules, cores());
+    let wanted = searched;
+    let mut searched = cost.largest(sizes.last().copied().unwrap_or(1), wanted, &rules);
+    let ranges = loop {
+        match cost.cpu_longer(searched, &rules, cores()) {
+            Ok(ranges) => break ranges,
+            Err(unknown) => searched = unknown - 1,
+        }
+    };
     let cpu_longer = rules.iter().zip(ranges).map(|(rule, batches)| CpuLonger { rule: rule.name(), batches }).collect();
     let range = |of: &dyn Fn(usize) -> u32| {
         let all = || (0..shapes.len()).map(of);
@@ -142,7 +148,7 @@ fn report(args: &CostArgs, scenario: &Scenario) -> Result<CostReport, Failure> {
         overlap: setup.engine.overlap,
         prompt: range(&|at| shapes[at].prompt),
         outputs: range(&|at| shapes[at].outputs),
-        warnings: warnings(&setup.costs, gpu.as_ref(), &batches),
+        warnings: warnings(&setup.costs, gpu.as_ref(), &batches, (searched, wanted)),
         batches,
         cpu_longer,
         searched,
@@ -188,18 +194,19 @@ fn refused(why: NotSteady) -> Failure {
     Failure(format!("error: {why}\nhelp: {}\n", why.remedy()))
 }
 
-/// The largest batch up to `most` that can be run, and at least the largest of `sizes`.
-fn largest(cost: &SteadyCost<'_>, most: u32, sizes: &[u32]) -> u32 {
-    let least = sizes.last().copied().unwrap_or(1);
-    let mut size = most;
-    while size > least && cost.setup(size).is_err() {
-        size = (size / 2).max(least);
-    }
-    size
-}
-
-fn warnings(costs: &Costs, gpu: Option<&CostPreset>, batches: &[CostBatch]) -> Vec<String> {
+fn warnings(
+    costs: &Costs,
+    gpu: Option<&CostPreset>,
+    batches: &[CostBatch],
+    (searched, wanted): (u32, u32),
+) -> Vec<String> {
     let mut warnings = Vec::new();
+    if searched < wanted {
+        warnings.push(format!(
+            "more than {searched} requests have no steady decode step here, or more tokens than are held: where the CPU is the \
+             longer is not known beyond"
+        ));
+    }
     if let Some(preset) = gpu.filter(|preset| preset.decode.is_some() && !preset.decodes_as(costs)) {
         warnings.push(format!(
             "decode costs are set over {}: forwards take a straight line by batch size, not its table",

@@ -52,7 +52,8 @@ impl Holder {
             2 => Some(Owner::Tree),
             3 => Some(Owner::Request(req)),
             4 => Some(Owner::Active(req)),
-            _ => Some(Owner::Track(req, (self.0 >> 32) as u8)),
+            5 => Some(Owner::Track(req, (self.0 >> 32) as u8)),
+            kind => unreachable!("no holder is of kind {kind}"),
         }
     }
 }
@@ -316,4 +317,20 @@ fn entry<'a, T: Copy + Default>(
         list.resize(index + 1, T::default());
     }
     list.get_mut(index)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_owner_is_told_from_its_word() {
+        for req in [0, 1, u32::MAX].map(ReqId) {
+            let track = [0, 1, u8::MAX].map(|idx| Owner::Track(req, idx));
+            let others = [Owner::Spare, Owner::Tree, Owner::Request(req), Owner::Active(req)];
+            for owner in track.into_iter().chain(others).map(Some).chain([None]) {
+                assert_eq!(Holder::new(owner).owner(), owner);
+            }
+        }
+    }
 }

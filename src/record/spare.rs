@@ -1,6 +1,6 @@
 //! Memory to be used again.
 
-/// Emptied things whose memory the next ones use. No part of the state that it stands in: a copy of it is empty.
+/// Things whose contents do not matter any more: whoever takes one writes over all of it. No part of the state that it stands in: a copy of it is empty.
 #[derive(Debug)]
 pub struct Spare<T>(Vec<T>);
 

@@ -74,13 +74,23 @@ impl SteadyCost<'_> {
     /// The ranges of batch sizes from 1 to `most` at which the CPU step is longer than the GPU step, under each rule. Costs are
     /// straight between two knees of the table, so that at most one crossing is looked for between them: the exact place is found
     /// by runs at both sides of it.
-    pub fn cpu_longer(&self, most: u32, rules: &[&'static dyn Rule], jobs: usize) -> Vec<Vec<[u32; 2]>> {
+    ///
+    /// # Errors
+    /// The least of the batch sizes that were looked at and have no steady step: nothing can be said of it.
+    pub fn cpu_longer(&self, most: u32, rules: &[&'static dyn Rule], jobs: usize) -> Result<Vec<Vec<[u32; 2]>>, u32> {
         let mut knees = vec![1];
         knees.extend(self.decode.into_iter().flat_map(DecodeTable::knees).filter(|knee| (2..most).contains(knee)));
         knees.extend((most > 1).then_some(most));
         let work = |at: usize| {
             let mut known = BTreeMap::new();
-            let mut ahead = |batch: u32| *known.entry(batch).or_insert_with(|| self.cpu_ahead(batch, rules[at]));
+            let mut unknown: Option<u32> = None;
+            let mut ahead = |batch: u32| {
+                let of = *known.entry(batch).or_insert_with(|| self.cpu_ahead(batch, rules[at]));
+                if of.is_none() {
+                    unknown = Some(unknown.map_or(batch, |least| least.min(batch)));
+                }
+                of.unwrap_or(0)
+            };
             let mut begins = (ahead(1) > 0).then_some(1);
             let mut ranges = Vec::new();
             for pair in knees.windows(2) {
@@ -95,18 +105,37 @@ impl SteadyCost<'_> {
                 }
             }
             ranges.extend(begins.map(|begun| [begun, most]));
-            ranges
+            unknown.map_or(Ok(ranges), Err)
         };
-        in_order(jobs, rules.len(), work, |_| ())
+        let of_rules = in_order(jobs, rules.len(), work, |_| ());
+        match of_rules.iter().filter_map(|of| of.as_ref().err()).min() {
+            Some(&least) => Err(least),
+            None => Ok(of_rules.into_iter().flatten().collect()),
+        }
     }
 
-    /// By how much the CPU step is longer than the GPU step, in picoseconds: steps are means.
-    fn cpu_ahead(&self, batch: u32, rule: &'static dyn Rule) -> i128 {
-        let Ok(setup) = self.setup(batch) else { return 0 };
+    /// The greatest batch size that has steady steps under every rule, from `least`, which has, to `most`: sizes beyond one that
+    /// has none are taken to have none either.
+    pub fn largest(&self, least: u32, most: u32, rules: &[&'static dyn Rule]) -> u32 {
+        let has_steps = |batch: u32| rules.iter().all(|rule| self.cpu_ahead(batch, *rule).is_some());
+        if has_steps(most) {
+            return most;
+        }
+        let (mut low, mut high) = (least, most);
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            *(if has_steps(middle) { &mut low } else { &mut high }) = middle;
+        }
+        low
+    }
+
+    /// By how much the CPU step is longer than the GPU step, in picoseconds: steps are means. `None` if there is no steady step.
+    fn cpu_ahead(&self, batch: u32, rule: &'static dyn Rule) -> Option<i128> {
+        let setup = self.setup(batch).ok()?;
         let mut meter = StepMeter::new(batch);
         replay(&setup, rule, &mut Seeded::new(self.seed), &mut meter);
         let Steps { turns, cpu_ns, gpu_ns, .. } = meter.steps();
-        1000 * (i128::from(cpu_ns) - i128::from(gpu_ns)) / i128::from(turns.max(1))
+        (turns > 0).then(|| 1000 * (i128::from(cpu_ns) - i128::from(gpu_ns)) / i128::from(turns))
     }
 }
 

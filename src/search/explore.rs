@@ -10,7 +10,7 @@ use std::sync::RwLock;
 use crate::engine::Open;
 
 use super::system::{Stepped, System};
-use super::team::{Expanded, Node, PROBE, Shared, Team, expand_part};
+use super::team::{Expanded, Node, PROBE, Shared, Team, expand_part, keep};
 use super::visited::Visited;
 
 /// States expanded before their successors are taken in.
@@ -191,7 +191,7 @@ impl<K: Clone + Ord + Send> Search<K> {
                     self.trails.push(Trail { parent, answers: start, depth });
                     frontier.push_back(Node { id, state });
                 } else {
-                    spare.push(state);
+                    keep(spare, state);
                 }
             }
         }

@@ -97,7 +97,7 @@ impl<S: System> Team<S> {
             let mut worker = worker();
             scope.spawn(move || {
                 for (first, part, spare) in to_do {
-                    worker.spare.extend(spare);
+                    spare.into_iter().for_each(|state| keep(&mut worker.spare, state));
                     if done.send(expand_part(shared, part, first, &mut worker)).is_err() {
                         return;
                     }
@@ -133,6 +133,13 @@ impl<S> Shared<'_, S> {
     /// Writes to the states seen.
     pub fn writes<T>(&self, write: impl FnOnce(&mut Visited) -> T) -> T {
         write(&mut self.visited.write().expect("no thread panicked"))
+    }
+}
+
+/// Keeps a state for its memory, if there are not too many.
+pub(super) fn keep<T>(spare: &mut Vec<T>, state: T) {
+    if spare.len() < SPARE_MAX {
+        spare.push(state);
     }
 }
 
@@ -175,7 +182,7 @@ pub(super) fn expand_part<S: System>(
             let next = match next {
                 Some(print) => Some((print, state)),
                 None => {
-                    spare.push(state);
+                    keep(spare, state);
                     None
                 }
             };
@@ -189,10 +196,8 @@ pub(super) fn expand_part<S: System>(
                 break;
             }
         }
-        if let Some(origin) = origin
-            && spare.len() < SPARE_MAX
-        {
-            spare.push(origin);
+        if let Some(origin) = origin {
+            keep(spare, origin);
         }
     }
     expanded

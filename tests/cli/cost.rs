@@ -89,7 +89,7 @@ fn the_batch_size_at_which_the_cpu_becomes_the_longer_is_exact() {
     let crooked = [vec![[1, 2], [22, 33]], vec![[1, 2], [27, 31]]];
     for (decode, expected) in [(None, straight), (Some(&table), crooked)] {
         let cost = SteadyCost { setup: &scenario.setup, shapes: &shapes, decode, seed: 0 };
-        let found = cost.cpu_longer(60, &rules, 2);
+        let found = cost.cpu_longer(60, &rules, 2).expect("every size has steps");
         for (at, rule) in rules.iter().enumerate() {
             let all: Vec<u32> = (1..=60).collect();
             let runs = cost.runs(&all, &[*rule], 2, &|| ()).expect("they are run");
@@ -166,4 +166,18 @@ fn decode_costs_over_a_preset_put_its_table_out_of_use() {
     let warned = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").contains("not its table");
     assert!(!warned(&costs("")) && !warned(&costs(", result_copy: Fixed(9)")));
     assert!(warned(&costs(", gpu_decode_request: Fixed(70_580)")));
+}
+
+#[test]
+fn where_batches_are_never_full_nothing_is_said_of_the_cpu() {
+    let engine = ", release: V0_5_17, chunked_prefill_size: 2048, mixed_chunk: true";
+    let mut scenario = scenario(engine, "gpu_decode: Fixed(3), gpu_decode_request: Fixed(0)");
+    scenario.setup.requests[0].prompt = overlapsim::model::Prompt::Fresh { fresh: 1, len: 160 };
+    let shapes = shapes(&scenario.setup, None);
+    let cost = SteadyCost { setup: &scenario.setup, shapes: &shapes, decode: None, seed: 0 };
+    let rules = [runner::rule("mask-lookahead").expect("a rule")];
+    let largest = cost.largest(1, 4096, &rules);
+    assert!((2..4096).contains(&largest), "{largest}");
+    assert_eq!(cost.cpu_longer(largest, &rules, 1), Ok(vec![vec![[1, largest]]]));
+    assert!(cost.cpu_longer(4096, &rules, 1).is_err());
 }
