@@ -78,9 +78,8 @@ impl Account {
 
     /// How many slots, pages and locks are booked to requests for which `gone` holds.
     pub fn left(&self, gone: impl Fn(ReqId) -> bool) -> u32 {
-        let of = |owner: &&Owner| req_of(**owner).is_some_and(&gone);
-        let slots = self.slots.iter().filter_map(|slot| slot.owner()).filter(|owner| of(&owner)).count();
-        let pages = self.pages.iter().filter_map(|page| page.owner()).filter(|owner| of(&owner)).count();
+        let of = |&(_, owner): &(usize, Owner)| req_of(owner).is_some_and(&gone);
+        let (slots, pages) = (owned(&self.slots).filter(of).count(), owned(&self.pages).filter(of).count());
         let locks = held(&self.locks).filter(|(index, _)| gone(ReqId(*index as u32))).count();
         (slots + pages + locks) as u32
     }
@@ -200,14 +199,12 @@ impl Account {
     /// Everything that is neither free nor in the tree at the end, but for what `excused` requests hold.
     pub fn close(&self, excused: impl Fn(ReqId) -> bool, findings: &mut Findings) {
         let left = |held: Owner| held != Owner::Tree && !req_of(held).is_some_and(&excused);
-        let slots = self.slots.iter().enumerate().filter_map(|(index, slot)| Some((index, slot.owner()?)));
-        for (index, held) in slots.filter(|&(_, held)| left(held)) {
+        for (index, held) in owned(&self.slots).filter(|&(_, held)| left(held)) {
             let reason = || format!("slot s{index} is still held by {} at the end", name(Some(held)));
             let slot = SlotId(index as u32);
             findings.trouble(Trouble::SlotLeft, 1, req_of(held), Some(slot), reason);
         }
-        let pages = self.pages.iter().enumerate().filter_map(|(index, page)| Some((index, page.owner()?)));
-        for (index, held) in pages.filter(|&(_, held)| left(held)) {
+        for (index, held) in owned(&self.pages).filter(|&(_, held)| left(held)) {
             let reason = || format!("page p{index} is still held by {} at the end", name(Some(held)));
             findings.trouble(Trouble::PageLeft, 1, req_of(held), None, reason);
         }
@@ -295,6 +292,10 @@ fn name(owner: Option<Owner>) -> String {
         Some(Owner::Tree) => "the tree".to_string(),
         None => "nobody".to_string(),
     }
+}
+
+fn owned(list: &[Holder]) -> impl Iterator<Item = (usize, Owner)> + '_ {
+    list.iter().enumerate().filter_map(|(index, holder)| Some((index, holder.owner()?)))
 }
 
 fn held<T: Copy>(list: &[Option<T>]) -> impl Iterator<Item = (usize, T)> + '_ {

@@ -74,15 +74,7 @@ impl Clone for Requests {
         for (to, from) in self.live.iter_mut().zip(&from.live) {
             match (&mut *to, from) {
                 (Some(to), Some(from)) => to.clone_from(from),
-                (None, Some(from)) => {
-                    *to = Some(match self.spare.take() {
-                        Some(mut old) => {
-                            old.clone_from(from);
-                            old
-                        }
-                        None => from.clone(),
-                    });
-                }
+                (None, Some(from)) => *to = Some(self.spare.copy_of(from)),
                 (Some(_), None) => to.take().into_iter().for_each(|old| self.spare.keep(old)),
                 (None, None) => {}
             }

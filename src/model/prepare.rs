@@ -276,19 +276,8 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         self.capture_slots(&mut batch);
         batch.glimpses = self.glimpse(&batch.reqs);
         self.end();
-        self.world.running = self.copy_of(&batch);
+        self.world.running = self.world.spare.copy_of(&batch);
         Ok(batch)
-    }
-
-    /// A copy of a batch, in the memory of one that is over.
-    fn copy_of(&mut self, batch: &Batch) -> Batch {
-        match self.world.spare.take() {
-            Some(mut over) => {
-                over.clone_from(batch);
-                over
-            }
-            None => batch.clone(),
-        }
     }
 
     /// A page for each row whose next token begins one.

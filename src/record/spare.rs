@@ -1,6 +1,7 @@
 //! Memory to be used again.
 
-/// Things whose contents do not matter any more: whoever takes one writes over all of it. No part of the state that it stands in: a copy of it is empty.
+/// Things whose contents do not matter any more: whoever takes one writes over all of it. No part of the state that it stands
+/// in: a copy of it is empty.
 #[derive(Debug)]
 pub struct Spare<T>(Vec<T>);
 
@@ -13,6 +14,20 @@ impl<T> Spare<T> {
     /// Something kept, if there is any.
     pub fn take(&mut self) -> Option<T> {
         self.0.pop()
+    }
+
+    /// A copy of a thing, in the memory of one kept if there is any.
+    pub fn copy_of(&mut self, thing: &T) -> T
+    where
+        T: Clone,
+    {
+        match self.take() {
+            Some(mut old) => {
+                old.clone_from(thing);
+                old
+            }
+            None => thing.clone(),
+        }
     }
 
     /// How many are kept.
