@@ -53,7 +53,7 @@ impl Clone for Last {
 /// A result that has not been processed: the batch as it was queued, and when its forward has been copied back.
 #[derive(Debug)]
 pub(super) struct Pending {
-    pub batch: Batch,
+    pub batch: Box<Batch>,
     pub copied: Time,
     /// Speculative decoding: tokens accepted, a value a row.
     pub accepted: Rows<u32>,
@@ -72,7 +72,8 @@ pub struct World {
     pub(super) dependents: Vec<u32>,
     /// Requests pinned before a step, seen in this turn.
     pub(super) pinned: Vec<ReqId>,
-    pub(super) running: Batch,
+    /// Boxed, like every batch: it is handed from phase to phase in every turn.
+    pub(super) running: Box<Batch>,
     pub(super) last: Last,
     pub(super) queue: Vec<Pending>,
     pub(super) slots: SlotPool,
@@ -100,7 +101,7 @@ pub struct World {
     /// The last turn did nothing either.
     idle: bool,
     /// Batches that are over.
-    pub(super) spare: Spare<Batch>,
+    pub(super) spare: Spare<Box<Batch>>,
 }
 
 clone_in_place!(World {
@@ -145,7 +146,7 @@ impl World {
             arrivals: Arrivals::new(setup),
             dependents: dependents(setup),
             pinned: Vec::new(),
-            running: Batch::empty(0),
+            running: Box::new(Batch::empty(0)),
             last: Last::None,
             queue: Vec::new(),
             slots: SlotPool::new(engine.mamba_slots),
@@ -378,7 +379,7 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
     }
 
     /// Launches a batch, queues it (a copy, or a reference by object), and remembers it as the last one.
-    fn launch_and_queue(&mut self, batch: Option<Batch>) -> bool {
+    fn launch_and_queue(&mut self, batch: Option<Box<Batch>>) -> bool {
         let Some(batch) = batch else {
             self.world.last = Last::None;
             return false;
@@ -386,7 +387,7 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
         self.world.forwards += 1;
         let (copied, accepted) = self.launch(&batch);
         self.world.last = match batch.mode {
-            Mode::Extend | Mode::Mixed => Last::Extend(Box::new(batch.clone())),
+            Mode::Extend | Mode::Mixed => Last::Extend(self.world.spare.copy_of(&batch)),
             Mode::Decode | Mode::Verify => Last::Running,
         };
         self.world.queue.push(Pending { batch, copied, accepted });

@@ -9,7 +9,7 @@ use super::machine::{Last, Machine, Step};
 
 impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Plans and prepares the next batch (`get_next_batch_to_run`).
-    pub(super) fn plan(&mut self) -> Step<Option<Batch>> {
+    pub(super) fn plan(&mut self) -> Step<Option<Box<Batch>>> {
         self.begin(Phase::Plan, None);
         self.spend(self.setup.costs.plan);
         if F::CHUNKS {
@@ -66,7 +66,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             return;
         }
         if self.world.running.reqs.is_empty() {
-            self.world.running = *last;
+            self.world.running = last;
         } else if self.world.running.merge(&last) {
             self.sink.fact(Fact::MasksDropped { batch: self.world.running.id });
         }
@@ -145,10 +145,10 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     }
 
     /// A number for a new batch.
-    pub(super) fn new_batch(&mut self, mode: Mode) -> Batch {
+    pub(super) fn new_batch(&mut self, mode: Mode) -> Box<Batch> {
         self.world.batches += 1;
         self.world.objects += 1;
         let id = crate::record::BatchId(self.world.batches);
-        Batch { id, mode, ..Batch::empty(self.world.objects) }
+        Box::new(Batch { id, mode, ..Batch::empty(self.world.objects) })
     }
 }

@@ -15,7 +15,7 @@ use super::setup::{Event, MixedTracking, Release, SlotHeadroom, Strategy};
 
 impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Prepares a prefill batch (`prepare_for_extend`).
-    pub(super) fn prepare_extend(&mut self, admitted: &[ReqId]) -> Step<Batch> {
+    pub(super) fn prepare_extend(&mut self, admitted: &[ReqId]) -> Step<Box<Batch>> {
         let mut batch = self.new_batch(Mode::Extend);
         batch.chunked = self.world.chunked;
         self.begin_prepare(&batch, admitted.len());
@@ -80,11 +80,11 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             self.join(batch, decode);
         }
         self.world.objects += 1;
-        self.world.running = Batch { is_full, ..Batch::empty(self.world.objects) };
+        *self.world.running = Batch { is_full, ..Batch::empty(self.world.objects) };
         Ok(())
     }
 
-    fn join(&mut self, batch: &mut Batch, decode: Batch) {
+    fn join(&mut self, batch: &mut Batch, mut decode: Box<Batch>) {
         match self.setup.engine.mixed_tracking {
             MixedTracking::Dropped => batch.extend_track.iter_mut().for_each(|track| *track = None),
             MixedTracking::Kept if self.setup.engine.strategy == Strategy::ExtraBufferLazy => {
@@ -95,7 +95,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         batch.mode = Mode::Mixed;
         batch.step_slots = decode.step_slots.iter().map(|&(active, _)| (active, None)).collect();
         batch.merge(&decode);
-        batch.decode_batch_idx = decode.decode_batch_idx;
+        batch.decode_batch_idx = std::mem::take(&mut decode.decode_batch_idx);
         for &req in &decode.reqs {
             self.say_fields(req);
         }
@@ -242,10 +242,13 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         Some((it.track[usize::from(written)].map(|slot| (slot, len)), end))
     }
 
-    /// Takes the running batch to be prepared under a new number.
-    pub(super) fn take_running(&mut self, mode: Mode) -> Batch {
+    /// Takes the running batch to be prepared under a new number. [`Machine::queued_copy`] gives it back.
+    pub(super) fn take_running(&mut self, mode: Mode) -> Box<Batch> {
         self.world.batches += 1;
-        let mut batch = std::mem::replace(&mut self.world.running, Batch::empty(0));
+        // Until then a batch stands in for it that runs nothing.
+        let mut idle = self.world.spare.take().unwrap_or_else(|| Box::new(Batch::empty(0)));
+        idle.reqs.clear();
+        let mut batch = std::mem::replace(&mut self.world.running, idle);
         batch.id = BatchId(self.world.batches);
         batch.mode = mode;
         self.world.decoded = batch.object;
@@ -254,7 +257,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     }
 
     /// Prepares the running batch for one decode step (`prepare_for_decode`).
-    pub(super) fn prepare_decode(&mut self) -> Step<Batch> {
+    pub(super) fn prepare_decode(&mut self) -> Step<Box<Batch>> {
         let mut batch = self.take_running(Mode::Decode);
         let page = self.setup.engine.page_size;
         let wanted = if page > 1 { page } else { 1 } * batch.reqs.len() as u32;
@@ -276,8 +279,14 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         self.capture_slots(&mut batch);
         batch.glimpses = self.glimpse(&batch.reqs);
         self.end();
-        self.world.running = self.world.spare.copy_of(&batch);
-        Ok(batch)
+        Ok(self.queued_copy(batch))
+    }
+
+    /// Puts a prepared batch back as the running one, and returns the copy that is queued.
+    pub(super) fn queued_copy(&mut self, batch: Box<Batch>) -> Box<Batch> {
+        let mut copy = std::mem::replace(&mut self.world.running, batch);
+        copy.clone_from(&self.world.running);
+        copy
     }
 
     /// A page for each row whose next token begins one.

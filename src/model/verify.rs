@@ -15,7 +15,7 @@ use super::setup::{Accept, ResultQueue, Strategy};
 
 impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Prepares the running batch for one verify step (`spec_prepare_for_decode`).
-    pub(super) fn prepare_verify(&mut self) -> Step<Batch> {
+    pub(super) fn prepare_verify(&mut self) -> Step<Box<Batch>> {
         let mut batch = self.take_running(Mode::Verify);
         batch.plan = self.plan_tracks(&batch.reqs);
         let wanted: Rows<u32> = batch.reqs.iter().map(|&req| self.verify_needs(req)).collect();
@@ -36,8 +36,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             self.say_row(&batch, i, None);
         }
         self.end();
-        self.world.running = batch.clone();
-        Ok(batch)
+        Ok(self.queued_copy(batch))
     }
 
     /// Tokens of KV that the next verify of a request lacks.
