@@ -79,7 +79,7 @@ impl Account {
     /// How many slots, pages and locks are booked to requests for which `gone` holds.
     pub fn left(&self, gone: impl Fn(ReqId) -> bool) -> u32 {
         let of = |&(_, owner): &(usize, Owner)| req_of(owner).is_some_and(&gone);
-        let (slots, pages) = (owned(&self.slots).filter(of).count(), owned(&self.pages).filter(of).count());
+        let (slots, pages) = (outside(&self.slots).filter(of).count(), outside(&self.pages).filter(of).count());
         let locks = held(&self.locks).filter(|(index, _)| gone(ReqId(*index as u32))).count();
         (slots + pages + locks) as u32
     }
@@ -146,21 +146,10 @@ impl Account {
         self.slots.get(slot.index()) == Some(&Holder::new(Some(Owner::Active(req))))
     }
 
-    /// Gives a page that is free to a request. If it is not free, or not followed, nothing is changed.
-    #[inline]
-    pub fn give_page(&mut self, page: PageId, req: ReqId) -> bool {
-        let holder = Holder::new(Some(Owner::Request(req)));
-        if page.index() == self.pages.len() && page.index() < PAGES_MAX {
-            self.pages.push(holder);
-            return true;
-        }
-        match self.pages.get_mut(page.index()) {
-            Some(held) if *held == Holder::default() => {
-                *held = holder;
-                true
-            }
-            Some(_) | None => false,
-        }
+    /// Gives each request a page, if all of them are free; otherwise nothing is changed.
+    pub fn give_pages(&mut self, reqs: &[ReqId], pages: &[PageId]) -> bool {
+        let to = reqs.iter().map(|&req| Holder::new(Some(Owner::Request(req))));
+        self.book(pages, Holder::default(), to)
     }
 
     /// A forward or copy of `req` writes a slot. Slot 0, the target of padding, is nobody's and may be written.
@@ -198,13 +187,13 @@ impl Account {
 
     /// Everything that is neither free nor in the tree at the end, but for what `excused` requests hold.
     pub fn close(&self, excused: impl Fn(ReqId) -> bool, findings: &mut Findings) {
-        let left = |held: Owner| held != Owner::Tree && !req_of(held).is_some_and(&excused);
-        for (index, held) in owned(&self.slots).filter(|&(_, held)| left(held)) {
+        let left = |held: Owner| !req_of(held).is_some_and(&excused);
+        for (index, held) in outside(&self.slots).filter(|&(_, held)| left(held)) {
             let reason = || format!("slot s{index} is still held by {} at the end", name(Some(held)));
             let slot = SlotId(index as u32);
             findings.trouble(Trouble::SlotLeft, 1, req_of(held), Some(slot), reason);
         }
-        for (index, held) in owned(&self.pages).filter(|&(_, held)| left(held)) {
+        for (index, held) in outside(&self.pages).filter(|&(_, held)| left(held)) {
             let reason = || format!("page p{index} is still held by {} at the end", name(Some(held)));
             findings.trouble(Trouble::PageLeft, 1, req_of(held), None, reason);
         }
@@ -219,15 +208,20 @@ impl Account {
 
     /// Gives pages from one holder to another, if that is as it should be for all of them; otherwise nothing is changed.
     pub fn pass_pages(&mut self, pages: &[PageId], from: Option<Owner>, to: Option<Owner>) -> bool {
-        let end = pages.iter().map(|page| page.index() + 1).max().unwrap_or(0);
+        self.book(pages, Holder::new(from), std::iter::repeat(Holder::new(to)))
+    }
+
+    /// Gives pages from one holder to others, if that is as it should be for all of them; otherwise nothing is changed.
+    #[inline(always)]
+    fn book(&mut self, pages: &[PageId], from: Holder, to: impl Iterator<Item = Holder>) -> bool {
+        let end = pages.iter().map(|page| page.0).max().map_or(0, |page| page as usize + 1);
         if end > PAGES_MAX {
             return false;
         }
         if end > self.pages.len() {
             self.pages.resize(end, Holder::default());
         }
-        let (from, to) = (Holder::new(from), Holder::new(to));
-        for (at, page) in pages.iter().enumerate() {
+        for (at, (page, to)) in pages.iter().zip(to).enumerate() {
             let held = &mut self.pages[page.index()];
             if *held != from {
                 for page in &pages[..at] {
@@ -294,8 +288,12 @@ fn name(owner: Option<Owner>) -> String {
     }
 }
 
-fn owned(list: &[Holder]) -> impl Iterator<Item = (usize, Owner)> + '_ {
-    list.iter().enumerate().filter_map(|(index, holder)| Some((index, holder.owner()?)))
+/// What is neither free nor the tree's.
+fn outside(list: &[Holder]) -> impl Iterator<Item = (usize, Owner)> + '_ {
+    // Looked at word by word: most of a large pool goes no further.
+    let (nobody, tree) = (Holder::default(), Holder::new(Some(Owner::Tree)));
+    let outside = list.iter().enumerate().filter(move |&(_, &holder)| holder != nobody && holder != tree);
+    outside.filter_map(|(index, holder)| Some((index, holder.owner()?)))
 }
 
 fn held<T: Copy>(list: &[Option<T>]) -> impl Iterator<Item = (usize, T)> + '_ {

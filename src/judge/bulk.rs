@@ -2,31 +2,115 @@
 //!
 //! Owns no decision: what is told at once is judged as if it had been told fact by fact, only faster.
 
-use crate::record::{BatchId, Bulk, Owner, PageId, Quiet, ReqId, SlotId, Token, runs};
+use crate::record::{BatchId, Bulk, Fact, Owner, PageId, Quiet, ReqId, Short, SlotId, Token, runs};
 
 use super::court::Judge;
 use super::rows::Passed;
+
+/// Rows of a decode batch that were prepared and are not in the windows of their requests yet: nearly always their launch
+/// comes before anybody looks there, and then a row is looked up once for both. No request has two of the rows.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    batch: BatchId,
+    reqs: Short<ReqId, 4>,
+    ks: Short<u32, 4>,
+    /// The rows before this one are in the windows.
+    next: usize,
+}
+
+clone_in_place!(Waiting { batch, reqs, ks, next });
+
+impl Default for Waiting {
+    fn default() -> Self {
+        Waiting { batch: BatchId(0), reqs: Short::new(), ks: Short::new(), next: 0 }
+    }
+}
+
+impl Waiting {
+    /// Whether no row is waiting.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.next == self.reqs.len()
+    }
+
+    /// Takes the next rows if they are these.
+    #[inline]
+    fn take(&mut self, batch: BatchId, reqs: &[ReqId], ks: &[u32]) -> bool {
+        let end = self.next + reqs.len();
+        let (own_reqs, own_ks) = (self.reqs.get(self.next..end), self.ks.get(self.next..end));
+        let same = self.batch == batch && own_reqs == Some(reqs) && own_ks == Some(ks);
+        if same {
+            self.next = end;
+        }
+        same
+    }
+}
 
 impl Judge {
     pub(super) fn told(&mut self, bulk: &Bulk<'_>) {
         match *bulk {
             Bulk::Pages { pages, from, to } => self.pages(pages, from, to),
             Bulk::PageEach { reqs, pages } => {
-                for (&req, &page) in reqs.iter().zip(pages) {
-                    if !self.account.give_page(page, req) {
+                if !self.account.give_pages(reqs, pages) {
+                    for (&req, &page) in reqs.iter().zip(pages) {
                         self.account.page_alloc(page, 1, Owner::Request(req), &mut self.findings);
                     }
                 }
             }
             Bulk::Prepared { batch, reqs, ks, row: _ } => {
-                for (&req, &k) in reqs.iter().zip(ks) {
-                    if let Some(live) = self.requests.get_or_new(req) {
-                        live.window.prepare(batch, k);
-                    }
+                self.settle_waiting();
+                let distinct = reqs.is_sorted_by(|a, b| a < b);
+                if distinct {
+                    let Waiting { batch: its, reqs: its_reqs, ks: its_ks, next } = &mut self.waiting;
+                    (*its, *next) = (batch, 0);
+                    its_reqs.copy_from(reqs);
+                    its_ks.copy_from(ks);
+                } else {
+                    self.prepared(batch, reqs, ks);
                 }
             }
-            Bulk::Stepped { batch, reqs, ks, slots, tokens } => self.stepped(batch, (reqs, ks, slots, tokens)),
-            Bulk::Quiet { batch, rows } => self.quiet(batch, rows),
+            Bulk::Stepped { batch, reqs, ks, slots, tokens } => {
+                let waited = self.waiting.take(batch, reqs, ks);
+                if !waited {
+                    self.settle_waiting();
+                }
+                self.stepped(batch, (reqs, ks, slots, tokens), waited);
+            }
+            Bulk::Quiet { batch, rows } => {
+                self.settle_waiting();
+                self.quiet(batch, rows);
+            }
+        }
+    }
+
+    /// Puts the rows that wait into the windows, before a fact that looks there.
+    #[inline]
+    pub(super) fn settle_before(&mut self, fact: &Fact) {
+        if !self.waiting.is_empty() && heeds_windows(fact) {
+            self.settle_waiting();
+        }
+    }
+
+    /// Puts the rows that wait into the windows.
+    #[inline]
+    pub(super) fn settle_waiting(&mut self) {
+        if !self.waiting.is_empty() {
+            self.settle_rows();
+        }
+    }
+
+    #[inline(never)]
+    fn settle_rows(&mut self) {
+        let waiting = std::mem::take(&mut self.waiting);
+        self.prepared(waiting.batch, &waiting.reqs[waiting.next..], &waiting.ks[waiting.next..]);
+        self.waiting = Waiting { next: waiting.reqs.len(), ..waiting };
+    }
+
+    fn prepared(&mut self, batch: BatchId, reqs: &[ReqId], ks: &[u32]) {
+        for (&req, &k) in reqs.iter().zip(ks) {
+            if let Some(live) = self.requests.get_or_new(req) {
+                live.window.prepare(batch, k);
+            }
         }
     }
 
@@ -44,13 +128,21 @@ impl Judge {
         }
     }
 
-    fn stepped(&mut self, batch: BatchId, (reqs, ks, slots, tokens): (&[ReqId], &[u32], &[Slots], &[Token])) {
+    /// Steps of rows; `waited` if they have been prepared and are in no window yet.
+    fn stepped(&mut self, batch: BatchId, told: (&[ReqId], &[u32], &[Slots], &[Token]), waited: bool) {
+        let (reqs, ks, slots, tokens) = told;
         let rows = reqs.len();
         let (ks, slots, tokens) = (&ks[..rows], &slots[..rows], &tokens[..rows]);
         for i in 0..rows {
             let (req, k, (slot, track), token) = (reqs[i], ks[i], slots[i], tokens[i]);
-            if track.is_none() && self.account.is_active(slot, req) && self.step_on(batch, (req, k, slot, token)) {
+            if track.is_none()
+                && self.account.is_active(slot, req)
+                && self.step_on(batch, (req, k, slot, token), waited)
+            {
                 continue;
+            }
+            if waited {
+                self.prepared(batch, &[req], &[k]);
             }
             self.step(batch, req, slot, k, track);
             if let Some(live) = self.requests.get(req) {
@@ -59,17 +151,22 @@ impl Judge {
         }
     }
 
-    /// A step of a request in its own active slot, which keeps no state, and its new token; if the request is known.
+    /// A step of a request in its own active slot, which keeps no state, and its new token; if both are known.
     #[inline]
-    fn step_on(&mut self, batch: BatchId, (req, k, slot, token): (ReqId, u32, SlotId, Token)) -> bool {
+    fn step_on(&mut self, batch: BatchId, (req, k, slot, token): (ReqId, u32, SlotId, Token), waited: bool) -> bool {
         let Some(live) = self.requests.get(req) else { return false };
-        live.window.launch(batch, k, None);
-        let base = self.store.content(slot);
+        let Some(mut content) = self.store.step(slot) else { return false };
+        if waited {
+            live.window.run(batch, k);
+        } else {
+            live.window.launch(batch, k, None);
+        }
+        let base = content.get();
         match live.truth.step(base, k, token) {
-            Some(state) => self.store.write(slot, state, req),
+            Some(state) => content.write(state, req),
             None => {
                 let state = live.truth.advance(base, k.saturating_sub(1), k);
-                self.store.write(slot, state, req);
+                content.write(state, req);
                 live.truth.sampled(k, token);
             }
         }
@@ -91,6 +188,62 @@ impl Judge {
             }
         }
         self.rows.add(passed);
+    }
+}
+
+/// Whether a fact says more, or something else, once the steps before it are in the windows of their requests.
+#[inline(always)]
+fn heeds_windows(fact: &Fact) -> bool {
+    match fact {
+        Fact::Turn { .. }
+        | Fact::Begin { .. }
+        | Fact::End { .. }
+        | Fact::SlotAlloc { .. }
+        | Fact::SlotRefused { .. }
+        | Fact::SlotMove { .. }
+        | Fact::SlotFree { .. }
+        | Fact::PageAlloc { .. }
+        | Fact::PageMove { .. }
+        | Fact::PageFree { .. }
+        | Fact::Lock { .. }
+        | Fact::Unlock { .. }
+        | Fact::PrepareExtend { .. }
+        | Fact::HostMasks { .. }
+        | Fact::MasksDropped { .. }
+        | Fact::Wait { .. }
+        | Fact::Flip { .. }
+        | Fact::Read { .. }
+        | Fact::Fields { .. }
+        | Fact::Arrays { .. }
+        | Fact::EventUnused { .. }
+        | Fact::PinMissed { .. }
+        | Fact::PinEnded { .. } => false,
+        // Of a launch only the rows' number is looked at, unless a boundary is in flight: see there.
+        Fact::Launch { .. } => false,
+        // These may make a request up.
+        Fact::Arrive { .. } | Fact::Match { .. } | Fact::Admit { .. } | Fact::Output { .. } => true,
+        Fact::PrepareDecode { .. }
+        | Fact::Hit { .. }
+        | Fact::Clear { .. }
+        | Fact::CopyState { .. }
+        | Fact::Extend { .. }
+        | Fact::Step { .. }
+        | Fact::Verify { .. }
+        | Fact::Sampled { .. }
+        | Fact::Skip { .. }
+        | Fact::Finish { .. }
+        | Fact::Row { .. }
+        | Fact::Decision { .. }
+        | Fact::Donate { .. }
+        | Fact::NoDonate { .. }
+        | Fact::TrackRefused { .. }
+        | Fact::Retract { .. }
+        | Fact::Abort { .. }
+        | Fact::Mix { .. }
+        | Fact::MiddleChunk { .. }
+        | Fact::Assert { .. }
+        | Fact::Bound { .. }
+        | Fact::Done { .. } => true,
     }
 }
 
@@ -212,6 +365,10 @@ mod tests {
             let mut told = [judge(), judge()];
             for _ in 0..40 {
                 small.tell(&mut told);
+            }
+            for judge in &mut told {
+                judge.settle_waiting();
+                judge.waiting = Waiting::default();
             }
             let [at_once, one_by_one] = &told;
             assert_eq!(format!("{at_once:?}"), format!("{one_by_one:?}"), "seed {seed}");

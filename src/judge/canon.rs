@@ -6,6 +6,7 @@
 
 use crate::record::{Canon, Names, Owner, PageId, ReqId, SlotId, State};
 
+use super::bulk::Waiting;
 use super::court::Judge;
 use super::live::Live;
 use super::{Finding, Goals};
@@ -34,6 +35,8 @@ impl Judge {
     /// The state letter by letter, but for where and when it is: a wait that can go on for ever is one state.
     pub fn literal(&self) -> String {
         let mut judge = self.clone();
+        judge.settle_waiting();
+        judge.waiting = Waiting::default();
         judge.turns = 0;
         judge.findings.turn = 0;
         format!("{judge:?}")
@@ -50,6 +53,7 @@ impl Judge {
     /// Writes what is known of every live request and of every slot that has a label, in the order of the labels; slots
     /// that only the judge still looks at get theirs here.
     pub fn canon(&self, out: &mut Canon) {
+        assert!(self.waiting.is_empty(), "what was prepared in a turn was launched in it");
         for at in 0..out.reqs().len() {
             let req = out.reqs()[at];
             out.flag(self.account.is_locked(req));

@@ -6,6 +6,7 @@ use crate::record::{AssertKind, Nothing, Owner, ReqId, SlotId};
 
 use super::account::{Account, req_of};
 use super::audit::{self, Offer};
+use super::bulk::Waiting;
 use super::coverage::Coverage;
 use super::findings::Findings;
 use super::live::Requests;
@@ -32,6 +33,7 @@ pub struct Judge {
     pub(super) store: Store,
     pub(super) account: Account,
     pub(super) rows: Rows,
+    pub(super) waiting: Waiting,
     pub(super) counts: Checkpoints,
     pub(super) findings: Findings,
     /// Goals reached, but for those by rows.
@@ -52,6 +54,7 @@ clone_in_place!(Judge {
     store,
     account,
     rows,
+    waiting,
     counts,
     findings,
     goals,
@@ -73,6 +76,7 @@ impl Judge {
             store: Store::new(),
             account: Account::default(),
             rows: Rows::new(options.keep_boundaries),
+            waiting: Waiting::default(),
             counts: Checkpoints::default(),
             findings: Findings::new(),
             goals: Goals::NONE,
@@ -196,6 +200,7 @@ impl Judge {
 
     /// Whatever is due and not recorded now never will be.
     pub(super) fn settle(&mut self) {
+        self.settle_waiting();
         self.rows.close(&mut self.requests, &mut self.counts);
         for (req, live) in self.requests.iter() {
             live.dues.release(req, false, &mut self.counts, &mut self.findings);

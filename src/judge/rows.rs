@@ -52,13 +52,12 @@ pub(super) struct Rows {
 
 clone_in_place!(Rows { open, keep_boundaries, decode_results, near, far, decisions, mask_reuse, boundaries, goals });
 
-/// Rows to which no decision belongs, counted aside: by lookahead 0 and 1, and how the rule found out.
+/// Rows to which no decision belongs, counted aside: by how the rule found out, and by lookahead 0 and 1.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Passed {
-    masked: [u64; 2],
-    recomputed: [u64; 2],
-    agree: u64,
-}
+pub(super) struct Passed([[u64; 2]; CHECKS]);
+
+/// Ways in which a rule finds out.
+const CHECKS: usize = 4;
 
 impl Rows {
     /// Nothing processed yet.
@@ -111,7 +110,7 @@ impl Rows {
                 self.reach(jitter(before, now));
             }
         }
-        self.count(lookahead, check);
+        self.count(1, lookahead, check);
         if !self.open.is(batch, req) || self.open.has_row {
             self.close(requests, counts);
             self.open.begin((batch, req), now);
@@ -131,27 +130,27 @@ impl Rows {
         }
         let Some(lookahead) = live.window.pass(batch) else { return false };
         live.window.follow(Before::of(lookahead.into()));
-        match (check, lookahead) {
-            (Check::Mask, 0 | 1) => passed.masked[lookahead as usize] += 1,
-            (Check::Recompute, 0 | 1) => passed.recomputed[lookahead as usize] += 1,
-            (Check::Mask | Check::Recompute, 2..) | (Check::None | Check::MaskLost, _) => {
-                self.count(lookahead.into(), check);
-            }
+        match passed.0[check as usize].get_mut(lookahead as usize) {
+            Some(count) => *count += 1,
+            None => self.passed(1, lookahead.into(), check),
         }
-        passed.agree += 1;
         true
     }
 
     /// Adds what was passed.
     pub fn add(&mut self, passed: Passed) {
-        let Passed { masked, recomputed, agree } = passed;
-        for at in 0..2 {
-            self.near[at] += masked[at] + recomputed[at];
-            self.decode_results += masked[at] + recomputed[at];
+        for check in [Check::None, Check::Mask, Check::Recompute, Check::MaskLost] {
+            let [level, ahead] = passed.0[check as usize];
+            self.passed(level, 0, check);
+            self.passed(ahead, 1, check);
         }
-        self.mask_reuse.reused += masked[0] + masked[1];
-        self.mask_reuse.recomputed += recomputed[0] + recomputed[1];
-        self.decisions.agree += agree;
+    }
+
+    fn passed(&mut self, rows: u64, lookahead: i64, check: Check) {
+        if rows > 0 {
+            self.count(rows, lookahead, check);
+            self.decisions.agree += rows;
+        }
     }
 
     /// The rule fired.
@@ -243,21 +242,21 @@ impl Rows {
     }
 
     #[inline]
-    fn count(&mut self, lookahead: i64, check: Check) {
-        self.decode_results += 1;
+    fn count(&mut self, rows: u64, lookahead: i64, check: Check) {
+        self.decode_results += rows;
         match lookahead {
-            0 => self.near[0] += 1,
-            1 => self.near[1] += 1,
-            far => *self.far.entry(far).or_default() += 1,
+            0 => self.near[0] += rows,
+            1 => self.near[1] += rows,
+            far => *self.far.entry(far).or_default() += rows,
         }
         let reuse = &mut self.mask_reuse;
         match check {
             Check::None => {}
-            Check::Mask => reuse.reused += 1,
-            Check::Recompute => reuse.recomputed += 1,
+            Check::Mask => reuse.reused += rows,
+            Check::Recompute => reuse.recomputed += rows,
             Check::MaskLost => {
-                reuse.recomputed += 1;
-                reuse.lost += 1;
+                reuse.recomputed += rows;
+                reuse.lost += rows;
             }
         }
     }

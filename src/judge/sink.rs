@@ -12,6 +12,7 @@ impl Sink for Judge {
     // Where the machine emits a fact its kind is known, so that inlined only one arm remains.
     #[inline(always)]
     fn fact(&mut self, fact: Fact) {
+        self.settle_before(&fact);
         let findings = &mut self.findings;
         match fact {
             Fact::Turn { turn, .. } => {

@@ -122,10 +122,15 @@ impl Store {
     pub fn write(&mut self, slot: SlotId, state: State, req: ReqId) {
         let launch = self.clock.launched();
         if let Some(slot) = self.slot(slot) {
-            slot.overwrite(launch);
-            slot.content = state;
-            slot.writer = Some(req);
+            slot.write(launch, state, req);
         }
+    }
+
+    /// The content of a slot that has been named before, for a forward that reads it and writes it.
+    #[inline]
+    pub fn step(&mut self, slot: SlotId) -> Option<Content<'_>> {
+        let launch = self.clock.launched();
+        Some(Content { slot: self.slots.get_mut(slot.index())?, launch })
     }
 
     /// A forward clears a slot. A slot that its owner cleared and nobody wrote counts as unwritten.
@@ -302,7 +307,34 @@ impl Store {
     }
 }
 
+/// The content of a slot before a forward.
+pub(super) struct Content<'a> {
+    slot: &'a mut Slot,
+    launch: u64,
+}
+
+impl Content<'_> {
+    /// What it is.
+    #[inline]
+    pub fn get(&self) -> State {
+        self.slot.content
+    }
+
+    /// The forward of `req` writes `state`.
+    #[inline]
+    pub fn write(&mut self, state: State, req: ReqId) {
+        self.slot.write(self.launch, state, req);
+    }
+}
+
 impl Slot {
+    #[inline]
+    fn write(&mut self, launch: u64, state: State, req: ReqId) {
+        self.overwrite(launch);
+        self.content = state;
+        self.writer = Some(req);
+    }
+
     /// Remembers the content before the first write of a launch.
     #[inline]
     fn overwrite(&mut self, launch: u64) {

@@ -8,7 +8,9 @@ use crate::record::{BatchId, Canon, SlotId};
 const STEPS: usize = 4;
 
 /// One decode step of a request.
+// A power of two bytes: its place in the ring is found by a shift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(align(32))]
 struct Step {
     batch: BatchId,
     k: u32,
@@ -72,11 +74,8 @@ impl Before {
     /// The lookahead `count`.
     #[inline]
     pub fn of(count: i64) -> Before {
-        match count {
-            0 => Before::Level,
-            1 => Before::Ahead,
-            _ => Before::Far,
-        }
+        // A negative one is a great one here.
+        [Before::Level, Before::Ahead, Before::Far][(count as u64).min(2) as usize]
     }
 }
 
@@ -90,9 +89,18 @@ impl Window {
     #[inline]
     pub fn prepare(&mut self, batch: BatchId, k: u32) {
         self.prepared = self.prepared.wrapping_add(1);
-        let step = &mut self.steps[self.next];
+        let step = &mut self.steps[self.next % STEPS];
         (step.batch, step.k, step.nth, step.track) = (batch, k, Some(self.prepared), None);
         (step.launched, step.processed) = (false, false);
+        self.next = (self.next + 1) % STEPS;
+    }
+
+    /// A step was prepared and then launched, and keeps no state: [`Window::prepare`] and [`Window::launch`].
+    #[inline]
+    pub fn run(&mut self, batch: BatchId, k: u32) {
+        self.prepared = self.prepared.wrapping_add(1);
+        let nth = Some(self.prepared);
+        self.steps[self.next % STEPS] = Step { batch, k, nth, track: None, launched: true, processed: false };
         self.next = (self.next + 1) % STEPS;
     }
 

@@ -112,15 +112,16 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Samples a new token for each request, up to one that has it already or may run on the padding slot. Returns how many.
     fn sample_each(&mut self, reqs: &[ReqId], ks: &[u32], masks: bool) -> usize {
         let sampled = self.sampled.room(reqs.len(), 0);
-        for (i, (&req, &k)) in reqs.iter().zip(ks).enumerate() {
-            let it = &mut self.world.reqs[req.index()];
+        let all = &mut self.world.reqs[..];
+        for (i, ((&req, &k), to)) in reqs.iter().zip(ks).zip(sampled).enumerate() {
+            let it = &mut all[req.index()];
             if it.tokens.len() != k as usize || masks && it.finished() {
                 return i;
             }
             let token = it.tip.sample();
             it.tip = it.tip.fold(token);
             it.tokens.push(token);
-            sampled[i] = token;
+            *to = token;
         }
         reqs.len()
     }

@@ -60,13 +60,18 @@ impl HostMasks {
 
     /// What the arrays say of row `i`.
     pub fn row(&self, i: usize) -> RowMasks {
-        self.rows().row(i)
+        self.rows_from(0).row(i)
     }
 
-    /// All rows, to be looked at one after the other.
-    pub fn rows(&self) -> MaskRows<'_> {
+    /// The rows from `first` on, to be looked at one after the other.
+    pub fn rows_from(&self, first: usize) -> MaskRows<'_> {
         let HostMasks { mask, mask_next, decode_batch_idx, track_idx } = self;
-        MaskRows { mask, mask_next, decode_batch_idx, track_idx }
+        MaskRows {
+            mask: &mask[first..],
+            mask_next: mask_next.get(first..).unwrap_or_default(),
+            decode_batch_idx: decode_batch_idx.get(first..).unwrap_or_default(),
+            track_idx: track_idx.get(first..).unwrap_or_default(),
+        }
     }
 
     /// Bytes of all arrays.

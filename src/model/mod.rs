@@ -46,6 +46,7 @@ pub use grid_test::{mark, mark_both};
 pub use lengths::prompt_len;
 pub use machine::{Ended, Machine, World};
 pub use masks::HostMasks;
+pub use quiet::AskedRows;
 pub use radix::TombstoneLock;
 pub use rule::{Action, Keeps, Refused, RowMasks, RowView, Rule, VerifyView, WantsMasks};
 pub(crate) use setup::lcm;

@@ -46,16 +46,20 @@ impl PagePool {
         true
     }
 
-    /// Takes one page.
-    #[inline]
-    pub fn alloc_one(&mut self) -> Option<PageId> {
-        self.free.pop().or_else(|| {
-            let (next, end) = self.fresh;
-            (next < end).then(|| {
-                self.fresh.0 += 1;
-                PageId(next)
-            })
-        })
+    /// Takes a page for each place in `out`, for as many as there are pages. Returns how many, in the order in which they
+    /// would come one by one.
+    pub fn alloc_each(&mut self, out: &mut [PageId]) -> usize {
+        let count = out.len().min(self.available_pages() as usize);
+        let kept = self.free.len().saturating_sub(count);
+        let (back, fresh) = out[..count].split_at_mut(self.free.len() - kept);
+        for (to, from) in back.iter_mut().zip(self.free.drain(kept..).rev()) {
+            *to = from;
+        }
+        for to in fresh {
+            *to = PageId(self.fresh.0);
+            self.fresh.0 += 1;
+        }
+        count
     }
 
     /// Returns pages.
@@ -77,5 +81,17 @@ mod tests {
         assert_eq!((taken.as_slice(), pool.available()), ([PageId(0), PageId(1)].as_slice(), 4));
         pool.free(&taken);
         assert_eq!(pool.available(), 12);
+    }
+
+    #[test]
+    fn pages_for_each_are_given_for_as_long_as_there_are_any() {
+        let mut pool = PagePool::new(20, 4);
+        let mut taken = Pages::new();
+        assert!(pool.alloc(3, &mut taken));
+        pool.free(&taken[..2]);
+        let mut out = [PageId(9); 5];
+        assert_eq!(pool.alloc_each(&mut out[..1]), 1);
+        assert_eq!(pool.alloc_each(&mut out[1..]), 3);
+        assert_eq!((out, pool.available()), ([0, 1, 3, 4, 9].map(PageId), 0));
     }
 }

@@ -265,9 +265,10 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         self.take_decode_pages(&batch)?;
         batch.decode_batch_idx.resize(batch.reqs.len(), 0);
         let rows = batch.reqs.iter().zip(&mut *batch.seq_lens).zip(&mut *batch.decode_batch_idx);
+        let all = &mut self.world.reqs[..];
         for ((&req, len), idx) in rows {
             *len += 1;
-            let it = &mut self.world.reqs[req.index()];
+            let it = &mut all[req.index()];
             it.decode_batch_idx += 1;
             it.kv_committed_len += 1;
             *idx = it.decode_batch_idx;
@@ -292,25 +293,29 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// A page for each row whose next token begins one.
     fn take_decode_pages(&mut self, batch: &Batch) -> Step {
         let page = self.setup.engine.page_size;
-        let rows = batch.reqs.len();
-        let (reqs, pages) = (self.paged.0.room(rows, ReqId(0)), self.paged.1.room(rows, PageId(0)));
-        let (mut given, mut out) = (0, None);
-        for (&req, len) in batch.reqs.iter().zip(&batch.seq_lens) {
-            if page > 1 && !len.is_multiple_of(page) {
-                continue;
-            }
-            let Some(page) = self.world.pages.alloc_one() else {
-                out = Some(Dead { req: Some(req), kind: AssertKind::OutOfPages });
-                break;
-            };
-            self.world.reqs[req.index()].pages.push(page);
-            (reqs[given], pages[given]) = (req, page);
-            given += 1;
+        let reqs = if page == 1 {
+            &batch.reqs[..]
+        } else {
+            let begins = self.on_grid.room(batch.reqs.len(), 0);
+            mark(&batch.seq_lens, page, begins);
+            let rows = batch.reqs.iter().zip(&*begins).filter(|&(_, &begins)| begins != 0);
+            self.paged.0.clear();
+            self.paged.0.extend(rows.map(|(&req, _)| req));
+            &self.paged.0[..]
+        };
+        let pages = self.paged.1.room(reqs.len(), PageId(0));
+        let given = self.world.pages.alloc_each(pages);
+        let all = &mut self.world.reqs[..];
+        for (&req, &page) in reqs.iter().zip(&pages[..given]) {
+            all[req.index()].pages.push(page);
         }
         if given > 0 {
             self.sink.bulk(&Bulk::PageEach { reqs: &reqs[..given], pages: &pages[..given] });
         }
-        out.map_or(Ok(()), Err)
+        match reqs.get(given) {
+            Some(&req) => Err(Dead { req: Some(req), kind: AssertKind::OutOfPages }),
+            None => Ok(()),
+        }
     }
 
     /// Lazy: takes the second slot for the rows on a boundary (`mamba_lazy_prealloc_at_boundary`).
@@ -390,16 +395,20 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         let witness = F::WITNESS && self.witness;
         let on_grid = self.on_grid.room(batch.reqs.len(), 0);
         mark(&batch.seq_lens, grid, on_grid);
+        let all = &self.world.reqs[..];
         for ((&req, &on_grid), slots) in batch.reqs.iter().zip(&*on_grid).zip(&mut *batch.step_slots) {
-            let it = &self.world.reqs[req.index()];
-            let active = it.active.expect("a running request has an active slot");
-            let spared = spares_kept && it.next_track_idx == it.last_track_idx;
-            let write = it.has_track && on_grid != 0 && !spared;
-            let next = it.track[usize::from(it.next_track_idx)];
-            let track = if write { next } else { None };
-            *slots = (active, track);
-            if let Some(slot) = next.filter(|_| witness) {
-                batch.track_rows.push((track.is_some(), slot));
+            let it = &all[req.index()];
+            *slots = (it.active.expect("a running request has an active slot"), None);
+            if on_grid != 0 {
+                let spared = spares_kept && it.next_track_idx == it.last_track_idx;
+                slots.1 = if it.has_track && !spared { it.track[usize::from(it.next_track_idx)] } else { None };
+            }
+        }
+        if witness {
+            for (&req, &(_, track)) in batch.reqs.iter().zip(&batch.step_slots) {
+                let it = &all[req.index()];
+                let next = it.track[usize::from(it.next_track_idx)];
+                batch.track_rows.extend(next.map(|slot| (track.is_some(), slot)));
             }
         }
         self.say_prepared(batch);

@@ -9,8 +9,10 @@ use crate::record::{Bulk, Check, Mode, Quiet, ReqId, Sink};
 use super::clock::draw;
 use super::features::Features;
 use super::machine::{Machine, Pending};
-use super::rule::RowView;
-use super::setup::{ResultQueue, Strategy};
+use super::masks::MaskRows;
+use super::request::Req;
+use super::rule::{RowMasks, RowView, Rule};
+use super::setup::{Cost, ResultQueue, Strategy};
 
 /// A place for a row.
 const NO_ROW: Quiet =
@@ -31,23 +33,91 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// place.
     pub(super) fn pass_quiet(&mut self, pending: &Pending, first: usize) -> usize {
         let batch = &pending.batch;
-        let (setup, chooser, rule) = (self.setup, &mut *self.chooser, self.rule);
-        let costs = &setup.costs;
-        let masks = batch.masks.as_ref().map(super::masks::HostMasks::rows);
-        let mut view = row_view(setup);
-        let left = batch.reqs.len() - first;
-        let quiet = self.quiet.room(left, NO_ROW);
-        let mut passed = 0;
-        let mut cpu = self.world.clock.cpu;
-        let rows = batch.reqs[first..].iter().zip(&batch.decode_batch_idx[first..]);
-        for ((i, (&req, &prepared)), row) in rows.enumerate().zip(&mut *quiet) {
-            let it = &mut self.world.reqs[req.index()];
+        let mut asked = AskedRows {
+            all: &mut self.world.reqs,
+            reqs: &batch.reqs[first..],
+            prepared: &batch.decode_batch_idx[first..],
+            masks: batch.masks.as_ref().map(|masks| masks.rows_from(first)),
+            view: row_view(self.setup),
+            quiet: self.quiet.room(batch.reqs.len() - first, NO_ROW),
+            passed: 0,
+        };
+        self.rule.on_rows(&mut asked);
+        let passed = asked.passed;
+        if passed > 0 {
+            self.date(passed);
+            self.sink.bulk(&Bulk::Quiet { batch: batch.id, rows: &self.quiet[..passed] });
+        }
+        first + passed
+    }
+
+    /// Lets the CPU spend what `count` quiet rows cost, and says of each when its token was appended.
+    fn date(&mut self, count: usize) {
+        let costs = &self.setup.costs;
+        let (rows, cpu) = (&mut self.quiet[..count], &mut self.world.clock.cpu);
+        let checks = [Check::None, Check::Mask, Check::Recompute, Check::MaskLost].map(|check| costs.of_check(check));
+        if let Some(row_ns) = fixed(costs.result_request)
+            && let [Some(a), Some(b), Some(c), Some(d)] = checks.map(fixed)
+        {
+            // What nearly all setups have, without a question a row.
+            for row in rows {
+                row.at = *cpu + row_ns;
+                *cpu = row.at + [a, b, c, d][row.check as usize];
+            }
+            return;
+        }
+        for row in rows {
+            *cpu += draw(self.chooser, costs.result_request);
+            row.at = *cpu;
+            *cpu += draw(self.chooser, checks[row.check as usize]);
+        }
+    }
+}
+
+fn fixed(cost: Cost) -> Option<u64> {
+    match cost {
+        Cost::Fixed(ns) => Some(ns),
+        Cost::Uniform(..) => None,
+    }
+}
+
+/// Rows of a decode result that a rule is asked about, one after the other, for as long as nothing comes of them.
+#[derive(Debug)]
+pub struct AskedRows<'a> {
+    /// All requests.
+    all: &'a mut [Req],
+    /// The rows, and the counter of each at prepare.
+    reqs: &'a [ReqId],
+    prepared: &'a [u32],
+    masks: Option<MaskRows<'a>>,
+    /// What is the same for every row.
+    view: RowView,
+    /// What is told of each row that was passed, but for its time.
+    quiet: &'a mut [Quiet],
+    passed: usize,
+}
+
+impl AskedRows<'_> {
+    /// Asks `rule` of every row, and appends its token, until more comes of one; that one is left as it is.
+    #[inline]
+    pub fn ask<R: Rule + ?Sized>(&mut self, rule: &R) {
+        match self.masks {
+            None => self.ask_with(rule, |_| None),
+            Some(masks) => self.ask_with(rule, |i| Some(masks.row(i))),
+        }
+    }
+
+    #[inline(always)]
+    fn ask_with<R: Rule + ?Sized>(&mut self, rule: &R, masks: impl Fn(usize) -> Option<RowMasks>) {
+        let rows = self.reqs.iter().zip(self.prepared).zip(&mut *self.quiet);
+        for (i, ((&req, &prepared), row)) in rows.enumerate() {
+            let it = &mut self.all[req.index()];
             let outputs = it.outputs + 1;
             let ends = it.finish.is_some() | it.to_abort | (outputs >= it.ends_at);
             if ends | it.retracted | (it.middle_chunks > 0) | !it.has_track {
                 break;
             }
-            view.masks = masks.as_ref().map(|masks| masks.row(first + i));
+            let mut view = RowView { masks: masks(i), ..self.view };
             it.show(&mut view);
             view.outputs = outputs;
             let check = match rule.on_result(&view) {
@@ -55,18 +125,11 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
                 Ok(_) | Err(_) => break,
             };
             it.outputs = outputs;
-            cpu += draw(chooser, costs.result_request);
-            let at = cpu;
-            cpu += draw(chooser, costs.of_check(check));
             let lookahead = i64::from(it.decode_batch_idx) - i64::from(prepared);
-            *row = Quiet { at, lookahead, req, outputs, kv_committed_len: it.kv_committed_len, check };
-            passed += 1;
+            let kv_committed_len = it.kv_committed_len;
+            *row = Quiet { at: Time::ZERO, lookahead, req, outputs, kv_committed_len, check };
+            self.passed = i + 1;
         }
-        self.world.clock.cpu = cpu;
-        if passed > 0 {
-            self.sink.bulk(&Bulk::Quiet { batch: batch.id, rows: &quiet[..passed] });
-        }
-        first + passed
     }
 }
 

@@ -5,6 +5,8 @@
 
 use crate::record::{AssertKind, Check};
 
+use super::quiet::AskedRows;
+
 /// The host arrays that a rule wants built once a batch at prepare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WantsMasks {
@@ -176,6 +178,12 @@ pub trait Rule: Sync {
     /// # Errors
     /// An assertion of the modelled code that fails here.
     fn on_result(&self, row: &RowView) -> Result<Action, AssertKind>;
+
+    /// Decides one row after the other as [`Rule::on_result`] does. No rule has to say it: it is here only so that rows are
+    /// asked about in one call, compiled for each rule.
+    fn on_rows(&self, rows: &mut AskedRows<'_>) {
+        rows.ask(self);
+    }
 
     /// Decides one row of a verify result (speculative decoding).
     fn on_verify(&self, row: &VerifyView) -> Action;

@@ -23,6 +23,13 @@ impl<T: Copy, const N: usize> Short<T, N> {
         &mut self.0[..count]
     }
 
+    /// Other items, in the memory of these.
+    #[inline]
+    pub fn copy_from(&mut self, items: &[T]) {
+        self.0.clear();
+        self.0.extend_from_slice(items);
+    }
+
     /// No items, and room for so many.
     pub fn with_capacity(count: usize) -> Self {
         Short(SmallVec::with_capacity(count))
@@ -43,8 +50,7 @@ impl<T: Copy, const N: usize> Clone for Short<T, N> {
 
     #[inline]
     fn clone_from(&mut self, from: &Self) {
-        self.0.clear();
-        self.0.extend_from_slice(&from.0);
+        self.copy_from(&from.0);
     }
 }
 

@@ -85,14 +85,7 @@ impl Meter {
     #[inline]
     fn output(&mut self, req: ReqId, outputs: u32, at: Time) {
         self.end_ns = self.end_ns.max(at.ns());
-        let life = self.life(req);
-        // A retracted request keeps its outputs, so a count that does not grow is one seen before.
-        if outputs > life.outputs {
-            life.outputs = outputs;
-            life.first_ns.get_or_insert(at.ns());
-            life.last_ns = at.ns();
-            self.output_tokens += 1;
-        }
+        self.output_tokens += u64::from(self.life(req).output(outputs, at.ns()));
     }
 
     #[inline]
@@ -169,9 +162,13 @@ impl Sink for Meter {
     fn bulk(&mut self, bulk: &Bulk<'_>) {
         match *bulk {
             Bulk::Quiet { rows, .. } => {
+                let (mut end_ns, mut new) = (self.end_ns, 0);
                 for row in rows {
-                    self.output(row.req, row.outputs, row.at);
+                    end_ns = end_ns.max(row.at.ns());
+                    new += u64::from(self.life(row.req).output(row.outputs, row.at.ns()));
                 }
+                self.end_ns = end_ns;
+                self.output_tokens += new;
             }
             Bulk::Pages { .. } | Bulk::PageEach { .. } | Bulk::Prepared { .. } | Bulk::Stepped { .. } => {}
         }
@@ -179,6 +176,19 @@ impl Sink for Meter {
 }
 
 impl Life {
+    /// An output at this time, and how many there are then. Says whether it is a new one.
+    #[inline]
+    fn output(&mut self, outputs: u32, at_ns: u64) -> bool {
+        // A retracted request keeps its outputs, so a count that does not grow is one seen before.
+        let new = outputs > self.outputs;
+        if new {
+            self.outputs = outputs;
+            self.first_ns.get_or_insert(at_ns);
+            self.last_ns = at_ns;
+        }
+        new
+    }
+
     fn ttft_ns(&self) -> Option<u64> {
         Some(self.first_ns?.saturating_sub(self.arrived_ns?))
     }

@@ -23,6 +23,7 @@ impl Rule for CommittedLen {
         Keeps::FromNext
     }
 
+    #[inline(always)]
     fn on_result(&self, row: &RowView) -> Result<Action, AssertKind> {
         Ok(fire_on_grid(row, row.kv_committed_len, Check::Recompute))
     }

@@ -25,6 +25,7 @@ impl Rule for CompletedMask {
         Keeps::Last
     }
 
+    #[inline(always)]
     fn on_result(&self, row: &RowView) -> Result<Action, AssertKind> {
         let masks = row.masks.ok_or(AssertKind::MissingSnapshot)?;
         let (lookahead, known) = known_boundary(row, masks)?;
@@ -38,6 +39,7 @@ impl Rule for CompletedMask {
 }
 
 /// Not lazy: record at the own boundary, flip where the rule of pull request 33477 fires.
+#[inline(always)]
 fn paired_slots(row: &RowView, completed_len: u32, known: bool) -> Result<Action, AssertKind> {
     let masks = row.masks.ok_or(AssertKind::MissingSnapshot)?;
     let record = masks.mask.then_some((completed_len, Some(masks.track_idx)));
@@ -51,6 +53,7 @@ fn paired_slots(row: &RowView, completed_len: u32, known: bool) -> Result<Action
 
 /// Lazy: at the own boundary keep the slot written and give the other one back. A request that finishes while the
 /// step in flight is on a boundary and writes in place keeps nothing that can be trusted.
+#[inline(always)]
 fn lazy(row: &RowView, completed_len: u32, lookahead: u32, known: bool) -> Action {
     let in_place = row.next_track_idx == row.last_track_idx;
     let decline = row.finished && lookahead == 1 && known && in_place && !row.untracked_ahead;

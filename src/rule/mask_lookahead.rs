@@ -24,6 +24,7 @@ impl Rule for MaskLookahead {
         Keeps::FromNext
     }
 
+    #[inline(always)]
     fn on_result(&self, row: &RowView) -> Result<Action, AssertKind> {
         let Some(masks) = row.masks else {
             return Ok(fire_on_grid(row, row.kv_committed_len, Check::MaskLost));
@@ -43,6 +44,7 @@ impl Rule for MaskLookahead {
 
 /// How many decode steps were prepared since this batch, and whether the last of them is on a boundary: what the batch's own
 /// arrays say for a distance of 0 or 1.
+#[inline(always)]
 pub(super) fn known_boundary(row: &RowView, masks: RowMasks) -> Result<(u32, bool), AssertKind> {
     match row.decode_batch_idx.checked_sub(masks.decode_batch_idx) {
         Some(0) => Ok((0, masks.mask)),
@@ -53,6 +55,7 @@ pub(super) fn known_boundary(row: &RowView, masks: RowMasks) -> Result<(u32, boo
 
 /// The two assertions of the modelled code at a firing: the committed length leads the known tokens by at most the one
 /// step that overlap allows, and it is on the grid.
+#[inline(always)]
 pub(super) fn assert_lead(row: &RowView) -> Result<(), AssertKind> {
     if row.outputs == 0 {
         return Err(AssertKind::NoOutput);

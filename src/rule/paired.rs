@@ -32,6 +32,7 @@ impl Rule for Paired {
         Refused::WritesNothing
     }
 
+    #[inline(always)]
     fn on_result(&self, row: &RowView) -> Result<Action, AssertKind> {
         let Some(masks) = row.masks else {
             return Ok(at_boundary(row, Check::MaskLost));
@@ -49,7 +50,7 @@ impl Rule for Paired {
 
 /// Keeps the slot that the step wrote, if it is on the grid and wrote one. A mask alone does not settle it: in a queue
 /// without copies it may be that of another step.
-#[inline(never)]
+#[inline(always)]
 fn at_boundary(row: &RowView, check: Check) -> Action {
     if !row.token_len().is_multiple_of(row.grid) {
         return Action::none(check);

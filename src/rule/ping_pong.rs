@@ -4,6 +4,7 @@ use crate::model::{Action, RowView};
 use crate::record::Check;
 
 /// Fires with `len` if that is on the grid.
+#[inline(always)]
 pub(super) fn fire_on_grid(row: &RowView, len: u32, check: Check) -> Action {
     if len.is_multiple_of(row.grid) { fire(row, len, check) } else { Action::none(check) }
 }
@@ -11,6 +12,7 @@ pub(super) fn fire_on_grid(row: &RowView, len: u32, check: Check) -> Action {
 /// Fires with `label`. Not lazy: flips the write index, so that the slot written last is kept. Lazy: keeps the index
 /// (prepare moved it) and gives the other slot back; if there is none and the request has finished, the only slot may
 /// be written by the step in flight, so nothing is donated.
+#[inline(always)]
 pub(super) fn fire(row: &RowView, label: u32, check: Check) -> Action {
     let fired = Action { record: Some((label, None)), ..Action::none(check) };
     if !row.lazy {

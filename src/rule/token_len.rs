@@ -23,6 +23,7 @@ impl Rule for TokenLen {
         Keeps::FromNext
     }
 
+    #[inline(always)]
     fn on_result(&self, row: &RowView) -> Result<Action, AssertKind> {
         Ok(fire_on_grid(row, row.token_len(), Check::Recompute))
     }
