@@ -39,7 +39,6 @@ impl HostMasks {
         track_idx: impl IntoIterator<Item = u8>,
     ) {
         assert!(wants != WantsMasks::No && grid > 0, "masks are built only for a rule that reads them");
-        self.decode_batch_idx.clear();
         self.track_idx.clear();
         // What is there is written over, so it need not be cleared.
         self.mask.resize(seq_lens.len(), 0);
@@ -50,9 +49,7 @@ impl HostMasks {
             self.mask_next.clear();
             mark(seq_lens, grid, &mut self.mask);
         }
-        if wants != WantsMasks::Own {
-            self.decode_batch_idx.extend_from_slice(idx);
-        }
+        self.decode_batch_idx.copy_from(if wants == WantsMasks::Own { &[] } else { idx });
         if wants == WantsMasks::MasksAndTrackIdx {
             self.track_idx.extend(track_idx);
         }

@@ -26,8 +26,21 @@ impl<T: Copy, const N: usize> Short<T, N> {
     /// Other items, in the memory of these.
     #[inline]
     pub fn copy_from(&mut self, items: &[T]) {
-        self.0.clear();
-        self.0.extend_from_slice(items);
+        // Mostly as many as before: then there is nothing to make room for.
+        if self.0.len() == items.len() {
+            self.0.copy_from_slice(items);
+        } else {
+            self.0.clear();
+            self.0.extend_from_slice(items);
+        }
+    }
+
+    /// As many items as asked for: the last ones go, or `item` is put behind them.
+    #[inline]
+    pub fn resize(&mut self, count: usize, item: T) {
+        if self.0.len() != count {
+            self.0.resize(count, item);
+        }
     }
 
     /// No items, and room for so many.
