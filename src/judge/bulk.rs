@@ -131,10 +131,7 @@ impl Judge {
     /// Steps of rows; `waited` if they have been prepared and are in no window yet.
     fn stepped(&mut self, batch: BatchId, told: (&[ReqId], &[u32], &[Slots], &[Token]), waited: bool) {
         let (reqs, ks, slots, tokens) = told;
-        let rows = reqs.len();
-        let (ks, slots, tokens) = (&ks[..rows], &slots[..rows], &tokens[..rows]);
-        for i in 0..rows {
-            let (req, k, (slot, track), token) = (reqs[i], ks[i], slots[i], tokens[i]);
+        for (((&req, &k), &(slot, track)), &token) in reqs.iter().zip(ks).zip(slots).zip(tokens) {
             if track.is_none()
                 && self.account.is_active(slot, req)
                 && self.step_on(batch, (req, k, slot, token), waited)

@@ -35,10 +35,10 @@ pub(super) struct Live {
     pub window: Window,
     /// Its tokens.
     pub truth: Truth,
-    /// The lengths recorded in its track slots.
-    pub marks: Marks,
     /// The lengths due and not recorded.
     pub dues: Dues,
+    /// The lengths recorded in its track slots.
+    pub marks: Marks,
     /// The finding that it started from, if it runs on a wrong state.
     pub taint: Option<usize>,
     /// Its last cache hit.

@@ -25,10 +25,12 @@ pub(super) struct Due {
 
 /// The due lengths of one request.
 #[derive(Debug, Default)]
+// What every result looks at stands first.
+#[repr(C)]
 pub(super) struct Dues {
+    refused: Vec<u32>,
     /// Processed, and recorded by nobody.
     open: Vec<Due>,
-    refused: Vec<u32>,
     /// The longest length due, without the skipped ones, since the request got its track slots.
     best: u32,
     /// In which turn and phase that was due.

@@ -2,7 +2,7 @@
 //!
 //! Owns the running hash. Refuses to guess: a prefix that it has not seen is a state of known length and unknown hash.
 
-use crate::record::{Short, State, Token};
+use crate::record::{State, Token};
 
 /// The hash of a state whose tokens the record does not tell.
 pub(super) const UNKNOWN: u64 = 0;
@@ -18,9 +18,9 @@ const STRIDE: usize = 16;
 pub(super) struct Truth {
     /// The hash of all tokens, and of all but the last.
     newest: Newest,
-    tokens: Short<Token, 16>,
+    tokens: Vec<Token>,
     /// The hashes of the first `STRIDE` tokens, of twice as many, and so on.
-    marks: Short<u64, 2>,
+    marks: Vec<u64>,
 }
 
 clone_in_place!(Truth { tokens, marks, newest });

@@ -2,20 +2,20 @@
 //!
 //! Owns which step a batch ran, where its forward kept the state, and what was prepared since. Refuses to judge.
 
+use std::num::NonZeroU32;
+
 use crate::record::{BatchId, Canon, SlotId};
 
 /// Decode steps of one request that are remembered. At most three of its batches are between prepare and result.
 const STEPS: usize = 4;
 
 /// One decode step of a request.
-// A power of two bytes: its place in the ring is found by a shift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(align(32))]
 struct Step {
     batch: BatchId,
     k: u32,
     /// How many steps had been prepared with it, if its prepare is in the record.
-    nth: Option<u32>,
+    nth: Option<NonZeroU32>,
     /// Where its forward kept the state.
     track: Option<SlotId>,
     launched: bool,
@@ -28,8 +28,10 @@ const NO_STEP: Step = Step { batch: BatchId(0), k: 0, nth: None, track: None, la
 #[derive(Clone, Debug)]
 pub(super) struct Window {
     steps: [Step; STEPS],
-    next: usize,
+    /// Steps prepared so far.
     prepared: u32,
+    /// The place of the next one.
+    next: u8,
     /// The lookahead at the last processed result since the prefill. Only for goals: nothing is judged by it.
     before: Before,
 }
@@ -88,20 +90,17 @@ impl Window {
     /// A step was prepared.
     #[inline]
     pub fn prepare(&mut self, batch: BatchId, k: u32) {
-        self.prepared = self.prepared.wrapping_add(1);
-        let step = &mut self.steps[self.next % STEPS];
-        (step.batch, step.k, step.nth, step.track) = (batch, k, Some(self.prepared), None);
-        (step.launched, step.processed) = (false, false);
-        self.next = (self.next + 1) % STEPS;
+        self.prepared += 1;
+        let nth = NonZeroU32::new(self.prepared);
+        self.push(Step { batch, k, nth, track: None, launched: false, processed: false });
     }
 
     /// A step was prepared and then launched, and keeps no state: [`Window::prepare`] and [`Window::launch`].
     #[inline]
     pub fn run(&mut self, batch: BatchId, k: u32) {
-        self.prepared = self.prepared.wrapping_add(1);
-        let nth = Some(self.prepared);
-        self.steps[self.next % STEPS] = Step { batch, k, nth, track: None, launched: true, processed: false };
-        self.next = (self.next + 1) % STEPS;
+        self.prepared += 1;
+        let nth = NonZeroU32::new(self.prepared);
+        self.push(Step { batch, k, nth, track: None, launched: true, processed: false });
     }
 
     /// A step was launched: its forward keeps the state in `track`. It may run under another batch than it was
@@ -157,7 +156,7 @@ impl Window {
             k: Some(k),
             due: track,
             ahead: next.and_then(|next| Some((next.k, next.track?))),
-            lookahead: nth.map(|nth| self.prepared.wrapping_sub(nth)),
+            lookahead: nth.map(|nth| self.prepared - nth.get()),
             refused: false,
         }
     }
@@ -174,7 +173,7 @@ impl Window {
         }
         let nth = step.nth?;
         step.processed = true;
-        Some(self.prepared.wrapping_sub(nth))
+        Some(self.prepared - nth.get())
     }
 
     /// Notes the lookahead of a processed result and returns the one at the result before.
@@ -214,11 +213,11 @@ impl Window {
 
     /// Writes the steps whose results are to come, oldest first.
     pub fn canon(&self, out: &mut Canon) {
-        let ring = (0..STEPS).map(|nth| &self.steps[(self.next + nth) % STEPS]);
+        let ring = (0..STEPS).map(|nth| &self.steps[(usize::from(self.next) + nth) % STEPS]);
         for step in ring.filter(|step| !step.processed) {
             out.batch(step.batch);
             out.word(step.k);
-            out.maybe(step.nth.map(|nth| self.prepared.wrapping_sub(nth)));
+            out.maybe(step.nth.map(|nth| self.prepared - nth.get()));
             out.slot(step.track);
             out.flag(step.launched);
             if step.track.is_some() {
@@ -232,12 +231,13 @@ impl Window {
     /// The index of the step prepared `count` steps ago.
     #[inline]
     fn back(&self, count: usize) -> usize {
-        (self.next + STEPS - count) % STEPS
+        (usize::from(self.next) + STEPS - count) % STEPS
     }
 
+    #[inline]
     fn push(&mut self, step: Step) {
-        self.steps[self.next] = step;
-        self.next = (self.next + 1) % STEPS;
+        self.steps[usize::from(self.next) % STEPS] = step;
+        self.next = (self.next + 1) % STEPS as u8;
     }
 }
 

@@ -89,6 +89,7 @@ impl Batch {
     ///
     /// Returns whether masks were dropped.
     pub fn filter(&mut self, keep: impl Fn(ReqId) -> bool) -> bool {
+        // In nearly every turn all stay.
         if self.reqs.iter().all(|&req| keep(req)) {
             return false;
         }

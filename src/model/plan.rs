@@ -74,11 +74,13 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
 
     /// Filters the finished, and those in `exclude`, out of the running batch.
     pub(super) fn filter_running(&mut self, exclude: &[ReqId]) {
-        let reqs = &self.world.reqs;
-        let dropped = self
-            .world
-            .running
-            .filter(|req| !reqs[req.index()].finished() && (exclude.is_empty() || !exclude.contains(&req)));
+        let reqs = &self.world.reqs[..];
+        let goes_on = |req: ReqId| !reqs[req.index()].finished();
+        let dropped = if exclude.is_empty() {
+            self.world.running.filter(goes_on)
+        } else {
+            self.world.running.filter(|req| goes_on(req) && !exclude.contains(&req))
+        };
         if dropped {
             self.sink.fact(Fact::MasksDropped { batch: self.world.running.id });
         }

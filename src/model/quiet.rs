@@ -110,14 +110,15 @@ impl AskedRows<'_> {
     #[inline(always)]
     fn ask_with<R: Rule + ?Sized>(&mut self, rule: &R, masks: impl Fn(usize) -> Option<RowMasks>) {
         let rows = self.reqs.iter().zip(self.prepared).zip(&mut *self.quiet);
-        for (i, ((&req, &prepared), row)) in rows.enumerate() {
+        let mut passed = 0;
+        for ((&req, &prepared), row) in rows {
             let it = &mut self.all[req.index()];
             let outputs = it.outputs + 1;
             let ends = it.finish.is_some() | it.to_abort | (outputs >= it.ends_at);
             if ends | it.retracted | (it.middle_chunks > 0) | !it.has_track {
                 break;
             }
-            let mut view = RowView { masks: masks(i), ..self.view };
+            let mut view = RowView { masks: masks(passed), ..self.view };
             it.show(&mut view);
             view.outputs = outputs;
             let check = match rule.on_result(&view) {
@@ -128,8 +129,9 @@ impl AskedRows<'_> {
             let lookahead = i64::from(it.decode_batch_idx) - i64::from(prepared);
             let kv_committed_len = it.kv_committed_len;
             *row = Quiet { at: Time::ZERO, lookahead, req, outputs, kv_committed_len, check };
-            self.passed = i + 1;
+            passed += 1;
         }
+        self.passed = passed;
     }
 }
 
