@@ -5,9 +5,8 @@ use crate::record::{AssertKind, Bulk, Donated, Fact, Nothing, Offered, Owner, Pa
 
 use super::features::Features;
 use super::machine::{Dead, Machine, Step};
-use super::pages::Pages;
 use super::radix::{Freed, Inserted, NodeId};
-use super::request::Stage;
+use super::request::{Stage, forget};
 use super::setup::{SlotFree, Snapshot, Strategy};
 
 /// What a donation offers.
@@ -116,7 +115,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         let active = it.active.take();
         let tracks = std::mem::take(&mut it.track);
         it.has_track = false;
-        it.pages = Pages::new();
+        forget(&mut it.pages);
         it.holds_row = false;
         let in_flight = self.world.queue.iter().any(|pending| pending.batch.reqs.contains(&req));
         let later = self.setup.engine.slot_free == SlotFree::Deferred && in_flight;
@@ -236,12 +235,11 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         self.unlock(req);
         let held = self.world.tree.lock(node);
         self.sink.fact(Fact::Lock { req, node: node.0 });
-        let mut pages = Pages::new();
-        self.world.tree.match_pages(node, &mut *pages);
-        let it = self.req(req);
-        let own = pages.len();
-        pages.extend_from_slice(&it.pages[own..]);
-        it.pages = pages;
+        let pages = &mut self.paged.1;
+        pages.clear();
+        self.world.tree.match_pages(node, &mut **pages);
+        let it = &mut self.world.reqs[req.index()];
+        it.pages[..pages.len()].copy_from_slice(pages);
         it.lock = Some(held);
         it.last_node = node;
         it.cache_protected_len = key_len;

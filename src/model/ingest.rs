@@ -1,13 +1,13 @@
 //! The ingest phase: which requests are seen in this turn.
 
 use crate::engine::{Choice, Chooser};
-use crate::record::{Fact, Phase, ReqId, Short, Sink, State};
+use crate::record::{Fact, Phase, ReqId, Sink, State};
 
 use super::arrivals::Due;
 use super::features::Features;
 use super::machine::Machine;
 use super::prompt::materialise;
-use super::request::Stage;
+use super::request::{Stage, forget};
 use super::setup::{Arrive, Prompt, Stop};
 
 /// Outputs from which on room is made for them in advance, and the most.
@@ -76,7 +76,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         it.prompt_len = tokens.len() as u32;
         it.tip = State::ZERO.fold_all(&tokens);
         if it.tokens.capacity() < tokens.len() {
-            it.tokens = tokens.into();
+            it.tokens = tokens;
         } else {
             it.tokens.clear();
             it.tokens.extend_from_slice(&tokens);
@@ -105,7 +105,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Drops the tokens of a finished request that no prompt will be made of any more.
     pub(super) fn forget_tokens(&mut self, req: ReqId) {
         if self.world.dependents[req.index()] == 0 && self.world.reqs[req.index()].finished() {
-            self.req(req).tokens = Short::new();
+            forget(&mut self.req(req).tokens);
         }
     }
 

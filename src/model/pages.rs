@@ -1,9 +1,9 @@
 //! The pool of KV pages.
 
-use crate::record::{PageId, Short};
+use crate::record::PageId;
 
 /// The pages of a request, in token order.
-pub type Pages = Short<PageId, 16>;
+pub type Pages = Vec<PageId>;
 
 /// KV pages 0..count, each `page_size` tokens. The order in which pages are given out matters to nobody: those that came
 /// back go first, so that a snapshot of a large pool is as small as what was used of it.

@@ -201,7 +201,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         for &req in admitted {
             let it = &mut self.world.reqs[req.index()];
             if it.pages.is_empty() {
-                self.world.tree.match_pages(it.last_node, &mut *it.pages);
+                self.world.tree.match_pages(it.last_node, &mut it.pages);
             }
             let new = it.extend_end.div_ceil(page) - it.prefix_len.div_ceil(page);
             if it.ends_at > ROOM_MIN {

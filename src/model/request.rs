@@ -1,10 +1,13 @@
 //! The request object: shared, by index, by every batch and batch copy that names it.
 
-use crate::record::{FinishKind, Short, SlotId, State, Token};
+use crate::record::{FinishKind, SlotId, State, Token};
 
 use super::pages::Pages;
 use super::radix::{Lock, NodeId};
 use super::rule::RowView;
+
+/// Items of a list that is short.
+const SHORT_MAX: usize = 64;
 
 /// How far a request has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,7 +66,7 @@ pub struct Req {
     /// Its KV pages, the tree's first.
     pub pages: Pages,
     /// Prompt, outputs, and the token that a step in flight has sampled already.
-    pub tokens: Short<Token, 16>,
+    pub tokens: Vec<Token>,
     /// Speculative decoding: the length that the forwards launched so far reach; the committed length trails it.
     pub device_len: u32,
     /// Speculative decoding: tokens of KV reserved.
@@ -142,7 +145,7 @@ impl Req {
     pub fn unseen() -> Self {
         Req {
             stage: Stage::Unseen,
-            tokens: Short::new(),
+            tokens: Vec::new(),
             tip: State::ZERO,
             prompt_len: 0,
             outputs: 0,
@@ -215,5 +218,14 @@ impl Req {
             retracted: true,
             ..Req::unseen()
         };
+    }
+}
+
+/// Empties a list. A short one keeps its memory for the next time: searches run small cases by the million.
+pub(super) fn forget<T>(list: &mut Vec<T>) {
+    if list.capacity() > SHORT_MAX {
+        *list = Vec::new();
+    } else {
+        list.clear();
     }
 }
