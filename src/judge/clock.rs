@@ -13,9 +13,9 @@ const LAUNCHES: usize = 8;
 /// Launches count from 1; what precedes them, number 0, is always known.
 #[derive(Clone, Debug)]
 pub(super) struct Clock {
-    launched: u64,
-    completed: u64,
-    batches: [(BatchId, u64); LAUNCHES],
+    launched: u32,
+    completed: u32,
+    batches: [(BatchId, u32); LAUNCHES],
 }
 
 impl Clock {
@@ -37,19 +37,19 @@ impl Clock {
     }
 
     /// Launches that the CPU has not waited for.
-    pub fn in_flight(&self) -> u64 {
+    pub fn in_flight(&self) -> u32 {
         self.launched - self.completed
     }
 
     /// The number of the last launch.
     #[inline]
-    pub fn launched(&self) -> u64 {
+    pub fn launched(&self) -> u32 {
         self.launched
     }
 
     /// Whether there is a path from that forward to what the schedule stream does now.
     #[inline]
-    pub fn knows(&self, launch: u64) -> bool {
+    pub fn knows(&self, launch: u32) -> bool {
         launch <= self.completed
     }
 }

@@ -28,7 +28,8 @@ pub(super) struct Due {
 // What every result looks at stands first.
 #[repr(C)]
 pub(super) struct Dues {
-    refused: Vec<u32>,
+    /// Lengths whose slot was refused and whose step may still come: nearly always none, and every row asks.
+    refused: Box<[u32]>,
     /// Processed, and recorded by nobody.
     open: Vec<Due>,
     /// The longest length due, without the skipped ones, since the request got its track slots.
@@ -68,7 +69,9 @@ clone_in_place!(Dues {
 impl Dues {
     /// The slot that the boundary step of length `k` asked for was refused; it writes in place, or nothing.
     pub fn refuse(&mut self, k: u32, in_place: bool) {
-        self.refused.push(k);
+        let mut refused = std::mem::take(&mut self.refused).into_vec();
+        refused.push(k);
+        self.refused = refused.into();
         if in_place {
             self.overwritten = self.best;
         }
@@ -146,7 +149,7 @@ impl Dues {
     pub fn retract(&mut self, counts: &mut Checkpoints) {
         counts.skipped += self.open.len() as u64;
         self.open.clear();
-        self.refused.clear();
+        self.refused = Box::default();
         (self.best, self.overwritten) = (0, 0);
     }
 
@@ -224,7 +227,7 @@ impl Dues {
     #[cold]
     fn take_refused(&mut self, k: u32) -> bool {
         let refused = self.refused.contains(&k);
-        self.refused.retain(|&other| other > k);
+        self.refused = self.refused.iter().copied().filter(|&other| other > k).collect();
         refused
     }
 }

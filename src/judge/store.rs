@@ -25,41 +25,51 @@ pub(super) struct Donation {
     pub by_decode: Option<bool>,
 }
 
-/// A content that a launch overwrote. Launch 0 is none.
+/// A content, and the launch that wrote it, or that wrote over it. Launch 0 is none. In sixteen bytes: every step moves two.
 #[derive(Clone, Copy, Debug)]
-struct Before {
-    launch: u64,
-    state: State,
+struct Held {
+    h: u64,
+    n: u32,
+    launch: u32,
+}
+
+impl Held {
+    const fn new(launch: u32, state: State) -> Held {
+        Held { h: state.h, n: state.n, launch }
+    }
+
+    #[inline]
+    fn state(&self) -> State {
+        State { n: self.n, h: self.h }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
 // What every step writes stands first, in as few cache lines as may be.
 #[repr(C, align(64))]
 struct Slot {
-    content: State,
-    /// The launch of the last write.
-    launch: u64,
+    /// What it holds, and the launch of the last write.
+    now: Held,
+    /// What the last two launches that wrote here overwrote, older first.
+    before: [Held; 2],
     /// Who wrote last since the present owner got the slot.
     writer: Option<ReqId>,
-    /// What the last two launches that wrote here overwrote, older first.
-    before: [Before; 2],
     /// Who wrote last before that.
     earlier: Option<ReqId>,
     /// The last launch when the present owner got the slot.
-    since: u64,
+    since: u32,
     /// The last launch that copied from here, and for whom.
-    read: (u64, ReqId),
+    read: (u32, ReqId),
     donation: Option<Donation>,
     /// What a racing copy left here, and the finding that says so.
     flaw: Option<(State, usize)>,
 }
 
-const NOTHING: Before = Before { launch: 0, state: State::ZERO };
+const NOTHING: Held = Held::new(0, State::ZERO);
 /// A slot as the pool was created.
 const FRESH: Slot = Slot {
-    content: State::ZERO,
+    now: NOTHING,
     before: [NOTHING; 2],
-    launch: 0,
     writer: None,
     earlier: None,
     since: 0,
@@ -137,8 +147,7 @@ impl Store {
     pub fn clear(&mut self, slot: SlotId, req: ReqId, by_owner: bool) {
         let launch = self.clock.launched();
         if let Some(slot) = self.slot(slot) {
-            slot.overwrite(launch);
-            slot.content = State::ZERO;
+            slot.overwrite(launch, State::ZERO);
             if slot.writer.is_some() || !by_owner {
                 slot.writer = Some(req);
             }
@@ -161,7 +170,7 @@ impl Store {
         if in_flight {
             slot.writer = slot.writer.or(slot.earlier);
         } else {
-            (slot.content, slot.before, slot.launch) = (state, [NOTHING; 2], 0);
+            (slot.now, slot.before) = (Held::new(0, state), [NOTHING; 2]);
             slot.writer = writer;
             slot.flaw = flaw.map(|flaw| (state, flaw));
         }
@@ -170,27 +179,27 @@ impl Store {
     /// The content after all launched forwards.
     #[inline]
     pub fn content(&self, slot: SlotId) -> State {
-        self.get(slot).content
+        self.get(slot).now.state()
     }
 
     /// The content after the forwards that the CPU has waited for.
     pub fn right_now(&self, slot: SlotId) -> State {
         let slot = self.get(slot);
         let pending = slot.before.iter().find(|before| !self.clock.knows(before.launch));
-        pending.map_or(slot.content, |before| before.state)
+        pending.map_or(slot.now, |before| *before).state()
     }
 
     /// Whether the last write has not been waited for.
     pub fn in_flight(&self, slot: SlotId) -> bool {
-        !self.clock.knows(self.get(slot).launch)
+        !self.clock.knows(self.get(slot).now.launch)
     }
 
     /// What a forward that has not been waited for does to a slot: the write if there is one, else the read.
     pub fn pending(&self, slot: SlotId) -> Option<Pending> {
         let slot = self.get(slot);
-        let ((launch, req), writes) = if !self.clock.knows(slot.launch) {
-            let newer = slot.writer.filter(|_| slot.launch > slot.since);
-            ((slot.launch, newer.or(slot.earlier)), true)
+        let ((launch, req), writes) = if !self.clock.knows(slot.now.launch) {
+            let newer = slot.writer.filter(|_| slot.now.launch > slot.since);
+            ((slot.now.launch, newer.or(slot.earlier)), true)
         } else {
             let (launch, req) = slot.read;
             ((launch, Some(req)), false)
@@ -206,41 +215,41 @@ impl Store {
         }
         let slot = self.get(slot);
         let Donation { req, state: donated, root, by_decode: _ } = slot.donation?;
-        let plain = slot.content == state && donated == state && root.is_none() && slot.flaw.is_none();
+        let plain = slot.now.state() == state && donated == state && root.is_none() && slot.flaw.is_none();
         plain.then_some((req, slot.writer == Some(req)))
     }
 
     /// Forwards that the CPU has not waited for.
     pub fn in_flight_count(&self) -> u32 {
-        self.clock.in_flight() as u32
+        self.clock.in_flight()
     }
 
     /// Whether no forward in flight reads or writes the slot.
     pub fn is_settled(&self, slot: SlotId) -> bool {
         let slot = self.get(slot);
-        self.clock.knows(slot.launch) && self.clock.knows(slot.read.0)
+        self.clock.knows(slot.now.launch) && self.clock.knows(slot.read.0)
     }
 
     /// Writes what a slot holds, and what forwards in flight do to it. One word says which of the others follow.
     pub fn canon(&self, slot: SlotId, names: &impl Names, out: &mut Canon) {
         let slot = self.get(slot);
-        let ago = |launch: u64| (self.clock.launched() - launch) as u32;
+        let ago = |launch: u32| self.clock.launched() - launch;
         let unknown = slot.before.iter().filter(|before| !self.clock.knows(before.launch));
         let (read, reader) = slot.read;
-        let (writes, reads) = (!self.clock.knows(slot.launch), !self.clock.knows(read));
-        let flawed = slot.flaw.is_some_and(|flaw| flaw.0 == slot.content);
+        let (writes, reads) = (!self.clock.knows(slot.now.launch), !self.clock.knows(read));
+        let flawed = slot.flaw.is_some_and(|flaw| flaw.0 == slot.now.state());
         let flags = [slot.writer.is_some(), writes, reads, slot.donation.is_some(), flawed];
         let bits = flags.iter().fold(0, |bits, &flag| bits << 1 | u32::from(flag));
         out.word(bits << 2 | unknown.clone().count() as u32);
-        out.state(slot.content, names);
+        out.state(slot.now.state(), names);
         out.req_if_live(slot.writer);
         for before in unknown {
             out.word(ago(before.launch));
-            out.state(before.state, names);
+            out.state(before.state(), names);
         }
         if writes {
-            out.word(ago(slot.launch));
-            out.flag(slot.launch > slot.since);
+            out.word(ago(slot.now.launch));
+            out.flag(slot.now.launch > slot.since);
             out.req_if_live(slot.earlier);
             out.flag(slot.earlier.is_some());
         }
@@ -251,7 +260,7 @@ impl Store {
         }
         if let Some(Donation { req, state, root, by_decode: _ }) = slot.donation {
             out.req_if_live(Some(req));
-            let flags = [slot.writer == Some(req), state == slot.content, root.is_some()];
+            let flags = [slot.writer == Some(req), state == slot.now.state(), root.is_some()];
             out.word(flags.iter().fold(0, |bits, &flag| bits << 1 | u32::from(flag)));
         }
     }
@@ -269,7 +278,7 @@ impl Store {
     /// The finding about the copy that left what a slot holds.
     pub fn flaw(&self, slot: SlotId) -> Option<usize> {
         let slot = self.get(slot);
-        slot.flaw.filter(|flaw| flaw.0 == slot.content).map(|flaw| flaw.1)
+        slot.flaw.filter(|flaw| flaw.0 == slot.now.state()).map(|flaw| flaw.1)
     }
 
     /// Who wrote last since the present owner got the slot.
@@ -310,14 +319,14 @@ impl Store {
 /// The content of a slot before a forward.
 pub(super) struct Content<'a> {
     slot: &'a mut Slot,
-    launch: u64,
+    launch: u32,
 }
 
 impl Content<'_> {
     /// What it is.
     #[inline]
     pub fn get(&self) -> State {
-        self.slot.content
+        self.slot.now.state()
     }
 
     /// The forward of `req` writes `state`.
@@ -329,19 +338,18 @@ impl Content<'_> {
 
 impl Slot {
     #[inline]
-    fn write(&mut self, launch: u64, state: State, req: ReqId) {
-        self.overwrite(launch);
-        self.content = state;
+    fn write(&mut self, launch: u32, state: State, req: ReqId) {
+        self.overwrite(launch, state);
         self.writer = Some(req);
     }
 
-    /// Remembers the content before the first write of a launch.
+    /// Puts a content there, and remembers the one before the first write of a launch.
     #[inline]
-    fn overwrite(&mut self, launch: u64) {
+    fn overwrite(&mut self, launch: u32, state: State) {
         if self.before[1].launch != launch {
-            self.before = [self.before[1], Before { launch, state: self.content }];
+            self.before = [self.before[1], Held { launch, ..self.now }];
         }
-        self.launch = launch;
+        self.now = Held::new(launch, state);
     }
 }
 

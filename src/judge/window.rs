@@ -2,8 +2,6 @@
 //!
 //! Owns which step a batch ran, where its forward kept the state, and what was prepared since. Refuses to judge.
 
-use std::num::NonZeroU32;
-
 use crate::record::{BatchId, Canon, SlotId};
 
 /// Decode steps of one request that are remembered. At most three of its batches are between prepare and result.
@@ -14,22 +12,29 @@ const STEPS: usize = 4;
 struct Step {
     batch: BatchId,
     k: u32,
-    /// How many steps had been prepared with it, if its prepare is in the record.
-    nth: Option<NonZeroU32>,
-    /// Where its forward kept the state.
-    track: Option<SlotId>,
+    /// Where its forward kept the state, if it did.
+    slot: SlotId,
+    tracked: bool,
+    /// Whether its prepare is in the record.
+    prepared: bool,
     launched: bool,
     processed: bool,
 }
 
-const NO_STEP: Step = Step { batch: BatchId(0), k: 0, nth: None, track: None, launched: false, processed: true };
+const NO_STEP: Step = Step {
+    batch: BatchId(0),
+    k: 0,
+    slot: SlotId(0),
+    tracked: false,
+    prepared: false,
+    launched: false,
+    processed: true,
+};
 
-/// The last decode steps of a request.
+/// The last decode steps of a request, in as few bytes as may be: every step of every row comes here.
 #[derive(Clone, Debug)]
 pub(super) struct Window {
     steps: [Step; STEPS],
-    /// Steps prepared so far.
-    prepared: u32,
     /// The place of the next one.
     next: u8,
     /// The lookahead at the last processed result since the prefill. Only for goals: nothing is judged by it.
@@ -49,6 +54,9 @@ pub(super) enum Before {
     Far,
 }
 
+/// By lookahead, up to all that are neither.
+static BY_COUNT: [Before; 3] = [Before::Level, Before::Ahead, Before::Far];
+
 /// What the judge itself knows of a row when its result is processed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Seen {
@@ -65,6 +73,25 @@ pub(super) struct Seen {
 }
 
 impl Step {
+    /// A step that keeps no state: prepared, and perhaps launched.
+    #[inline]
+    fn new(batch: BatchId, k: u32, launched: bool) -> Step {
+        Step { batch, k, prepared: true, launched, processed: false, ..NO_STEP }
+    }
+
+    /// The same step as it was launched.
+    #[inline]
+    fn launched(self, batch: BatchId, k: u32, track: Option<SlotId>) -> Step {
+        let (slot, tracked) = (track.unwrap_or(SlotId(0)), track.is_some());
+        Step { batch, k, slot, tracked, launched: true, ..self }
+    }
+
+    /// Where its forward kept the state.
+    #[inline]
+    fn track(&self) -> Option<SlotId> {
+        self.tracked.then_some(self.slot)
+    }
+
     /// Whether it is in flight.
     #[inline]
     fn flies(&self) -> bool {
@@ -77,30 +104,26 @@ impl Before {
     #[inline]
     pub fn of(count: i64) -> Before {
         // A negative one is a great one here.
-        [Before::Level, Before::Ahead, Before::Far][(count as u64).min(2) as usize]
+        BY_COUNT[(count as u64).min(2) as usize]
     }
 }
 
 impl Window {
     /// No step yet.
     pub fn new() -> Window {
-        Window { steps: [NO_STEP; STEPS], next: 0, prepared: 0, before: Before::NoResult }
+        Window { steps: [NO_STEP; STEPS], next: 0, before: Before::NoResult }
     }
 
     /// A step was prepared.
     #[inline]
     pub fn prepare(&mut self, batch: BatchId, k: u32) {
-        self.prepared += 1;
-        let nth = NonZeroU32::new(self.prepared);
-        self.push(Step { batch, k, nth, track: None, launched: false, processed: false });
+        self.push(Step::new(batch, k, false));
     }
 
     /// A step was prepared and then launched, and keeps no state: [`Window::prepare`] and [`Window::launch`].
     #[inline]
     pub fn run(&mut self, batch: BatchId, k: u32) {
-        self.prepared += 1;
-        let nth = NonZeroU32::new(self.prepared);
-        self.push(Step { batch, k, nth, track: None, launched: true, processed: false });
+        self.push(Step::new(batch, k, true));
     }
 
     /// A step was launched: its forward keeps the state in `track`. It may run under another batch than it was
@@ -109,7 +132,7 @@ impl Window {
     pub fn launch(&mut self, batch: BatchId, k: u32, track: Option<SlotId>) {
         let newest = &mut self.steps[self.back(1)];
         if newest.batch == batch && !newest.launched && !newest.processed {
-            (newest.k, newest.track, newest.launched) = (k, track, true);
+            *newest = newest.launched(batch, k, track);
         } else {
             self.launch_other(batch, k, track);
         }
@@ -126,9 +149,9 @@ impl Window {
         let own = self.steps.iter().rposition(|step| waits(step) && step.batch == batch);
         match own.or_else(|| self.steps.iter().rposition(|step| waits(step) && step.k == k)) {
             Some(index) => {
-                self.steps[index] = Step { batch, k, track, launched: true, ..self.steps[index] };
+                self.steps[index] = self.steps[index].launched(batch, k, track);
             }
-            None => self.push(Step { batch, k, nth: None, track, launched: true, processed: false }),
+            None => self.push(Step { processed: false, ..NO_STEP }.launched(batch, k, track)),
         }
     }
 
@@ -146,19 +169,14 @@ impl Window {
             let Some(index) = self.steps.iter().position(is_it) else { return Seen::default() };
             index
         };
+        let lookahead = self.since(index);
         let step = &mut self.steps[index];
         step.processed = true;
-        let Step { k, track, nth, .. } = *step;
+        let (k, due) = (step.k, step.track());
         let follows = |next: &Step| next.launched && !next.processed && next.k > k;
         let newest = &self.steps[newest];
         let next = if follows(newest) { Some(newest) } else { self.steps.iter().find(|next| follows(next)) };
-        Seen {
-            k: Some(k),
-            due: track,
-            ahead: next.and_then(|next| Some((next.k, next.track?))),
-            lookahead: nth.map(|nth| self.prepared - nth.get()),
-            refused: false,
-        }
+        Seen { k: Some(k), due, ahead: next.and_then(|next| Some((next.k, next.track()?))), lookahead, refused: false }
     }
 
     /// The result of a batch is processed, if its step is one of the newest two, kept no state, and its prepare is known: how
@@ -168,12 +186,11 @@ impl Window {
         let (older, newest) = (self.back(2), self.back(1));
         let index = if self.steps[older].batch == batch && !self.steps[older].processed { older } else { newest };
         let step = &mut self.steps[index];
-        if step.batch != batch || step.processed || step.track.is_some() {
+        if step.batch != batch || step.processed || step.tracked || !step.prepared {
             return None;
         }
-        let nth = step.nth?;
         step.processed = true;
-        Some(self.prepared - nth.get())
+        Some(if index == newest { 0 } else { u32::from(self.steps[newest].prepared) })
     }
 
     /// Notes the lookahead of a processed result and returns the one at the result before.
@@ -194,7 +211,7 @@ impl Window {
 
     /// Whether a step in flight keeps a state.
     pub fn boundary_in_flight(&self) -> bool {
-        self.steps.iter().any(|step| step.flies() && step.track.is_some())
+        self.steps.iter().any(|step| step.flies() && step.tracked)
     }
 
     /// Whether the next step is prepared and not launched while one in flight keeps a state.
@@ -213,19 +230,27 @@ impl Window {
 
     /// Writes the steps whose results are to come, oldest first.
     pub fn canon(&self, out: &mut Canon) {
-        let ring = (0..STEPS).map(|nth| &self.steps[(usize::from(self.next) + nth) % STEPS]);
-        for step in ring.filter(|step| !step.processed) {
+        let ring = (0..STEPS).map(|nth| (usize::from(self.next) + nth) % STEPS);
+        for (index, step) in ring.map(|index| (index, &self.steps[index])).filter(|(_, step)| !step.processed) {
             out.batch(step.batch);
             out.word(step.k);
-            out.maybe(step.nth.map(|nth| self.prepared - nth.get()));
-            out.slot(step.track);
+            out.maybe(self.since(index));
+            out.slot(step.track());
             out.flag(step.launched);
-            if step.track.is_some() {
+            if step.tracked {
                 // For a goal alone.
                 out.word(self.before as u32);
             }
         }
         out.word(u32::MAX);
+    }
+
+    /// How many steps were prepared since the one at an index, if its own prepare is in the record. All of them are here: each
+    /// took a place behind it.
+    #[inline]
+    fn since(&self, index: usize) -> Option<u32> {
+        let behind = (1..STEPS).map(|count| (index + count) % STEPS).take_while(|&at| at != usize::from(self.next));
+        self.steps[index].prepared.then(|| behind.filter(|&at| self.steps[at].prepared).count() as u32)
     }
 
     /// The index of the step prepared `count` steps ago.
