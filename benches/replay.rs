@@ -77,14 +77,20 @@ fn ratios(_: &mut Criterion) {
             token / yard
         );
     }
-    let lengths = [1, 10, 100].map(|times| {
-        let setup = decode::setup(64, 1024 * times);
+    linear("as many requests", |times| decode::waves(64, times, 1024));
+    linear("as long outputs", |times| decode::setup(64, 1024 * times));
+}
+
+/// Whether time is linear in tokens: more requests of 1024 outputs, 64 at a time, or longer outputs of 64 requests.
+fn linear(what: &str, setup: impl Fn(u32) -> Setup) {
+    let token = [1, 10, 100].map(|times| {
+        let setup = setup(times);
         best(if times == 100 { 2 } else { ROUNDS }, || judged(&setup))
     });
     println!(
-        "linear in tokens: an output token takes {:.3} at x10 and {:.3} at x100 of what it takes at x1",
-        lengths[1] / lengths[0],
-        lengths[2] / lengths[0]
+        "linear in tokens, {what}: an output token takes {:.3} at x10 and {:.3} at x100 of what it takes at x1",
+        token[1] / token[0],
+        token[2] / token[0]
     );
 }
 

@@ -4,6 +4,12 @@ use overlapsim::model::{Arrive, Cost, Costs, Engine, Prompt, Release, RequestSpe
 
 /// `batch` requests that decode together for `outputs` steps.
 pub fn setup(batch: u32, outputs: u32) -> Setup {
+    waves(batch, 1, outputs)
+}
+
+/// `times` as many requests, of which `batch` decode together while the others wait for their places; pools are those of one
+/// batch, so what the cache keeps of the finished is evicted.
+pub fn waves(batch: u32, times: u32, outputs: u32) -> Setup {
     let mut engine = Engine::preset(Release::V0_5_17);
     engine.max_running = batch;
     engine.mamba_slots = 5 * batch + 8;
@@ -16,8 +22,8 @@ pub fn setup(batch: u32, outputs: u32) -> Setup {
         max_new: outputs,
         accept: Vec::new(),
     };
-    let names = (0..batch).map(|i| format!("r{i}")).collect();
-    let requests = (0..batch).map(request).collect();
+    let names = (0..times * batch).map(|i| format!("r{i}")).collect();
+    let requests = (0..times * batch).map(request).collect();
     Setup { engine, costs: Costs::default(), requests, names, events: Vec::new(), turns_max: u32::MAX }
 }
 
