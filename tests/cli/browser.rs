@@ -185,7 +185,7 @@ fn findings_tell_how_it_came_to_that() {
     let replay = browser.text("#panel .replay code");
     assert_eq!(replay, "overlapsim run scenarios/double-fire.ron --rule mask-lookahead --timeline");
     browser.click("#panel .copy");
-    assert!(["copied", "select it"].contains(&browser.text("#panel .copy").as_str()));
+    browser.until("['copied', 'select it'].includes(document.querySelector('#panel .copy').textContent)", &json!(true));
     browser.open(&write("scenarios/natural-jitter.ron", None));
     let whole = brush(&mut browser);
     browser.key("n");
@@ -313,7 +313,6 @@ fn dark_light_paper_and_narrow_windows() {
     assert_eq!(browser.eval(ground), dark, "a choice outweighs the system");
     browser.key("n");
     browser.media("light", "print");
-    browser.settle();
     assert_eq!(browser.eval(ground), json!("rgb(255, 255, 255)"), "paper is light");
     let shown = |selector: &str| format!("getComputedStyle(document.querySelector('{selector}')).display !== 'none'");
     assert_eq!(browser.eval(&shown("#tools")), json!(false));

@@ -222,6 +222,8 @@ fn the_terminal_is_as_it_was_after_ctrl_c() {
     keys.write_all(b"\x03").expect("a key");
     until("iexten", &mut text);
     drop(keys);
+    // The rest of what `stty` says may come in another piece.
+    shown.read_to_end(&mut text).expect("the terminal can be read");
     child.wait().expect("it ends");
     let text = String::from_utf8_lossy(&text);
     let (before, after) = text.split_once("\x1b[?1049l").expect("the other screen is left");

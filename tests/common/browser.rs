@@ -1,20 +1,21 @@
 //! A real browser without a window, driven by the DevTools protocol over a pipe: messages are JSON that end with a zero byte.
 //!
-//! Owns the process and its profile directory. Refuses to wait for ever: a browser that says nothing for a minute is a failure.
+//! Owns the process and its profile directory. Refuses to wait for ever: a browser that says nothing for a minute is a failure, and
+//! so is a page that has not come to what it is asked for by then.
 #![allow(dead_code, reason = "tests and the example each use some of it")]
 
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 /// Names under which the browser is installed.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-/// How long an answer may take.
+/// How long an answer may take, and what is waited for.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A browser with one page.
@@ -25,6 +26,8 @@ pub struct Browser {
     profile: PathBuf,
     session: String,
     last_id: u64,
+    /// What the window is set to, as conditions that hold on a page once it has taken it in.
+    looks: [Option<String>; 2],
     /// What the page said without being asked.
     events: Vec<Value>,
 }
@@ -72,8 +75,8 @@ impl Browser {
                 }
             }
         });
-        let (session, events) = Default::default();
-        let mut browser = Browser { child, to, from, profile, session, last_id: 0, events };
+        let (session, looks, events) = Default::default();
+        let mut browser = Browser { child, to, from, profile, session, last_id: 0, looks, events };
         let targets = browser.call("Target.getTargets", json!({}));
         let page = targets["targetInfos"].as_array().expect("targets").iter().find(|target| target["type"] == "page");
         let id = page.expect("a page")["targetId"].clone();
@@ -82,6 +85,7 @@ impl Browser {
         for domain in ["Page", "Runtime", "Log"] {
             browser.call(&format!("{domain}.enable"), json!({}));
         }
+        browser.call("Page.setLifecycleEventsEnabled", json!({"enabled": true}));
         Some(browser)
     }
 
@@ -111,12 +115,39 @@ impl Browser {
 
     /// Loads a file and waits until it has been read and run.
     pub fn open(&mut self, path: &Path) {
-        self.events.retain(|event| event["method"] != "Page.loadEventFired");
-        self.call("Page.navigate", json!({"url": format!("file://{}", path.display())}));
-        while !self.events.iter().any(|event| event["method"] == "Page.loadEventFired") {
+        let url = format!("file://{}", path.display());
+        let loader = self.call("Page.navigate", json!({"url": url}))["loaderId"].take();
+        // Of this document: that of the page before may be told late.
+        let loaded = |event: &Value| {
+            let of = &event["params"];
+            event["method"] == "Page.lifecycleEvent" && of["name"] == "load" && of["loaderId"] == loader
+        };
+        while !self.events.iter().any(loaded) {
             let event = self.next("loading");
             self.events.push(event);
         }
+        self.look();
+    }
+
+    /// Asks again and again until an expression has this value.
+    pub fn until(&mut self, expression: &str, wanted: &Value) {
+        let started = Instant::now();
+        loop {
+            let value = self.eval(expression);
+            if value == *wanted {
+                return;
+            }
+            assert!(started.elapsed() < PATIENCE, "{expression} is {value}, not {wanted}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Waits until the page has taken in what the window is set to, and has drawn itself by it: the browser answers before that.
+    fn look(&mut self) {
+        for condition in self.looks.clone().into_iter().flatten() {
+            self.until(&condition, &json!(true));
+        }
+        self.settle();
         self.settle();
     }
 
@@ -190,15 +221,17 @@ impl Browser {
     pub fn size(&mut self, width: u32, height: u32) {
         let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
         self.call("Emulation.setDeviceMetricsOverride", size);
-        self.settle();
-        self.settle();
+        self.looks[0] = Some(format!("innerWidth === {width} && innerHeight === {height}"));
+        self.look();
     }
 
     /// Sets the colour scheme that the system prefers, and the medium (`print`, or nothing for the screen).
     pub fn media(&mut self, scheme: &str, medium: &str) {
         let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
         self.call("Emulation.setEmulatedMedia", json!({"media": medium, "features": features}));
-        self.settle();
+        let medium = if medium.is_empty() { "screen" } else { medium };
+        self.looks[1] = Some(format!("matchMedia('{medium} and (prefers-color-scheme: {scheme})').matches"));
+        self.look();
     }
 
     /// Keeps a picture of the whole page.
