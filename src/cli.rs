@@ -12,12 +12,12 @@ use clap::{Parser, Subcommand, ValueEnum as _};
 use clap_complete::Shell;
 
 use crate::command::{
-    self, Batches, CheckArgs, Choices, Color, ConformArgs, CostArgs, Exit, ExploreArgs, Failure, Format, FuzzArgs,
-    GraphArgs, GraphFormat, ImportArgs, JitterArgs, KeyScript, KlArgs, OrderWord, PlanWord, Preset, ReportArgs,
-    RunArgs, ScenarioFormat, Shard, StyleWord, TraceArgs, Vary,
+    self, Batches, CheckArgs, Choices, Color, ConformArgs, CostArgs, CostSide, Exit, ExploreArgs, Failure, Format,
+    FuzzArgs, GraphArgs, GraphFormat, ImportArgs, JitterArgs, KeyScript, KlArgs, OrderWord, PlanWord, Preset,
+    ReportArgs, RunArgs, ScenarioFormat, Shard, StyleWord, TraceArgs, Vary,
 };
 
-use values::{Answers, finding, number, preset, seeds, size, time, turns};
+use values::{Answers, CostPresetName, finding, number, preset, seeds, size, time, turns};
 
 /// Replays any timing of an LLM server's overlap scheduler, and judges which recurrent state it caches under which
 /// prefix length.
@@ -38,8 +38,8 @@ enum Command {
     Run {
         /// The scenario file
         file: PathBuf,
-        /// A rule by name, `all`, or `release` for the one that the scenario's release shipped with [default: the
-        /// scenario's own, or mask-lookahead]
+        /// A rule by name, several with commas between, `all`, or `release` for the one that the scenario's release
+        /// shipped with [default: the scenario's own, or mask-lookahead]
         #[arg(long, value_name = "RULE")]
         rule: Option<String>,
         /// The seed of drawn durations [default: the scenario's own, or 0]
@@ -98,8 +98,8 @@ enum Command {
     Report {
         /// The scenario file
         file: PathBuf,
-        /// A rule by name, `all` for every rule with a switch between them, or `release` for the one that the scenario's
-        /// release shipped with [default: the scenario's own, or mask-lookahead]
+        /// A rule by name, several with commas between or `all` with a switch between them, or `release` for the one
+        /// that the scenario's release shipped with [default: the scenario's own, or mask-lookahead]
         #[arg(long, value_name = "RULE")]
         rule: Option<String>,
         /// The seed of drawn durations [default: the scenario's own, or 0]
@@ -128,7 +128,8 @@ enum Command {
     Kl {
         /// The scenario file
         file: PathBuf,
-        /// A rule by name, `all`, or `release` for the one that the scenario's release shipped with [default: all]
+        /// A rule by name, several with commas between, `all`, or `release` for the one that the scenario's release
+        /// shipped with [default: all]
         #[arg(long, value_name = "RULE")]
         rule: Option<String>,
         /// The seed of drawn durations [default: the scenario's own, or 0]
@@ -181,7 +182,8 @@ enum Command {
         /// before the first boundary, as far as there are steps]
         #[arg(long, value_name = "K")]
         from: Option<u32>,
-        /// A rule by name, `all`, or `release` for the one that the scenario's release shipped with [default: all]
+        /// A rule by name, several with commas between, `all`, or `release` for the one that the scenario's release
+        /// shipped with [default: all]
         #[arg(long, value_name = "RULE")]
         rule: Option<String>,
         /// Write the scenario of the one pattern, with what each rule comes to
@@ -220,14 +222,15 @@ enum Command {
         /// Batch sizes: so many requests, those of the file over and over, decode together
         #[arg(long, value_name = "N,N..", default_value = command::BATCHES, value_parser = command::batches, allow_hyphen_values = true)]
         batch: Batches,
-        /// A rule by name, `all`, or `release` for the one that the scenario's release shipped with [default: all]
+        /// A rule by name, several with commas between, `all`, or `release` for the one that the scenario's release
+        /// shipped with [default: all]
         #[arg(long, value_name = "RULE")]
         rule: Option<String>,
-        /// A preset of CPU costs, such as python-0.5.17 [default: the scenario's costs]
-        #[arg(long, alias = "costs", value_name = "PRESET")]
+        /// A preset of CPU costs [default: the scenario's costs]
+        #[arg(long, alias = "costs", value_name = "PRESET", value_parser = CostPresetName(CostSide::Cpu))]
         cpu: Option<String>,
-        /// A preset of GPU costs, such as h100x8-80b-a3b [default: the scenario's costs]
-        #[arg(long, value_name = "PRESET")]
+        /// A preset of GPU costs [default: the scenario's costs]
+        #[arg(long, value_name = "PRESET", value_parser = CostPresetName(CostSide::Gpu))]
         gpu: Option<String>,
         /// So many outputs for every request [default: those of the scenario]
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
@@ -291,8 +294,8 @@ enum Command {
     Check {
         /// The scenario file
         file: PathBuf,
-        /// A rule by name, `all`, or `release` for the one that the scenario's release shipped with [default: the
-        /// scenario's own, or mask-lookahead]
+        /// A rule by name, several with commas between, `all`, or `release` for the one that the scenario's release
+        /// shipped with [default: the scenario's own, or mask-lookahead]
         #[arg(long, value_name = "RULE")]
         rule: Option<String>,
         /// Which state is next: the oldest finds the shortest histories, the newest needs less memory
@@ -329,7 +332,8 @@ enum Command {
         /// The seeds, one run each: from A up to B, without B
         #[arg(long, value_name = "A..B", value_parser = seeds)]
         seeds: (u64, u64),
-        /// A rule by name, or `all` [default: the scenario's own, or mask-lookahead; all with --generate]
+        /// A rule by name, several with commas between, or `all` [default: the scenario's own, or mask-lookahead; all
+        /// with --generate]
         #[arg(long, value_name = "RULE")]
         rule: Option<String>,
         /// Threads; the output is the same for any number [default: as many as there are cores]

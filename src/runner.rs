@@ -18,7 +18,7 @@ use crate::rule::{CommittedLen, CompletedMask, MaskLookahead, Paired, TokenLen};
 use crate::scene::{Known, Painter, Scene};
 
 pub use check::{Check, Checked, Found, bound_words, check, counts, first_of};
-pub use cost::SteadyCost;
+pub use cost::{CpuAhead, SteadyCost};
 pub use fuzz::{Fuzz, Source, Tally, Times, drawn, fuzz};
 pub use jitter::{Jitter, jitter, same_request, watched};
 pub use reduce::reduce;

@@ -43,11 +43,11 @@ pub(super) const JITTER: &str = "Examples:
 
 pub(super) const COST: &str = "Examples:
   overlapsim cost scenarios/steady-decode.ron
-  overlapsim cost scenarios/cpu-bound-decode.ron --batch 100,1000 --rule mask-lookahead
+  overlapsim cost scenarios/cpu-bound-decode.ron --batch 100,1000 --rule token-len,paired
   overlapsim cost scenarios/double-fire.ron --outputs 64 --cpu python-0.5.17 --format json
 
 Ends with 0 whatever the verdict of such runs: they are measured, not judged. 1 if an assertion of the modelled system ends one, \
-3 if a bound does.";
+3 if a bound does, 2 if no batch size has a steady step.";
 
 pub(super) const TEST: &str = "Examples:
   overlapsim test scenarios/

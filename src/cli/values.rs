@@ -1,10 +1,11 @@
 //! Values of options: how each is read, and what is said of one that is wrong; options that several commands have.
 
+use std::ffi::OsStr;
 use std::ops::RangeInclusive;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 
-use crate::command::{self, Choices, Preset, Vary, hint};
+use crate::command::{self, Choices, CostSide, Preset, Vary, hint};
 
 /// Answers to what is open in a run.
 #[derive(Clone, Debug, clap::Args)]
@@ -65,4 +66,26 @@ pub(super) fn time(text: &str) -> Result<u64, String> {
 pub(super) fn preset() -> impl TypedValueParser<Value = Preset> {
     let values = Preset::ALL.map(|preset| PossibleValue::new(preset.name()).help(preset.summary()));
     PossibleValuesParser::new(values).map(|name| Preset::from_name(&name).expect("only known names are accepted"))
+}
+
+/// The name of a cost preset. Help and completions list those that there are; the command says what is wrong with another.
+#[derive(Clone)]
+pub(super) struct CostPresetName(pub(super) CostSide);
+
+impl TypedValueParser for CostPresetName {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let value = |(name, summary): (&'static str, &'static str)| PossibleValue::new(name).help(summary);
+        Some(Box::new(command::cost_preset_summaries(self.0).into_iter().map(value)))
+    }
 }

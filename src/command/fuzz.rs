@@ -16,7 +16,7 @@ use super::line::{choices_word, replay_line};
 use super::mistake::no_rule;
 use super::output::{Exit, Failure, print};
 use super::progress::{RunsProgress, cores};
-use super::run::{Format, Way, all_rules, load, rules};
+use super::run::{Format, Way, listed, load, rules};
 use super::shard::Shard;
 
 /// How answers are drawn.
@@ -133,16 +133,15 @@ pub(super) fn rendered(report: &FuzzReport, format: Format) -> String {
 }
 
 fn rules_of_no_file(asked: Option<&str>) -> Result<Vec<&'static dyn Rule>, Failure> {
-    match asked.unwrap_or("all") {
-        "all" => Ok(all_rules()),
+    listed(asked.unwrap_or("all"), |name| match name {
         "release" => {
             let help = "help: name a rule or `all`, or give a scenario file in place of --generate\n";
             Err(Failure(format!(
                 "error: generated setups are of many releases, so `release` is no rule for them\n{help}"
             )))
         }
-        name => runner::rule(name).map(|rule| vec![rule]).ok_or_else(|| no_rule(name, &["all"])),
-    }
+        name => runner::rule(name).ok_or_else(|| no_rule(name, &["all"])),
+    })
 }
 
 /// What a report needs to know.

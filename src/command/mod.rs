@@ -26,6 +26,7 @@ mod test;
 mod trace;
 
 pub use crate::model::Vary;
+pub use crate::scenario::{CostSide, cost_preset_summaries};
 pub use check::{CheckArgs, OrderWord, check, check_to_text};
 pub use conform::{ConformArgs, PlanWord, conform, conform_to_text};
 pub use cost::{BATCHES, Batches, CostArgs, batches, cost, cost_to_text};

@@ -169,14 +169,27 @@ pub(super) fn load(path: &Path) -> Result<Scenario, Failure> {
 
 /// The rules that a run is asked for.
 pub(super) fn rules(scenario: &Scenario, asked: Option<&str>) -> Result<Vec<&'static dyn Rule>, Failure> {
-    let name = asked.or(scenario.rule.as_deref()).unwrap_or(runner::DEFAULT_RULE);
-    match name {
-        "all" => Ok(all_rules()),
-        name => match runner::rule_or_release(name, scenario.setup.engine.release) {
-            Some(rule) => Ok(vec![rule]),
-            None => Err(no_rule(name, &["all", "release"])),
-        },
+    let names = asked.or(scenario.rule.as_deref()).unwrap_or(runner::DEFAULT_RULE);
+    let release = scenario.setup.engine.release;
+    listed(names, |name| runner::rule_or_release(name, release).ok_or_else(|| no_rule(name, &["all", "release"])))
+}
+
+/// The rules of a list of names with commas between, in the order of [`all_rules`], each once; `all` is every one.
+///
+/// # Errors
+/// What `rule` says of a name that is none.
+pub(super) fn listed(
+    names: &str,
+    rule: impl Fn(&str) -> Result<&'static dyn Rule, Failure>,
+) -> Result<Vec<&'static dyn Rule>, Failure> {
+    let mut wanted = Vec::new();
+    for name in names.split(',').map(str::trim) {
+        match name {
+            "all" => wanted.extend(runner::rule_names()),
+            name => wanted.push(rule(name)?.name()),
+        }
     }
+    Ok(all_rules().into_iter().filter(|rule| wanted.contains(&rule.name())).collect())
 }
 
 /// Every rule.

@@ -20,6 +20,15 @@ pub struct Steps {
     pub gpu_ns: u64,
     /// How long the GPU had nothing to do before each of these.
     pub idle_ns: u64,
+    /// How long the results of these took to the host.
+    pub copy_ns: u64,
+}
+
+impl Steps {
+    /// By how much the CPU step is longer than the GPU step, in picoseconds: both are means. `None` if there is no step.
+    pub fn cpu_ahead_ps(&self) -> Option<i128> {
+        (self.turns > 0).then(|| 1000 * (i128::from(self.cpu_ns) - i128::from(self.gpu_ns)) / i128::from(self.turns))
+    }
 }
 
 /// Why a run has no end of its own.
@@ -36,8 +45,8 @@ pub enum Stopped {
 pub struct StepMeter {
     rows: u32,
     now: Turn,
-    /// Full decode batches whose results have not been processed: how long the forward takes, and how long the GPU was idle before.
-    full: Vec<(BatchId, u64, u64)>,
+    /// Full decode batches whose results have not been processed.
+    full: Vec<(BatchId, Full)>,
     gpu_end_ns: u64,
     seen: u64,
     steps: Steps,
@@ -47,14 +56,23 @@ pub struct StepMeter {
     stopped: Option<Stopped>,
 }
 
+/// What is known of a full decode batch.
+#[derive(Clone, Copy, Debug)]
+struct Full {
+    gpu_ns: u64,
+    /// How long the GPU was idle before.
+    idle_ns: u64,
+    copy_ns: u64,
+}
+
 /// What is known of the turn that goes on.
 #[derive(Clone, Copy, Debug, Default)]
 struct Turn {
     began_ns: u64,
     /// Whether a full decode batch was launched.
     launched: bool,
-    /// Of the full decode batch whose result was processed: how long its forward took, and how long the GPU was idle before.
-    processed: Option<(u64, u64)>,
+    /// The full decode batch whose result was processed.
+    processed: Option<Full>,
     result_began_ns: u64,
     wait_ns: u64,
 }
@@ -88,7 +106,7 @@ impl StepMeter {
     /// The turn is over.
     fn close(&mut self, at_ns: u64) {
         let turn = std::mem::replace(&mut self.now, Turn { began_ns: at_ns, ..Turn::default() });
-        let (true, Some((gpu_ns, idle_ns))) = (turn.launched, turn.processed) else { return };
+        let (true, Some(Full { gpu_ns, idle_ns, copy_ns })) = (turn.launched, turn.processed) else { return };
         self.seen += 1;
         if self.seen > WARM_UP {
             let turn_ns = at_ns - turn.began_ns;
@@ -97,13 +115,15 @@ impl StepMeter {
             self.steps.cpu_ns += turn_ns - turn.wait_ns;
             self.steps.gpu_ns += gpu_ns;
             self.steps.idle_ns += idle_ns;
+            self.steps.copy_ns += copy_ns;
         }
     }
 
-    fn launch(&mut self, batch: BatchId, full: bool, start_ns: u64, end_ns: u64) {
+    fn launch(&mut self, batch: BatchId, full: bool, (start_ns, end_ns, copied_ns): (u64, u64, u64)) {
         if full {
             self.now.launched = true;
-            self.full.push((batch, end_ns - start_ns, start_ns.saturating_sub(self.gpu_end_ns)));
+            let idle_ns = start_ns.saturating_sub(self.gpu_end_ns);
+            self.full.push((batch, Full { gpu_ns: end_ns - start_ns, idle_ns, copy_ns: copied_ns - end_ns }));
         }
         self.gpu_end_ns = end_ns;
     }
@@ -134,13 +154,13 @@ impl Sink for StepMeter {
             Fact::Begin { phase: Phase::Result, batch, at } => {
                 self.now.result_began_ns = at.ns();
                 if let Some(place) = self.full.iter().position(|full| Some(full.0) == batch) {
-                    let (_, gpu_ns, idle_ns) = self.full.remove(place);
-                    self.now.processed = Some((gpu_ns, idle_ns));
+                    self.now.processed = Some(self.full.remove(place).1);
                 }
             }
             Fact::Wait { at, .. } => self.now.wait_ns += at.ns() - self.now.result_began_ns,
-            Fact::Launch { batch, mode, rows, start, end, .. } => {
-                self.launch(batch, mode == Mode::Decode && rows == self.rows, start.ns(), end.ns());
+            Fact::Launch { batch, mode, rows, start, end, copied } => {
+                let times_ns = (start.ns(), end.ns(), copied.ns());
+                self.launch(batch, mode == Mode::Decode && rows == self.rows, times_ns);
             }
             Fact::Assert { .. } => self.stopped = Some(Stopped::Assertion),
             Fact::Bound { .. } => self.stopped = Some(Stopped::Bound),

@@ -6,11 +6,15 @@ use std::collections::BTreeMap;
 use crate::engine::Seeded;
 use crate::model::{Cost, Rule, Setup};
 use crate::record::Tee;
-use crate::report::{CostRun, Meter, Quantiles, StepMeter, Steps};
+use crate::report::{CostRun, Meter, Quantiles, StepMeter};
 use crate::search::in_order;
 use crate::workload::{DecodeTable, NotSteady, Shape, steady};
 
 use super::replay;
+
+/// By how much the CPU step is longer than the GPU step, in picoseconds, at the batch sizes that have been run, `None` at one without
+/// a steady step: one for each rule.
+pub type CpuAhead = Vec<BTreeMap<u32, Option<i128>>>;
 
 /// What `cost` runs.
 #[derive(Clone, Copy, Debug)]
@@ -39,28 +43,30 @@ impl SteadyCost<'_> {
         Ok(setup)
     }
 
-    /// One run for each batch size and rule, in the order of both: a list for each batch size. The same for any number of threads;
-    /// `done` is told of every run.
-    ///
-    /// # Errors
-    /// As [`steady`], of the first batch size that is refused.
+    /// One run for each batch size and rule, in the order of both: a list for each batch size, or why it has no steady step. The
+    /// same for any number of threads; `done` is told of every run.
     pub fn runs(
         &self,
         batches: &[u32],
         rules: &[&'static dyn Rule],
         jobs: usize,
         done: &(dyn Fn() + Sync),
-    ) -> Result<Vec<Vec<CostRun>>, NotSteady> {
-        let setups = batches.iter().map(|&batch| self.setup(batch)).collect::<Result<Vec<_>, _>>()?;
+    ) -> Vec<Result<Vec<CostRun>, NotSteady>> {
+        let setups: Vec<Result<Setup, NotSteady>> = batches.iter().map(|&batch| self.setup(batch)).collect();
         // The largest first: nobody waits for one that begins last.
         let last = batches.len() * rules.len();
         let work = |at: usize| {
             let (batch, rule) = ((last - 1 - at) / rules.len(), (last - 1 - at) % rules.len());
-            self.run(&setups[batch], batches[batch], rules[rule])
+            setups[batch].as_ref().map_err(|why| *why).map(|setup| self.run(setup, batches[batch], rules[rule]))
         };
         let mut runs = in_order(jobs, last, work, |_| done());
         runs.reverse();
-        Ok(runs.chunks(rules.len()).map(<[CostRun]>::to_vec).collect())
+        let of_batch = |runs: &[Result<CostRun, NotSteady>]| {
+            let runs: Vec<CostRun> = runs.iter().cloned().collect::<Result<_, _>>()?;
+            let never = runs.iter().any(|run| run.steps == 0 && run.stopped.is_none());
+            if never { Err(NotSteady::Apart) } else { Ok(runs) }
+        };
+        runs.chunks(rules.len()).map(of_batch).collect()
     }
 
     fn run(&self, setup: &Setup, batch: u32, rule: &'static dyn Rule) -> CostRun {
@@ -68,24 +74,31 @@ impl SteadyCost<'_> {
         replay(setup, rule, &mut Seeded::new(self.seed), &mut sink);
         let Tee(meter, steps) = sink;
         let measured = (steps.steps(), steps.masks(), steps.stopped());
-        CostRun::of(rule.name(), batch, measured, &meter.timing(), Quantiles::of(steps.into_gaps_ns()))
+        let overlap = setup.engine.overlap;
+        CostRun::of(rule.name(), (batch, overlap), measured, &meter.timing(), Quantiles::of(steps.into_gaps_ns()))
     }
 
     /// The ranges of batch sizes from 1 to `most` at which the CPU step is longer than the GPU step, under each rule. Costs are
     /// straight between two knees of the table, so that at most one crossing is looked for between them: the exact place is found
-    /// by runs at both sides of it.
+    /// by runs at both sides of it, those left out that are `known`.
     ///
     /// # Errors
     /// The least of the batch sizes that were looked at and have no steady step: nothing can be said of it.
-    pub fn cpu_longer(&self, most: u32, rules: &[&'static dyn Rule], jobs: usize) -> Result<Vec<Vec<[u32; 2]>>, u32> {
+    pub fn cpu_longer(
+        &self,
+        most: u32,
+        rules: &[&'static dyn Rule],
+        known: &mut CpuAhead,
+        jobs: usize,
+    ) -> Result<Vec<Vec<[u32; 2]>>, u32> {
         let mut knees = vec![1];
         knees.extend(self.decode.into_iter().flat_map(DecodeTable::knees).filter(|knee| (2..most).contains(knee)));
         knees.extend((most > 1).then_some(most));
         let work = |at: usize| {
-            let mut known = BTreeMap::new();
+            let mut known = known[at].clone();
             let mut unknown: Option<u32> = None;
             let mut ahead = |batch: u32| {
-                let of = *known.entry(batch).or_insert_with(|| self.cpu_ahead(batch, rules[at]));
+                let of = self.cpu_ahead(batch, rules[at], &mut known);
                 if of.is_none() {
                     unknown = Some(unknown.map_or(batch, |least| least.min(batch)));
                 }
@@ -105,9 +118,11 @@ impl SteadyCost<'_> {
                 }
             }
             ranges.extend(begins.map(|begun| [begun, most]));
-            unknown.map_or(Ok(ranges), Err)
+            (unknown.map_or(Ok(ranges), Err), known)
         };
-        let of_rules = in_order(jobs, rules.len(), work, |_| ());
+        let found = in_order(jobs, rules.len(), work, |_| ());
+        let (of_rules, all): (Vec<_>, CpuAhead) = found.into_iter().unzip();
+        *known = all;
         match of_rules.iter().filter_map(|of| of.as_ref().err()).min() {
             Some(&least) => Err(least),
             None => Ok(of_rules.into_iter().flatten().collect()),
@@ -116,8 +131,11 @@ impl SteadyCost<'_> {
 
     /// The greatest batch size that has steady steps under every rule, from `least`, which has, to `most`: sizes beyond one that
     /// has none are taken to have none either.
-    pub fn largest(&self, least: u32, most: u32, rules: &[&'static dyn Rule]) -> u32 {
-        let has_steps = |batch: u32| rules.iter().all(|rule| self.cpu_ahead(batch, *rule).is_some());
+    pub fn largest(&self, least: u32, most: u32, rules: &[&'static dyn Rule], known: &mut CpuAhead) -> u32 {
+        let mut has_steps = |batch: u32| {
+            let mut of_rules = rules.iter().zip(known.iter_mut());
+            of_rules.all(|(rule, known)| self.cpu_ahead(batch, *rule, known).is_some())
+        };
         if has_steps(most) {
             return most;
         }
@@ -129,13 +147,14 @@ impl SteadyCost<'_> {
         low
     }
 
-    /// By how much the CPU step is longer than the GPU step, in picoseconds: steps are means. `None` if there is no steady step.
-    fn cpu_ahead(&self, batch: u32, rule: &'static dyn Rule) -> Option<i128> {
-        let setup = self.setup(batch).ok()?;
-        let mut meter = StepMeter::new(batch);
-        replay(&setup, rule, &mut Seeded::new(self.seed), &mut meter);
-        let Steps { turns, cpu_ns, gpu_ns, .. } = meter.steps();
-        (turns > 0).then(|| 1000 * (i128::from(cpu_ns) - i128::from(gpu_ns)) / i128::from(turns))
+    /// As in [`CpuAhead`]; what is not known is run.
+    fn cpu_ahead(&self, batch: u32, rule: &'static dyn Rule, known: &mut BTreeMap<u32, Option<i128>>) -> Option<i128> {
+        *known.entry(batch).or_insert_with(|| {
+            let setup = self.setup(batch).ok()?;
+            let mut meter = StepMeter::new(batch);
+            replay(&setup, rule, &mut Seeded::new(self.seed), &mut meter);
+            meter.steps().cpu_ahead_ps()
+        })
     }
 }
 

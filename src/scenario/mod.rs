@@ -37,7 +37,7 @@ pub use costs::CostNames;
 pub use diagnostic::Diagnostic;
 pub use expect::{Expect, ExpectFinding, ExpectVerdict, FINDING_KINDS};
 pub use json::json;
-pub use presets::{CostPreset, CostSide, cost_preset, cost_preset_names};
+pub use presets::{CostPreset, CostSide, cost_preset, cost_preset_names, cost_preset_summaries};
 pub use words::instead_of;
 pub use write::write;
 

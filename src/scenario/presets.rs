@@ -26,16 +26,28 @@ struct File {
     costs: raw::Costs,
 }
 
-/// The names of presets, and their files.
-const CPU: [(&str, &str); 3] = [
-    ("python-0.5.17", include_str!("presets/python-0.5.17.ron")),
-    ("python-0.5.16", include_str!("presets/python-0.5.16.ron")),
-    ("claim-33477", include_str!("presets/claim-33477.ron")),
+/// The names of presets, what each is, and their files.
+const CPU: [(&str, &str, &str); 3] = [
+    (
+        "python-0.5.17",
+        "sglang 0.5.17, measured in its Python code at 1000 requests",
+        include_str!("presets/python-0.5.17.ron"),
+    ),
+    (
+        "python-0.5.16",
+        "sglang 0.5.16, measured in its Python code at 1000 requests",
+        include_str!("presets/python-0.5.16.ron"),
+    ),
+    ("claim-33477", "the CPU step that pull request 33477 claims", include_str!("presets/claim-33477.ron")),
 ];
-const GPU: [(&str, &str); 1] = [("h100x8-80b-a3b", include_str!("presets/h100x8-80b-a3b.ron"))];
+const GPU: [(&str, &str, &str); 1] = [(
+    "h100x8-80b-a3b",
+    "a hybrid 80B-A3B model on eight H100, by a roofline",
+    include_str!("presets/h100x8-80b-a3b.ron"),
+)];
 
 impl CostSide {
-    fn files(self) -> &'static [(&'static str, &'static str)] {
+    fn files(self) -> &'static [(&'static str, &'static str, &'static str)] {
         match self {
             CostSide::Cpu => &CPU,
             CostSide::Gpu => &GPU,
@@ -57,6 +69,11 @@ pub fn cost_preset_names(of: CostSide) -> Vec<&'static str> {
     of.files().iter().map(|file| file.0).collect()
 }
 
+/// The names of all presets of one side, each with a line on what it is.
+pub fn cost_preset_summaries(of: CostSide) -> Vec<(&'static str, &'static str)> {
+    of.files().iter().map(|&(name, summary, _)| (name, summary)).collect()
+}
+
 /// A preset: some of the costs, and for the GPU how long a decode forward takes by its rows.
 #[derive(Debug)]
 pub struct CostPreset {
@@ -69,7 +86,7 @@ pub struct CostPreset {
 
 /// The preset of a name.
 pub fn cost_preset(of: CostSide, name: &str) -> Option<CostPreset> {
-    let &(name, text) = of.files().iter().find(|file| file.0 == name)?;
+    let &(name, _, text) = of.files().iter().find(|file| file.0 == name)?;
     let options = ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME);
     let file: File = options.from_str(text).unwrap_or_else(|error| panic!("the preset {name}: {error}"));
     Some(CostPreset { name, decode: file.decode.map(DecodeTable::new), costs: file.costs })

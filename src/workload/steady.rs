@@ -1,8 +1,9 @@
 //! A setup in which so many requests decode together: the engine, costs and request shapes of another one, scaled to a batch.
 //!
-//! Owns how requests fill a batch and how large its pools are. Refuses what has no steady decode step of one token a request.
+//! Owns how requests fill a batch, how large its pools are, and what is said of a batch size without a steady decode step of one
+//! token a request: such a one is refused.
 
-use crate::model::{Arrive, Prompt, RequestSpec, Setup, Stop, prompt_len, turns_max};
+use crate::model::{Arrive, Engine, Prompt, RequestSpec, Setup, Stop, prompt_len, turns_max};
 
 use super::FRESH_FIRST;
 
@@ -25,23 +26,54 @@ pub enum NotSteady {
     #[error("with speculative decoding a step has no one token a request: a verify accepts one or several")]
     Speculative,
     /// The prompts and outputs of this many requests.
-    #[error("a batch of {batch} of these requests has {tokens} tokens, more than {TOKENS_MAX}")]
+    #[error("its requests have {tokens} tokens, more than {TOKENS_MAX}")]
     TooLarge {
-        /// The batch.
-        batch: u32,
         /// Tokens of its prompts and outputs.
         tokens: u64,
     },
+    /// Nobody has more outputs than needed for a step, or those that are prefilled first end before the last is.
+    #[error("its requests are never all in a decode batch for long enough")]
+    Apart,
 }
 
 impl NotSteady {
-    /// What to do about it.
-    pub fn remedy(self) -> &'static str {
+    /// What to do about it, of a batch of these requests.
+    pub fn remedy(self, engine: &Engine, shapes: &[Shape], batch: u32) -> String {
         match self {
-            NotSteady::Speculative => "take `spec` out of the scenario",
-            NotSteady::TooLarge { .. } => "give smaller batches with --batch, or fewer outputs with --outputs",
+            NotSteady::Speculative => "take `spec` out of the scenario".to_owned(),
+            NotSteady::TooLarge { .. } => {
+                "give smaller batches with --batch, or fewer outputs with --outputs".to_owned()
+            }
+            NotSteady::Apart => match (engine.mixed_chunk, engine.chunked_prefill_size) {
+                (true, Some(chunk)) => mixed(chunk, engine.page_size, shapes, batch),
+                (true, None) | (false, _) => {
+                    let outputs = shapes.iter().map(|shape| shape.outputs).min().unwrap_or(1);
+                    more_outputs(u64::from(outputs.saturating_mul(4).max(64)))
+                }
+            },
         }
     }
+}
+
+fn more_outputs(outputs: u64) -> String {
+    format!("give every request more outputs with --outputs, such as --outputs {outputs}")
+}
+
+/// Decode rows ride along in prefill batches, and take of the tokens of a chunk: the last prompt comes in beside all others, and
+/// the first request must have outputs until then.
+fn mixed(chunk: u32, page: u32, shapes: &[Shape], batch: u32) -> String {
+    let all = "a larger `chunked_prefill_size`, or `mixed_chunk: false`";
+    if u64::from(batch) - 1 + u64::from(page) > u64::from(chunk) {
+        return format!(
+            "more outputs do not help: with mixed_chunk the rows of {} others leave no room for a prompt in a chunk of {chunk} \
+             tokens. Give batches of at most {} with --batch, {all}",
+            batch - 1,
+            (chunk + 1).saturating_sub(page).max(1)
+        );
+    }
+    let turns = |(rows, shape): (u32, &Shape)| u64::from(shape.prompt.div_ceil((chunk - rows) / page * page)) + 1;
+    let prefills: u64 = (0..batch).zip(shapes.iter().cycle()).map(turns).sum();
+    format!("{}, a smaller batch with --batch, {all}", more_outputs(prefills.next_multiple_of(64) + 64))
 }
 
 /// The lengths of the requests of a setup, in its order; each has `outputs` outputs, if that is given.
@@ -78,7 +110,7 @@ pub fn steady(setup: &Setup, shapes: &[Shape], batch: u32) -> Result<Setup, NotS
         if tokens.max(kv_tokens) > TOKENS_MAX {
             let of = |shape: &Shape| u64::from(shape.prompt) + u64::from(shape.outputs);
             let tokens = shapes.iter().cycle().take(batch as usize).map(of).sum::<u64>().max(kv_tokens);
-            return Err(NotSteady::TooLarge { batch, tokens });
+            return Err(NotSteady::TooLarge { tokens });
         }
         requests.push(RequestSpec {
             arrive: Arrive::Turn(0),
@@ -140,7 +172,7 @@ mod tests {
         let mut setup = setup();
         let shapes = vec![Shape { prompt: 1 << 12, outputs: 1 << 12 }];
         let refused = steady(&setup, &shapes, 1 << 13).expect_err("2^26 tokens");
-        assert!(matches!(refused, NotSteady::TooLarge { batch: 8192, .. }));
+        assert_eq!(refused, NotSteady::TooLarge { tokens: 1 << 26 });
         setup.engine.spec = Some(Spec { draft: 1, accept: Accept::Fixed(vec![1]) });
         assert_eq!(steady(&setup, &shapes, 1), Err(NotSteady::Speculative));
     }

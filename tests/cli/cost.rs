@@ -1,5 +1,6 @@
 //! `cost`: steady decode against values that were computed by hand, where the CPU is the longer, and what is printed.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use overlapsim::command::{CostArgs, Format, batches, cost_to_text};
@@ -25,7 +26,7 @@ fn run(scenario: &Scenario, batch: u32, rule: &str) -> CostRun {
     let shapes = shapes(&scenario.setup, None);
     let cost = SteadyCost { setup: &scenario.setup, shapes: &shapes, decode: None, seed: 0 };
     let rule = runner::rule(rule).expect("a rule");
-    cost.runs(&[batch], &[rule], 1, &|| ()).expect("it is run").remove(0).remove(0)
+    cost.runs(&[batch], &[rule], 1, &|| ()).remove(0).expect("it is run").remove(0)
 }
 
 #[test]
@@ -67,6 +68,40 @@ fn where_both_are_as_long_each_waits_for_the_copies_of_the_other() {
     assert_eq!((run.cpu_step_ns, run.gpu_step_ns), (270, 270));
     // Two turns are one CPU step, one forward and one copy.
     assert!((277..=278).contains(&run.turn_ns), "{}", run.turn_ns);
+    assert_eq!((run.longer, run.limit, run.result_copy_ns), ("gpu", "copy", 15));
+}
+
+#[test]
+fn a_turn_is_as_long_as_its_limit_says() {
+    // A CPU step of 270 ns beside forwards and copies of any length.
+    for overlap in [true, false] {
+        for gpu in [100, 250, 255, 256, 270, 284, 285, 290, 600] {
+            for copy in [0, 15, 100, 900] {
+                let engine = format!(", overlap: {overlap}");
+                let mut scenario =
+                    scenario(&engine, &format!("gpu_decode: Fixed({gpu}), gpu_decode_request: Fixed(0)"));
+                scenario.setup.costs.result_copy = overlapsim::model::Cost::Fixed(copy);
+                let run = run(&scenario, 4, "committed-len");
+                let expected = match run.limit {
+                    "cpu" => run.cpu_step_ns,
+                    "gpu" => run.gpu_step_ns,
+                    "copy" => (run.cpu_step_ns + run.gpu_step_ns + run.result_copy_ns) / 2,
+                    limit => {
+                        assert!(limit == "sum" && !overlap, "{limit}");
+                        run.cpu_step_ns + run.gpu_step_ns + run.result_copy_ns
+                    }
+                };
+                // Of an odd number of steps the last is no pair.
+                let off = run.turn_ns.abs_diff(expected);
+                assert!(
+                    off <= copy / run.steps + 1,
+                    "{overlap} {gpu} {copy}: {} is no {expected} {}",
+                    run.turn_ns,
+                    run.limit
+                );
+            }
+        }
+    }
 }
 
 #[test]
@@ -89,11 +124,12 @@ fn the_batch_size_at_which_the_cpu_becomes_the_longer_is_exact() {
     let crooked = [vec![[1, 2], [22, 33]], vec![[1, 2], [27, 31]]];
     for (decode, expected) in [(None, straight), (Some(&table), crooked)] {
         let cost = SteadyCost { setup: &scenario.setup, shapes: &shapes, decode, seed: 0 };
-        let found = cost.cpu_longer(60, &rules, 2).expect("every size has steps");
+        let found = cost.cpu_longer(60, &rules, &mut vec![BTreeMap::new(); 2], 2).expect("every size has steps");
         for (at, rule) in rules.iter().enumerate() {
             let all: Vec<u32> = (1..=60).collect();
-            let runs = cost.runs(&all, &[*rule], 2, &|| ()).expect("they are run");
-            let longer = |batch: &u32| runs[*batch as usize - 1][0].longer == "cpu";
+            let runs = cost.runs(&all, &[*rule], 2, &|| ());
+            let run = |batch: &u32| &runs[*batch as usize - 1].as_ref().expect("it is run")[0];
+            let longer = |batch: &u32| run(batch).longer == "cpu";
             let here: Vec<u32> = all.iter().copied().filter(longer).collect();
             let there: Vec<u32> = found[at].iter().flat_map(|&[from, to]| from..=to).collect();
             assert_eq!(here, there, "{}", rule.name());
@@ -130,9 +166,12 @@ fn what_is_printed() {
 
 #[test]
 fn presets_of_the_command_line_are_those_of_the_file() {
-    let of_file = cost_to_text(&args("steady-decode", "64,100")).expect("it is measured").0;
+    // Which rules is no matter.
+    let rule = Some("mask-lookahead".to_string());
+    let of_file = CostArgs { rule: rule.clone(), ..args("steady-decode", "64,100") };
+    let of_file = cost_to_text(&of_file).expect("it is measured").0;
     let (cpu, gpu) = (Some("python-0.5.17".to_string()), Some("h100x8-80b-a3b".to_string()));
-    let named = CostArgs { cpu, gpu, ..args("cpu-bound-decode", "64,100") };
+    let named = CostArgs { cpu, gpu, rule, ..args("cpu-bound-decode", "64,100") };
     let named = cost_to_text(&named).expect("it is measured").0;
     assert_eq!(of_file.split_once('\n').map(|parts| parts.1), named.split_once('\n').map(|parts| parts.1));
 }
@@ -155,13 +194,7 @@ fn decode_costs_over_a_preset_put_its_table_out_of_use() {
             "(costs: (cpu: \"python-0.5.17\", gpu: \"h100x8-80b-a3b\"{set}),
               requests: [(id: \"a\", prompt: Fresh(8), stop: Length(40))])"
         );
-        let dir = std::env::temp_dir().join(format!("overlapsim-cost-{}-{}", std::process::id(), set.len()));
-        std::fs::create_dir_all(&dir).expect("a directory of its own");
-        let file = dir.join("a.ron");
-        std::fs::write(&file, text).expect("a scenario");
-        let text = cost_to_text(&CostArgs { file, ..args("steady-decode", "100") }).expect("it is run").0;
-        std::fs::remove_dir_all(&dir).expect("it is there");
-        text
+        of(&format!("set-{}", set.len()), &text, "100", "mask-lookahead").expect("it is run")
     };
     let warned = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").contains("not its table");
     assert!(!warned(&costs("")) && !warned(&costs(", result_copy: Fixed(9)")));
@@ -176,8 +209,70 @@ fn where_batches_are_never_full_nothing_is_said_of_the_cpu() {
     let shapes = shapes(&scenario.setup, None);
     let cost = SteadyCost { setup: &scenario.setup, shapes: &shapes, decode: None, seed: 0 };
     let rules = [runner::rule("mask-lookahead").expect("a rule")];
-    let largest = cost.largest(1, 4096, &rules);
+    let mut known = vec![BTreeMap::new()];
+    let largest = cost.largest(1, 4096, &rules, &mut known);
     assert!((2..4096).contains(&largest), "{largest}");
-    assert_eq!(cost.cpu_longer(largest, &rules, 1), Ok(vec![vec![[1, largest]]]));
-    assert!(cost.cpu_longer(4096, &rules, 1).is_err());
+    assert_eq!(cost.cpu_longer(largest, &rules, &mut known, 1), Ok(vec![vec![[1, largest]]]));
+    assert!(cost.cpu_longer(4096, &rules, &mut known, 1).is_err());
+}
+
+/// Of a scenario of its own.
+fn of(name: &str, text: &str, list: &str, rule: &str) -> Result<String, String> {
+    let dir = std::env::temp_dir().join(format!("overlapsim-cost-{}-{name}", std::process::id()));
+    std::fs::create_dir_all(&dir).expect("a directory of its own");
+    let file = dir.join("a.ron");
+    std::fs::write(&file, text).expect("a scenario");
+    let args = CostArgs { file: file.clone(), rule: Some(rule.to_owned()), ..args("steady-decode", list) };
+    let said = cost_to_text(&args).map(|(text, exit)| format!("{text}exit: {exit:?}\n")).map_err(|failure| failure.0);
+    std::fs::remove_dir_all(&dir).expect("it is there");
+    let short = |text: String| text.replace(&*file.to_string_lossy(), "a.ron");
+    said.map(short).map_err(short)
+}
+
+/// Costs at which a run is short, and requests of three shapes.
+fn three(engine: &str, more: &str) -> String {
+    format!(
+        "(engine: ({engine}), costs: (cpu: \"python-0.5.17\"), {more}
+          requests: [(id: \"a\", prompt: Fresh(8), stop: Length(40)), (id: \"b\", prompt: Fresh(160), stop: Length(12)),
+                     (id: \"c\", prompt: Fresh(16), stop: Length(40))])"
+    )
+}
+
+#[test]
+fn what_is_said_of_batches_that_cannot_be_had() {
+    // More tokens than are held; and rows that leave no room in a chunk.
+    let mut all = String::new();
+    let great = "(costs: (cpu: \"python-0.5.17\"), requests: [(id: \"a\", prompt: Fresh(1024), stop: Length(8))])";
+    let mixed = "release: V0_5_17, mixed_chunk: true, chunked_prefill_size: 64";
+    for (name, text, list) in [
+        ("great", great.to_owned(), "4,65536,40000"),
+        ("great-alone", great.to_owned(), "65536"),
+        ("mixed", three(mixed, ""), "2,3,8,64,65"),
+        ("mixed-alone", three(mixed, ""), "64"),
+        ("serial-turns", three("overlap: false", "turns_max: 100,"), "1,2,3"),
+        ("no-slots", three("strategy: NoBuffer, overlap: false", ""), "3"),
+        ("few-outputs", three("", "").replace("Length(12)", "Length(2)"), "1,2"),
+    ] {
+        let said = of(name, &text, list, "completed-mask,mask-lookahead,completed-mask").unwrap_or_else(|why| why);
+        all += &format!("== {name}, --batch {list}\n\n{said}\n");
+    }
+    compare("cost.refused", &all);
+}
+
+#[test]
+fn a_remedy_that_is_named_helps() {
+    let rule = [runner::rule("paired").expect("a rule")];
+    for (chunk, batch) in [(64, 40), (64, 64), (128, 100), (48, 3)] {
+        let engine = format!(", release: V0_5_17, mixed_chunk: true, chunked_prefill_size: {chunk}");
+        let scenario = scenario(&engine, "gpu_decode: Fixed(3), gpu_decode_request: Fixed(0)");
+        let with = |outputs: u32| {
+            let shapes = [Shape { prompt: 160, outputs }];
+            let cost = SteadyCost { setup: &scenario.setup, shapes: &shapes, decode: None, seed: 0 };
+            let why = cost.runs(&[batch], &rule, 1, &|| ()).remove(0).err()?;
+            Some(why.remedy(&scenario.setup.engine, &shapes, batch))
+        };
+        let remedy = with(4).expect("few outputs");
+        let more = remedy.split("--outputs ").nth(1).and_then(|rest| rest.split(',').next()).expect("a number");
+        assert_eq!(with(more.parse().expect("a number")), None, "{chunk} {batch} {more}");
+    }
 }

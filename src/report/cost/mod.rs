@@ -23,10 +23,8 @@ pub struct CostReport {
     pub seed: u64,
     /// Whether the next batch is launched before the last result is processed.
     pub overlap: bool,
-    /// Least and most tokens of a prompt.
-    pub prompt: [u32; 2],
-    /// Least and most outputs of a request.
-    pub outputs: [u32; 2],
+    /// Requests of the scenario: a batch has them over and over.
+    pub requests: u32,
     /// One for each batch size.
     pub batches: Vec<CostBatch>,
     /// For each rule where the CPU is the longer of the two.
@@ -42,6 +40,12 @@ pub struct CostReport {
 pub struct CostBatch {
     /// Requests that decode together.
     pub batch: u32,
+    /// Least and most tokens of their prompts.
+    pub prompt: [u32; 2],
+    /// Least and most outputs of one.
+    pub outputs: [u32; 2],
+    /// Why nothing was measured; there is then no run.
+    pub refused: Option<String>,
     /// One for each rule.
     pub runs: Vec<CostRun>,
     /// What rules that read masks save beside the first rule that recomputes.
@@ -63,8 +67,13 @@ pub struct CostRun {
     pub gpu_step_ns: u64,
     /// A turn: the time from one token of a request to the next.
     pub turn_ns: u64,
-    /// The longer of CPU step and GPU step, `"cpu"` or `"gpu"`: shortening the other one gains little.
+    /// From the end of a forward until its result is on the host.
+    pub result_copy_ns: u64,
+    /// The longer of CPU step and GPU step, `"cpu"` or `"gpu"`.
     pub longer: &'static str,
+    /// What a turn is as long as: the longer one, `"cpu"` or `"gpu"`, so that shortening the other one gains nothing; `"copy"`, half of
+    /// CPU step, forward and copy of its result, because the batch after next waits for the result; or, without overlap, `"sum"`.
+    pub limit: &'static str,
     /// What of the shorter one is hidden behind the longer one, in percent.
     pub overlap_percent: f64,
     /// Time in which the GPU had nothing to do, over all steady steps.
@@ -81,6 +90,9 @@ pub struct CostRun {
     pub itl_ns: Quantiles,
     /// What ended the run before its end: `"assertion"` or `"bound"`.
     pub stopped: Option<&'static str>,
+    /// By how much the CPU step is longer than the GPU step, before rounding; `None` without steps.
+    #[serde(skip)]
+    pub cpu_ahead_ps: Option<i128>,
 }
 
 /// What a rule that reads masks saves.
@@ -108,16 +120,22 @@ pub struct CpuLonger {
 }
 
 impl CostRun {
-    /// What comes of a run of `batch` requests.
+    /// What comes of a run of `batch` requests, with overlap or without.
     pub fn of(
         rule: &'static str,
-        batch: u32,
+        (batch, overlap): (u32, bool),
         (steps, masks, stopped): (Steps, bool, Option<Stopped>),
         timing: &Timing,
         itl_ns: Quantiles,
     ) -> CostRun {
-        let Steps { turns, turn_ns, cpu_ns, gpu_ns, idle_ns } = steps;
+        let Steps { turns, turn_ns, cpu_ns, gpu_ns, idle_ns, copy_ns } = steps;
         let hidden_ns = (cpu_ns + gpu_ns).saturating_sub(turn_ns);
+        let longer = if cpu_ns > gpu_ns { "cpu" } else { "gpu" };
+        let limit = match overlap {
+            false => "sum",
+            true if copy_ns > cpu_ns.abs_diff(gpu_ns) => "copy",
+            true => longer,
+        };
         CostRun {
             rule,
             masks,
@@ -125,7 +143,9 @@ impl CostRun {
             cpu_step_ns: mean(cpu_ns, turns),
             gpu_step_ns: mean(gpu_ns, turns),
             turn_ns: mean(turn_ns, turns),
-            longer: if cpu_ns > gpu_ns { "cpu" } else { "gpu" },
+            result_copy_ns: mean(copy_ns, turns),
+            longer,
+            limit,
             overlap_percent: percent(hidden_ns.into(), cpu_ns.min(gpu_ns)).min(100.0),
             gpu_idle_ns: idle_ns,
             gpu_idle_percent: percent(idle_ns.into(), turn_ns),
@@ -137,16 +157,22 @@ impl CostRun {
                 Stopped::Assertion => "assertion",
                 Stopped::Bound => "bound",
             }),
+            cpu_ahead_ps: steps.cpu_ahead_ps(),
         }
     }
 }
 
 impl CostReport {
+    /// The batch sizes that were measured.
+    pub fn measured(&self) -> impl DoubleEndedIterator<Item = &CostBatch> {
+        self.batches.iter().filter(|batch| batch.refused.is_none())
+    }
+
     /// The first rule that has every number of this one, by their places: itself, if no earlier one has.
     pub fn first_alike(&self, rule: usize) -> usize {
         let same = |other: &usize| {
-            let named = |run: &CostRun| CostRun { rule: "", ..run.clone() };
-            self.batches.iter().all(|batch| named(&batch.runs[*other]) == named(&batch.runs[rule]))
+            let named = |run: &CostRun| CostRun { rule: "", cpu_ahead_ps: None, ..run.clone() };
+            self.measured().all(|batch| named(&batch.runs[*other]) == named(&batch.runs[rule]))
                 && self.cpu_longer[*other].batches == self.cpu_longer[rule].batches
         };
         (0..rule).find(same).unwrap_or(rule)

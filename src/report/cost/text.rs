@@ -4,7 +4,7 @@
 use super::super::layout::{align, count, span, wrap};
 use super::super::meter::Quantiles;
 use super::super::style;
-use super::{CostReport, CostRun, CpuLonger};
+use super::{CostBatch, CostReport, CostRun, CpuLonger};
 
 /// The report as text.
 pub fn cost_text(report: &CostReport) -> String {
@@ -26,14 +26,12 @@ pub fn cost_text(report: &CostReport) -> String {
 fn head(out: &mut String, report: &CostReport) {
     let CostReport { scenario, seed, batches, .. } = report;
     let sizes = count(batches.len() as u64, "batch size");
-    let rules = count(batches.first().map_or(0, |batch| batch.runs.len()) as u64, "rule");
+    let rules = count(report.cpu_longer.len() as u64, "rule");
     out.push_str(&format!("{scenario}: {sizes} under {rules}, seed {seed}\n\n"));
     let whose = |preset: &Option<String>| preset.clone().unwrap_or_else(|| "of the scenario".to_owned());
     let overlap = if report.overlap { "on" } else { "off" };
     wrap(out, 0, &format!("CPU {}, GPU {}; overlap {overlap}", whose(&report.cpu), whose(&report.gpu)));
-    let range = |[least, most]: [u32; 2]| if least == most { least.to_string() } else { format!("{least} to {most}") };
-    let (prompt, outputs) = (range(report.prompt), range(report.outputs));
-    wrap(out, 0, &format!("each request has a prompt of {prompt} and {outputs} outputs; all are there from the start"));
+    requests(out, report);
     let same = |rule: usize| (rule != report.first_alike(rule)).then_some((rule, report.first_alike(rule)));
     let name = |rule: usize| report.cpu_longer[rule].rule;
     let alike: Vec<String> = (0..report.cpu_longer.len())
@@ -42,6 +40,32 @@ fn head(out: &mut String, report: &CostReport) {
         .collect();
     if !alike.is_empty() {
         wrap(out, 0, &format!("the same in every number, and left out below: {}", alike.join(", ")));
+    }
+}
+
+/// What the batches that were measured are made of: not each has all the requests of the scenario.
+fn requests(out: &mut String, report: &CostReport) {
+    let range = |[least, most]: [u32; 2]| if least == most { least.to_string() } else { format!("{least} to {most}") };
+    let words = |of: &CostBatch| format!("a prompt of {} and {} outputs", range(of.prompt), range(of.outputs));
+    let measured: Vec<&CostBatch> = report.measured().collect();
+    let alike = |a: &&CostBatch, b: &&CostBatch| (a.prompt, a.outputs) == (b.prompt, b.outputs);
+    let groups: Vec<&[&CostBatch]> = measured.chunk_by(alike).collect();
+    if let [one] = groups[..] {
+        wrap(out, 0, &format!("each request has {}; all are there from the start", words(one[0])));
+        return;
+    }
+    let given = count(report.requests.into(), "request");
+    wrap(
+        out,
+        0,
+        &format!("a batch has the {given} of the scenario over and over, in their order; all are there from the start"),
+    );
+    let row = |of: &&[&CostBatch]| {
+        let sizes = range([of[0].batch, of[of.len() - 1].batch]);
+        vec![format!("  batch {sizes}"), format!("each request has {}", words(of[0]))]
+    };
+    for line in align(&groups.iter().map(row).collect::<Vec<_>>(), &[]) {
+        out.push_str(&format!("{line}\n"));
     }
 }
 
@@ -54,14 +78,14 @@ fn shown(report: &CostReport) -> Vec<usize> {
 fn table(out: &mut String, head: &[&str], report: &CostReport, cells: impl Fn(&CostRun) -> Vec<String>) {
     let mut rows = vec![head.iter().map(|&cell| cell.to_owned()).collect::<Vec<_>>()];
     let shown = shown(report);
-    for batch in &report.batches {
+    for batch in report.measured() {
         for run in shown.iter().map(|&rule| &batch.runs[rule]) {
             let mut row = vec![batch.batch.to_string(), run.rule.to_owned()];
             row.extend(cells(run));
             rows.push(row);
         }
     }
-    lines(out, &rows, report.batches.iter().map(|_| shown.len()), head.len());
+    lines(out, &rows, report.measured().map(|_| shown.len()), head.len());
 }
 
 /// Rows below a head, in groups.
@@ -82,25 +106,48 @@ fn lines(out: &mut String, rows: &[Vec<String>], groups: impl Iterator<Item = us
 fn steps(out: &mut String, report: &CostReport) {
     out.push('\n');
     let turns = |steps: &dyn Fn(&mut dyn Iterator<Item = u64>) -> Option<u64>| {
-        steps(&mut report.batches.iter().flat_map(|batch| &batch.runs).map(|run| run.steps)).unwrap_or(0)
+        steps(&mut report.measured().flat_map(|batch| &batch.runs).map(|run| run.steps)).unwrap_or(0)
     };
     let (least, most) = (turns(&|steps| steps.min()), turns(&|steps| steps.max()));
     let of = if least == most { most.to_string() } else { format!("{least} to {most}") };
     wrap(out, 0, &format!("steady decode, all requests in the batch: means over {of} steps"));
-    let head = ["batch", "rule", "cpu", "gpu", "turn", "longer", "hidden", "gpu idle", "", "tokens/s"];
+    let head = ["batch", "rule", "cpu", "gpu", "turn", "limit", "hidden", "gpu idle", "", "tokens/s"];
     table(out, &head, report, |run| match run.steps {
         0 => vec!["-".to_owned(); 8],
         _ => vec![
             span(run.cpu_step_ns),
             span(run.gpu_step_ns),
             span(run.turn_ns),
-            run.longer.to_owned(),
+            run.limit.to_owned(),
             format!("{:.1}%", run.overlap_percent),
             span(run.gpu_idle_ns),
             format!("{:.1}%", run.gpu_idle_percent),
             format!("{:.1}", run.tokens_per_s),
         ],
     });
+    let refused =
+        |batch: &CostBatch| batch.refused.as_ref().map(|why| format!("{:>5}  not measured: {why}\n", batch.batch));
+    let refused: String = report.batches.iter().filter_map(refused).collect();
+    if !refused.is_empty() {
+        out.push_str(&format!("\n{refused}"));
+    }
+    limits(out, report);
+}
+
+/// What a turn is as long as, where that is not the longer of the two steps.
+fn limits(out: &mut String, report: &CostReport) {
+    let runs: Vec<&CostRun> = report.measured().flat_map(|batch| &batch.runs).collect();
+    let copies = || runs.iter().filter(|run| run.limit == "copy").map(|run| run.result_copy_ns);
+    if let Some((least, most)) = copies().min().zip(copies().max()) {
+        let copy = if least == most { span(most) } else { format!("{} to {}", span(least), span(most)) };
+        let words = "limit copy: a batch waits for the result of the batch before last, so that two turns are as long as a CPU step, a \
+                     forward, and the copy of its result to the host";
+        wrap(out, 0, &format!("{words}, {copy}"));
+    }
+    if runs.iter().any(|run| run.limit == "sum") {
+        let words = "limit sum: overlap is off, so that a turn is a CPU step, a forward, and the copy of its result to the host";
+        wrap(out, 0, words);
+    }
 }
 
 fn latencies(out: &mut String, report: &CostReport) {

@@ -1,0 +1,186 @@
+//! `cost`: what a decode step costs at one batch size after another, under every rule.
+
+mod sizes;
+mod warnings;
+
+use std::path::PathBuf;
+
+use crate::model::{Costs, Rule};
+use crate::report::{CostBatch, CostReport, CpuLonger, cost_json, cost_saved, cost_text, plain};
+use crate::runner::{CpuAhead, SteadyCost};
+use crate::scenario::{CostPreset, CostSide, Scenario, cost_preset, cost_preset_names, instead_of};
+use crate::workload::{NotSteady, Shape, shapes};
+
+use super::output::{Exit, Failure, print};
+use super::progress::{RunsProgress, cores};
+use super::run::{Format, load, rules};
+use warnings::Asked;
+
+pub use sizes::{BATCHES, Batches, batches};
+
+/// The batch sizes up to which the CPU is looked for as the longer one, unless larger ones are asked for.
+const SEARCHED: u32 = 4096;
+
+/// What `cost` is asked to do.
+#[derive(Clone, Debug)]
+pub struct CostArgs {
+    /// The scenario file.
+    pub file: PathBuf,
+    /// The batch sizes.
+    pub batches: Batches,
+    /// Names of rules with commas between, `all`, or `release`; all if not given.
+    pub rule: Option<String>,
+    /// A CPU preset in place of the CPU costs of the scenario.
+    pub cpu: Option<String>,
+    /// A GPU preset in place of the GPU costs of the scenario.
+    pub gpu: Option<String>,
+    /// So many outputs for every request, in place of the scenario's.
+    pub outputs: Option<u32>,
+    /// The seed of drawn durations; the scenario's own if not given.
+    pub seed: Option<u64>,
+    /// How to print.
+    pub format: Format,
+}
+
+/// Measures steady decode and prints the numbers.
+///
+/// # Errors
+/// As [`cost_to_text`].
+pub fn cost(args: &CostArgs) -> Result<Exit, Failure> {
+    let (text, exit) = cost_styled(args)?;
+    print(&text)?;
+    Ok(exit)
+}
+
+/// Measures steady decode; what `cost` prints, without styles, and how it ends.
+///
+/// # Errors
+/// A scenario that cannot be read or has no steady decode at any of the sizes, a preset or a rule that does not exist.
+pub fn cost_to_text(args: &CostArgs) -> Result<(String, Exit), Failure> {
+    let (text, exit) = cost_styled(args)?;
+    Ok((plain(&text).into_owned(), exit))
+}
+
+fn cost_styled(args: &CostArgs) -> Result<(String, Exit), Failure> {
+    let scenario = load(&args.file)?;
+    let report = report(args, &scenario)?;
+    let stopped = report.batches.iter().flat_map(|batch| &batch.runs).filter_map(|run| run.stopped);
+    let exit = stopped.map(|why| if why == "bound" { Exit::Inconclusive } else { Exit::Found }).max();
+    let text = match args.format {
+        Format::Text => cost_text(&report),
+        Format::Json => cost_json(&report),
+    };
+    Ok((text, exit.unwrap_or(Exit::Good)))
+}
+
+fn report(args: &CostArgs, scenario: &Scenario) -> Result<CostReport, Failure> {
+    let rules = rules(scenario, Some(args.rule.as_deref().unwrap_or("all")))?;
+    let mut setup = scenario.setup.clone();
+    let (cpu, gpu) = (named(CostSide::Cpu, &args.cpu)?, named(CostSide::Gpu, &args.gpu)?);
+    for preset in [&cpu, &gpu].into_iter().flatten() {
+        preset.apply(&mut setup.costs);
+    }
+    // What the scenario names is still in force where the command line says nothing.
+    let own = |of, name: Option<&str>| name.and_then(|name| cost_preset(of, name));
+    let cpu = cpu.or_else(|| own(CostSide::Cpu, scenario.cost_names.cpu));
+    let gpu = gpu.or_else(|| own(CostSide::Gpu, scenario.cost_names.gpu));
+    let decode =
+        gpu.as_ref().filter(|preset| preset.decodes_as(&setup.costs)).and_then(|preset| preset.decode.as_ref());
+    let shapes = shapes(&setup, args.outputs);
+    let cost = SteadyCost { setup: &setup, shapes: &shapes, decode, seed: args.seed.unwrap_or(scenario.seed) };
+    let Batches(sizes) = &args.batches;
+    let progress = RunsProgress::new((sizes.len() * rules.len()) as u64);
+    let runs = cost.runs(sizes, &rules, cores(), &|| progress.runs(1));
+    let (mut batches, mut refused) = (Vec::new(), Vec::new());
+    for (&size, runs) in sizes.iter().zip(runs) {
+        let why = runs.as_ref().err().copied();
+        refused.extend(why.map(|why| (size, why)));
+        let runs = runs.unwrap_or_default();
+        let (prompt, outputs) = lengths(&shapes, size);
+        let saved = cost_saved(&runs);
+        batches.push(CostBatch { batch: size, prompt, outputs, refused: why.map(|why| why.to_string()), runs, saved });
+    }
+    let Some(most) = batches.iter().filter(|batch| batch.refused.is_none()).map(|batch| batch.batch).max() else {
+        let (size, why) = refused[0];
+        return Err(none_measured(size, why, &why.remedy(&setup.engine, &shapes, size)));
+    };
+    let wanted = most.max(SEARCHED);
+    let (searched, cpu_longer) = cpu_longer(&cost, (most, wanted), &rules, known(&batches, rules.len()));
+    let asked =
+        Asked { setup: &setup, shapes: &shapes, gpu: gpu.as_ref(), searched: (searched, wanted), refused: &refused };
+    Ok(CostReport {
+        scenario: args.file.to_string_lossy().into_owned(),
+        cpu: cpu.map(|preset| of_preset(&preset, &setup.costs)),
+        gpu: gpu.as_ref().map(|preset| of_preset(preset, &setup.costs)),
+        seed: cost.seed,
+        overlap: setup.engine.overlap,
+        requests: shapes.len() as u32,
+        warnings: asked.warnings(&batches),
+        batches,
+        cpu_longer,
+        searched,
+    })
+}
+
+/// Least and most tokens of the prompts of a batch, and least and most outputs: a small one has the first requests alone.
+fn lengths(shapes: &[Shape], batch: u32) -> ([u32; 2], [u32; 2]) {
+    let range = |of: &dyn Fn(&Shape) -> u32| {
+        let all = || shapes.iter().take(batch as usize).map(of);
+        [all().min().unwrap_or(0), all().max().unwrap_or(0)]
+    };
+    (range(&|shape| shape.prompt), range(&|shape| shape.outputs))
+}
+
+/// What the runs of the batch sizes that were asked for say of where the CPU is the longer.
+fn known(batches: &[CostBatch], rules: usize) -> CpuAhead {
+    let of = |rule: usize| {
+        let one = |batch: &CostBatch| batch.runs.get(rule).map(|run| (batch.batch, run.cpu_ahead_ps));
+        batches.iter().filter_map(one).collect()
+    };
+    (0..rules).map(of).collect()
+}
+
+/// Where the CPU is the longer under each rule, and up to which batch size that is known: from `most`, which has steps, to `wanted`.
+fn cpu_longer(
+    cost: &SteadyCost<'_>,
+    (most, wanted): (u32, u32),
+    rules: &[&'static dyn Rule],
+    mut known: CpuAhead,
+) -> (u32, Vec<CpuLonger>) {
+    let mut searched = cost.largest(most, wanted, rules, &mut known);
+    let ranges = loop {
+        match cost.cpu_longer(searched, rules, &mut known, cores()) {
+            Ok(ranges) => break ranges,
+            Err(unknown) => searched = unknown - 1,
+        }
+    };
+    let one = |(rule, batches): (&&'static dyn Rule, Vec<[u32; 2]>)| CpuLonger { rule: rule.name(), batches };
+    (searched, rules.iter().zip(ranges).map(one).collect())
+}
+
+/// The preset that the command line names.
+fn named(of: CostSide, name: &Option<String>) -> Result<Option<CostPreset>, Failure> {
+    let Some(name) = name else { return Ok(None) };
+    cost_preset(of, name).map(Some).ok_or_else(|| {
+        let help = instead_of(name, &cost_preset_names(of), &format!("the {of} presets are"));
+        Failure(format!("error: there is no {of} preset `{}`\nhelp: {help}\n", name.escape_debug()))
+    })
+}
+
+/// The name of a preset, and whether the scenario sets costs over it.
+fn of_preset(preset: &CostPreset, costs: &Costs) -> String {
+    let mut own = costs.clone();
+    preset.apply(&mut own);
+    if own == *costs { preset.name.to_owned() } else { format!("{} with changes", preset.name) }
+}
+
+/// Of the least batch size, when none could be measured.
+fn none_measured(batch: u32, why: NotSteady, remedy: &str) -> Failure {
+    let what = match why {
+        NotSteady::Speculative => why.to_string(),
+        NotSteady::TooLarge { .. } | NotSteady::Apart => {
+            format!("there is no steady decode step in a batch of {batch}: {why}")
+        }
+    };
+    Failure(format!("error: {what}\nhelp: {remedy}\n"))
+}

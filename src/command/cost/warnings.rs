@@ -1,0 +1,90 @@
+//! What to know before trusting what `cost` prints: what of the scenario is not in force, and what is not exact.
+
+use crate::model::{Cost, Costs, Setup, turns_max};
+use crate::report::CostBatch;
+use crate::scenario::CostPreset;
+use crate::workload::{NotSteady, Shape};
+
+/// What was asked and what came of it.
+pub(super) struct Asked<'a> {
+    /// The setup of the scenario, with the costs that are in force.
+    pub(super) setup: &'a Setup,
+    pub(super) shapes: &'a [Shape],
+    pub(super) gpu: Option<&'a CostPreset>,
+    /// The largest batch size that was looked at for where the CPU is the longer, and that which was wanted.
+    pub(super) searched: (u32, u32),
+    /// Batch sizes that were not measured.
+    pub(super) refused: &'a [(u32, NotSteady)],
+}
+
+impl Asked<'_> {
+    pub(super) fn warnings(&self, batches: &[CostBatch]) -> Vec<String> {
+        let costs = &self.setup.costs;
+        let mut warnings = Vec::new();
+        // Those who are refused for one reason are told one remedy, of the largest.
+        for (at, &(batch, why)) in self.refused.iter().enumerate() {
+            let same = |next: &(u32, NotSteady)| std::mem::discriminant(&next.1) == std::mem::discriminant(&why);
+            if !self.refused[at + 1..].iter().any(same) {
+                warnings.push(format!(
+                    "not measured, batch {batch}: {}",
+                    why.remedy(&self.setup.engine, self.shapes, batch)
+                ));
+            }
+        }
+        warnings.extend(self.not_in_force());
+        let (searched, wanted) = self.searched;
+        if searched < wanted {
+            warnings.push(format!(
+                "more than {searched} requests have no steady decode step here, or more tokens than are held: where the CPU is the \
+                 longer is not known beyond"
+            ));
+        }
+        if let Some(preset) = self.gpu.filter(|preset| preset.decode.is_some() && !preset.decodes_as(costs)) {
+            warnings.push(format!(
+                "decode costs are set over {}: forwards take a straight line by batch size, not its table",
+                preset.name
+            ));
+        }
+        if drawn(costs) {
+            warnings.push(
+                "costs are drawn: means are of one draw, and where the CPU is the longer is as exact as they are"
+                    .to_owned(),
+            );
+        }
+        warnings.extend(ended(batches));
+        warnings
+    }
+
+    fn not_in_force(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let setup = self.setup;
+        if setup.engine.track_slots() == 0 {
+            warnings.push(
+                "the strategy keeps no track slots: no rule is asked for a boundary, so that rules and masks make no difference"
+                    .to_owned(),
+            );
+        }
+        if setup.turns_max != turns_max(&setup.requests, &setup.events) {
+            let words = "of the scenario is not in force here: a batch has as many turns as its requests need";
+            warnings.push(format!("`turns_max: {}` {words}", setup.turns_max));
+        }
+        warnings
+    }
+}
+
+fn drawn(costs: &Costs) -> bool {
+    costs.clone().each_mut().into_iter().any(|cost| matches!(*cost, Cost::Uniform(lo, hi) if lo < hi))
+}
+
+fn ended(batches: &[CostBatch]) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for batch in batches {
+        for run in &batch.runs {
+            if let Some(why) = run.stopped {
+                let what = if why == "bound" { "the bound on turns" } else { "an assertion of the modelled system" };
+                warnings.push(format!("{what} ended the run of {} requests under {}", batch.batch, run.rule));
+            }
+        }
+    }
+    warnings
+}
