@@ -324,11 +324,13 @@ fn dark_light_paper_and_narrow_windows() {
     let pdf = browser.call("Page.printToPDF", json!({"printBackground": true}));
     assert!(base64(pdf["data"].as_str().expect("a document")).starts_with(b"%PDF"));
 
+    let pages = ["double-fire", "torn-chunk-snapshot", "natural-jitter"]
+        .map(|name| (name, write(&format!("scenarios/{name}.ron"), Some("all"))));
     for (width, scheme) in [(400, "light"), (400, "dark"), (800, "light"), (1500, "light"), (1500, "dark")] {
         browser.media(scheme, "");
         browser.size(width, 1000);
-        for name in ["double-fire", "torn-chunk-snapshot", "natural-jitter"] {
-            browser.open(&write(&format!("scenarios/{name}.ron"), Some("all")));
+        for (name, page) in &pages {
+            browser.open(page);
             browser.key("n");
             let over = browser.eval("document.documentElement.scrollWidth - innerWidth");
             assert!(over.as_i64().expect("a width") <= 0, "{name} is {over} wider than a window of {width}");

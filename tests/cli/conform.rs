@@ -34,11 +34,14 @@ fn unpacked(path: &str) -> String {
     text
 }
 
-/// The recordings of an archive, each with its heading.
+/// The recordings of an archive, each with its heading if it has one.
 fn recordings(path: &str) -> Vec<String> {
+    let text = unpacked(path);
+    let headed = text.starts_with("{\"scenario\"");
+    let begins = |line: &str| if headed { line.starts_with("{\"scenario\"") } else { line.contains("\"ev\":\"meta\"") };
     let mut all: Vec<String> = Vec::new();
-    for line in unpacked(path).lines() {
-        if line.starts_with("{\"scenario\"") {
+    for line in text.lines() {
+        if begins(line) {
             all.push(String::new());
         }
         let last = all.last_mut().unwrap();
@@ -407,24 +410,32 @@ fn import_never_writes_over_what_it_reads_or_what_is_no_file() {
 #[test]
 fn every_recording_of_the_sample_becomes_a_scenario_that_replays_it() {
     let folder = scratch("import");
+    let alone = scratch("import-alone").join("one.jsonl");
     let mut count = 0;
-    let headed = |path: &str| (path.to_string(), recordings(path).len());
-    let metas = |path: &str| (path.to_string(), unpacked(path).matches("\"ev\":\"meta\"").count());
-    let all = [
-        headed(CASES),
-        headed("tests/recordings/whole/releases.jsonl.gz"),
-        metas("tests/recordings/whole/scenarios.jsonl.gz"),
-        metas("tests/recordings/partial.jsonl.gz"),
-    ];
-    for (path, held) in &all {
-        for index in 0..*held {
+    for path in [
+        CASES,
+        "tests/recordings/whole/releases.jsonl.gz",
+        "tests/recordings/whole/scenarios.jsonl.gz",
+        "tests/recordings/partial.jsonl.gz",
+    ] {
+        let all = recordings(path);
+        for (index, recording) in all.iter().enumerate() {
             let out_file = folder.join(format!("{count}.ron"));
-            let source = format!("{}#{index}", root(path).display());
+            // Some by their place in the file; the others from files of their own, so that not each is looked for behind all before it.
+            let by_place = index % 50 == 7 || index + 1 == all.len();
+            let source = if by_place {
+                format!("{}#{index}", root(path).display())
+            } else {
+                fs::write(&alone, recording).unwrap();
+                alone.to_string_lossy().into_owned()
+            };
             let out = overlapsim(&["import", &source, "-o", out_file.to_str().unwrap()]);
-            assert_eq!(out.status.code(), Some(0), "{source}: {}{}", text(&out.stdout), text(&out.stderr));
+            let told = format!("{path}#{index}: {}{}", text(&out.stdout), text(&out.stderr));
+            assert_eq!(out.status.code(), Some(0), "{told}");
             count += 1;
         }
     }
+    assert_eq!(count, 172 + 55 + 157 + 21);
     let out = overlapsim(&["test", folder.to_str().unwrap()]);
     let said = text(&out.stdout);
     assert_eq!(out.status.code(), Some(0), "{said}");

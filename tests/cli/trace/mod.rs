@@ -233,25 +233,30 @@ fn mistakes_are_told_and_nothing_is_written() {
 #[test]
 fn a_trace_that_no_viewer_takes_is_refused_with_turns_that_fit() {
     let folder = folder("long");
-    let file = folder.join("long.ron");
-    let text = "(engine: (kv_tokens: 500000), turns_max: 1000000,
-        requests: [(id: \"a\", prompt: Fresh(1), stop: Length(420000), max_new: 420000)])";
-    std::fs::write(&file, text).unwrap();
-    let some = |turns: &str| {
-        let (from, to) = turns.split_once("..").expect("from and to");
-        TraceArgs { turns: Some(from.parse().unwrap()..=to.trim().parse().unwrap()), ..args(&file, "paired") }
+    let long = |steps: u32| {
+        let file = folder.join(format!("{steps}.ron"));
+        let text = format!(
+            "(engine: (kv_tokens: 500000), turns_max: 1000000,
+              requests: [(id: \"a\", prompt: Fresh(1), stop: Length({steps}), max_new: {steps})])"
+        );
+        std::fs::write(&file, text).unwrap();
+        args(&file, "paired")
     };
-    let refused = |args: TraceArgs, told: &str| {
-        let refused = trace_to_text(&args).unwrap_err().0;
+    let some = |whole: &TraceArgs, turns: &str| {
+        let (from, to) = turns.split_once("..").expect("from and to");
+        TraceArgs { turns: Some(from.parse().unwrap()..=to.trim().parse().unwrap()), ..whole.clone() }
+    };
+    let refused = |args: &TraceArgs, told: &str| {
+        let refused = trace_to_text(args).unwrap_err().0;
         assert!(refused.starts_with(&format!("error: the trace has {told}")), "{refused}");
         assert!(refused.contains("more than the 2000000 that are written at once\nhelp: "), "{refused}");
         let fits = refused.split("--turns ").nth(1).expect("turns that fit");
-        let (text, said) = trace_to_text(&some(fits)).expect("turns that fit");
+        let (text, said) = trace_to_text(&some(args, fits)).expect("turns that fit");
         assert!(text.lines().count() > 300_000, "{fits}: {said}");
     };
     std::thread::scope(|scope| {
-        scope.spawn(|| refused(args(&file, "paired"), "at least "));
-        scope.spawn(|| refused(some("1000..200000"), ""));
+        scope.spawn(|| refused(&long(420_000), "at least "));
+        scope.spawn(|| refused(&some(&long(200_000), "1000..200000"), ""));
     });
     std::fs::remove_dir_all(folder).unwrap();
 }
