@@ -10,7 +10,7 @@ use std::sync::RwLock;
 use crate::engine::Open;
 
 use super::system::{Stepped, System};
-use super::team::{Expanded, Node, PROBE, Shared, Team, expand_part, keep};
+use super::team::{Expanded, Node, PROBE, Shared, Successor, Team, expand_part};
 use super::visited::Visited;
 
 /// States expanded before their successors are taken in.
@@ -83,7 +83,6 @@ struct Trail {
     parent: u32,
     /// Where its answers begin in the list of all answers; they end where those of the next one begin.
     answers: u32,
-    depth: u32,
 }
 
 /// Searches everything that can come of `system` when the `open` questions are answered in every way.
@@ -113,7 +112,7 @@ struct Search<K> {
 impl<K: Clone + Ord + Send> Search<K> {
     fn new() -> Self {
         Search {
-            trails: vec![Trail { parent: 0, answers: 0, depth: 0 }],
+            trails: vec![Trail { parent: 0, answers: 0 }],
             answers: Vec::new(),
             transitions: 0,
             depth: 0,
@@ -134,7 +133,7 @@ impl<K: Clone + Ord + Send> Search<K> {
         let start = shared.system.start();
         let print = shared.system.fingerprint(&start, &mut shared.system.scratch());
         shared.writes(|visited| visited.insert(print));
-        let mut frontier = VecDeque::from([Node { id: 0, state: start }]);
+        let mut frontier = VecDeque::from([Node { id: 0, depth: 0, by: 0, state: start }]);
         while !frontier.is_empty() {
             let unique = self.trails.len() as u64;
             if unique >= limits.states_max {
@@ -144,17 +143,17 @@ impl<K: Clone + Ord + Send> Search<K> {
                 return Some(Bound::Stopped);
             }
             // The first state of a block tells how many ways lead on from states like it.
-            let mut ids = Vec::with_capacity(BLOCK);
+            let mut parents = Vec::with_capacity(BLOCK);
             let mut parts = Vec::with_capacity(team.hands.len() + 2);
             let probe = next_block(&mut frontier, order, PROBE);
-            ids.extend(probe.iter().map(|node| node.id));
-            parts.push(expand_part(shared, probe, 0, &mut team.own));
+            parents.extend(probe.iter().map(|node| (node.id, node.depth)));
+            parts.push(expand_part(shared, (0..).zip(probe).collect(), 0, &mut team.own));
             let ways = parts[0].successors.len().max(1);
             let block = next_block(&mut frontier, order, (SUCCESSORS_MAX / ways).clamp(PROBE, BLOCK) - PROBE);
-            ids.extend(block.iter().map(|node| node.id));
+            parents.extend(block.iter().map(|node| (node.id, node.depth)));
             parts.extend(team.expand(shared, block));
             let too_many = parts.iter().any(|part| part.too_many);
-            shared.writes(|visited| self.take(visited, &ids, parts, &mut frontier, &mut team.own.spare));
+            shared.writes(|visited| self.take(visited, &parents, parts, &mut frontier, &mut team));
             if too_many {
                 return Some(Bound::Answers);
             }
@@ -162,39 +161,63 @@ impl<K: Clone + Ord + Send> Search<K> {
         None
     }
 
-    /// Takes in the successors of a block, in order.
-    fn take<T>(
+    /// Takes in the successors of a block, by the places of the nodes that they came from.
+    fn take<S: System<Kind = K>>(
         &mut self,
         visited: &mut Visited,
-        ids: &[u32],
-        parts: Vec<Expanded<T, K>>,
-        frontier: &mut VecDeque<Node<T>>,
-        spare: &mut Vec<T>,
+        parents: &[(u32, u32)],
+        parts: Vec<Expanded<S::State, K>>,
+        frontier: &mut VecDeque<Node<S::State>>,
+        team: &mut Team<S>,
     ) {
-        for part in parts {
-            self.goals |= part.goals;
-            for successor in part.successors {
-                let parent = ids[successor.from as usize];
-                let answers = &part.answers[successor.answers.0 as usize..successor.answers.1 as usize];
-                let depth = self.trails[parent as usize].depth + 1;
-                self.transitions += 1;
-                self.depth = self.depth.max(depth);
-                if let Some(stepped) = successor.stepped {
-                    self.cut |= stepped.cut;
-                    self.find(&stepped, parent, answers, depth);
-                }
-                let Some((print, state)) = successor.next else { continue };
-                if visited.insert(print) {
-                    let start = self.answers.len() as u32;
-                    self.answers.extend_from_slice(answers);
-                    let id = u32::try_from(self.trails.len()).expect("fewer than 2^32 states");
-                    self.trails.push(Trail { parent, answers: start, depth });
-                    frontier.push_back(Node { id, state });
-                } else {
-                    keep(spare, state);
+        let mut parts: Vec<_> = parts
+            .into_iter()
+            .map(|part| {
+                self.goals |= part.goals;
+                (part.by, part.answers, part.successors.into_iter())
+            })
+            .collect();
+        for (place, &parent) in (0..).zip(parents) {
+            for (by, answers, successors) in &mut parts {
+                while successors.as_slice().first().is_some_and(|next| next.from == place)
+                    && let Some(successor) = successors.next()
+                {
+                    let answers = &answers[successor.answers.0 as usize..successor.answers.1 as usize];
+                    if let Some(state) = self.take_one(visited, parent, successor, answers, *by, frontier) {
+                        team.give_back(*by, state);
+                    }
                 }
             }
         }
+    }
+
+    /// Takes one successor in. Returns its state if it is not new.
+    fn take_one<T>(
+        &mut self,
+        visited: &mut Visited,
+        (parent, depth): (u32, u32),
+        successor: Successor<T, K>,
+        answers: &[u32],
+        by: usize,
+        frontier: &mut VecDeque<Node<T>>,
+    ) -> Option<T> {
+        let depth = depth + 1;
+        self.transitions += 1;
+        self.depth = self.depth.max(depth);
+        if let Some(stepped) = successor.stepped {
+            self.cut |= stepped.cut;
+            self.find(&stepped, parent, answers, depth);
+        }
+        let (print, state) = successor.next?;
+        if !visited.insert(print) {
+            return Some(state);
+        }
+        let start = self.answers.len() as u32;
+        self.answers.extend_from_slice(answers);
+        let id = u32::try_from(self.trails.len()).expect("fewer than 2^32 states");
+        self.trails.push(Trail { parent, answers: start });
+        frontier.push_back(Node { id, depth, by, state });
+        None
     }
 
     fn find(&mut self, stepped: &Stepped<K>, parent: u32, answers: &[u32], depth: u32) {

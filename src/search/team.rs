@@ -8,6 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::Scope;
 
 use crate::engine::Open;
+use crate::record::Spare;
 
 use super::enumerate::Enumerate;
 use super::system::{Stepped, System};
@@ -21,12 +22,14 @@ const SHARED_MIN: usize = 16;
 const SPARE_MAX: usize = 1 << 10;
 /// States that are expanded ahead of their block.
 pub(super) const PROBE: usize = 1;
+/// Successors that are looked up together among the states seen: each lookup waits for memory, and so they wait at one time.
+const LOOKUPS: usize = 32;
 
 /// What a thread keeps from block to block: its memory for fingerprints, and states that were thrown away, whose memory the
 /// next ones use.
 pub(super) struct Worker<S: System> {
     pub scratch: S::Scratch,
-    pub spare: Vec<S::State>,
+    pub spare: Spare<S::State>,
     /// Fingerprints of the part at hand.
     pub here: Visited,
 }
@@ -34,6 +37,10 @@ pub(super) struct Worker<S: System> {
 /// A state of the frontier.
 pub(super) struct Node<S> {
     pub id: u32,
+    /// Steps to it.
+    pub depth: u32,
+    /// The thread that made it, by number: it has its memory at hand.
+    pub by: usize,
     pub state: S,
 }
 
@@ -50,8 +57,11 @@ pub(super) struct Successor<S, K> {
 
 /// What a thread made of its part of a block.
 pub(super) struct Expanded<S, K> {
+    /// The thread.
+    pub by: usize,
     /// A state had more ways on than are looked at.
     pub too_many: bool,
+    /// By the node's place.
     pub successors: Vec<Successor<S, K>>,
     /// Answers, the lowest bit telling whether it is another than the script's.
     pub answers: Vec<u32>,
@@ -73,13 +83,18 @@ impl<S> Clone for Shared<'_, S> {
 
 impl<S> Copy for Shared<'_, S> {}
 
-/// A part of a block, the place of its first node there, and states whose memory may be used.
-pub(super) type Part<S> = (usize, Vec<Node<<S as System>::State>>, Vec<<S as System>::State>);
+/// A part of a block, each node with its place there, and states whose memory may be used.
+pub(super) struct Part<S> {
+    pub nodes: Vec<(u32, Node<S>)>,
+    pub spare: Vec<S>,
+}
 
 /// A thread at the other end.
 pub(super) struct Hand<S: System> {
-    parts: Sender<Part<S>>,
+    parts: Sender<Part<S::State>>,
     expanded: Receiver<Expanded<S::State, S::Kind>>,
+    /// States that it made and that were thrown away.
+    spare: Vec<S::State>,
 }
 
 /// The threads of a search: this one, and others that wait for parts of blocks.
@@ -90,43 +105,72 @@ pub(super) struct Team<S: System> {
 
 impl<S: System> Team<S> {
     pub fn new<'s>(scope: &'s Scope<'s, '_>, shared: Shared<'s, S>, jobs: usize) -> Self {
-        let worker = || Worker::<S> { scratch: shared.system.scratch(), spare: Vec::new(), here: Visited::default() };
-        let hand = |_| {
-            let (parts, to_do) = channel::<Part<S>>();
+        let worker =
+            || Worker::<S> { scratch: shared.system.scratch(), spare: Spare::default(), here: Visited::default() };
+        let hand = |by| {
+            let (parts, to_do) = channel::<Part<S::State>>();
             let (done, expanded) = channel();
             let mut worker = worker();
             scope.spawn(move || {
-                for (first, part, spare) in to_do {
-                    spare.into_iter().for_each(|state| keep(&mut worker.spare, state));
-                    if done.send(expand_part(shared, part, first, &mut worker)).is_err() {
+                for part in to_do {
+                    part.spare.into_iter().for_each(|state| keep(&mut worker.spare, state));
+                    if done.send(expand_part(shared, part.nodes, by, &mut worker)).is_err() {
                         return;
                     }
                 }
             });
-            Hand { parts, expanded }
+            Hand { parts, expanded, spare: Vec::new() }
         };
         Team { own: worker(), hands: (1..jobs.max(1)).map(hand).collect() }
     }
 
-    /// Takes every step from every node of a block.
+    /// Takes every step from every node of a block, the first of which is at place [`PROBE`].
     pub fn expand(&mut self, shared: Shared<'_, S>, block: Vec<Node<S::State>>) -> Vec<Expanded<S::State, S::Kind>> {
         let threads = self.hands.len() + 1;
-        if threads == 1 || block.len() < SHARED_MIN * threads {
-            return vec![expand_part(shared, block, PROBE, &mut self.own)];
+        let places: Vec<(u32, Node<S::State>)> = (PROBE as u32..).zip(block).collect();
+        if threads == 1 || places.len() < SHARED_MIN * threads {
+            return vec![expand_part(shared, places, 0, &mut self.own)];
         }
-        let share = block.len().div_ceil(threads);
-        let mut rest = block.into_iter();
-        let own = rest.by_ref().take(share).collect();
-        for (hand, nth) in self.hands.iter().zip(1..) {
-            let part = rest.by_ref().take(share).collect();
-            // What this thread throws away when it takes successors in, others have made.
-            let spare = self.own.spare.split_off(self.own.spare.len() - (self.own.spare.len() / threads).min(share));
-            hand.parts.send((PROBE + nth * share, part, spare)).expect("a thread of the search waits for parts");
+        let mut shares = shared_out(places, threads).into_iter();
+        let own = shares.next().unwrap_or_default();
+        for (hand, nodes) in self.hands.iter_mut().zip(shares) {
+            let part = Part { nodes, spare: std::mem::take(&mut hand.spare) };
+            hand.parts.send(part).expect("a thread of the search waits for parts");
         }
-        let mut done = vec![expand_part(shared, own, PROBE, &mut self.own)];
+        let mut done = vec![expand_part(shared, own, 0, &mut self.own)];
         done.extend(self.hands.iter().map(|hand| hand.expanded.recv().expect("a part of the search panicked")));
         done
     }
+
+    /// Takes a state back whose memory is of use to the thread that made it.
+    pub fn give_back(&mut self, by: usize, state: S::State) {
+        match by.checked_sub(1).and_then(|hand| self.hands.get_mut(hand)) {
+            Some(hand) if hand.spare.len() < SPARE_MAX => hand.spare.push(state),
+            Some(_) => {}
+            None => keep(&mut self.own.spare, state),
+        }
+    }
+}
+
+/// As many nodes for each thread, those that it made itself before others, each list in order.
+fn shared_out<S>(places: Vec<(u32, Node<S>)>, threads: usize) -> Vec<Vec<(u32, Node<S>)>> {
+    let share = places.len().div_ceil(threads);
+    let mut shares: Vec<Vec<(u32, Node<S>)>> = (0..threads).map(|_| Vec::with_capacity(share)).collect();
+    let mut left = Vec::new();
+    for (place, node) in places {
+        match shares.get_mut(node.by) {
+            Some(nodes) if nodes.len() < share => nodes.push((place, node)),
+            Some(_) | None => left.push((place, node)),
+        }
+    }
+    for nodes in &mut shares {
+        let more = (share - nodes.len()).min(left.len());
+        if more > 0 {
+            nodes.extend(left.drain(left.len() - more..));
+            nodes.sort_unstable_by_key(|(place, _)| *place);
+        }
+    }
+    shares
 }
 
 impl<S> Shared<'_, S> {
@@ -137,29 +181,28 @@ impl<S> Shared<'_, S> {
 }
 
 /// Keeps a state for its memory, if there are not too many.
-pub(super) fn keep<T>(spare: &mut Vec<T>, state: T) {
-    if spare.len() < SPARE_MAX {
-        spare.push(state);
+pub(super) fn keep<T>(spare: &mut Spare<T>, state: T) {
+    if spare.count() < SPARE_MAX {
+        spare.keep(state);
     }
 }
 
-/// Takes every step from every node of a part of a block that begins at place `first`.
+/// Takes every step from every node of a part of a block.
 pub(super) fn expand_part<S: System>(
     shared: Shared<'_, S>,
-    part: Vec<Node<S::State>>,
-    first: usize,
+    part: Vec<(u32, Node<S::State>)>,
+    by: usize,
     worker: &mut Worker<S>,
 ) -> Expanded<S::State, S::Kind> {
     let Shared { system, open, visited } = shared;
-    let visited = visited.read().expect("no thread panicked");
-    let mut expanded =
-        Expanded { too_many: false, successors: Vec::with_capacity(2 * part.len()), answers: Vec::new(), goals: 0 };
+    let successors = Vec::with_capacity(2 * part.len());
+    let mut expanded = Expanded { by, too_many: false, successors, answers: Vec::new(), goals: 0 };
     let Worker { scratch, spare, here } = worker;
     here.clear();
     let mut chooser = Enumerate::new(open);
-    for (place, node) in part.into_iter().enumerate() {
+    let mut looked_up = 0;
+    for (from, node) in part {
         chooser.begin();
-        let from = (first + place) as u32;
         let questions_max = system.questions_max(&node.state).unwrap_or(usize::MAX);
         let mut origin = Some(node.state);
         for ways in 0.. {
@@ -170,21 +213,18 @@ pub(super) fn expand_part<S: System>(
             // The last way needs no copy. Where nobody knows that it is the last, that shows only in the step.
             let last = chooser.is_last(questions_max);
             let mut state = match &origin {
-                Some(origin) if !last => copy(origin, spare),
+                Some(origin) if !last => spare.copy_of(origin),
                 Some(_) | None => origin.take().expect("no way comes after the last"),
             };
             let stepped = system.step(&mut state, &mut chooser);
             let start = expanded.answers.len() as u32;
             expanded.answers.extend(chooser.answers().map(|(answer, script)| answer << 1 | u32::from(!script)));
             let answers = (start, expanded.answers.len() as u32);
-            let print = (!stepped.over).then(|| system.fingerprint(&state, scratch));
-            let next = print.filter(|&print| !visited.contains(print) && here.insert(print));
-            let next = match next {
-                Some(print) => Some((print, state)),
-                None => {
-                    keep(spare, state);
-                    None
-                }
+            let next = if stepped.over {
+                keep(spare, state);
+                None
+            } else {
+                Some((system.fingerprint(&state, scratch), state))
             };
             expanded.goals |= stepped.goals;
             let told = !stepped.found.is_empty() || stepped.cut;
@@ -199,17 +239,42 @@ pub(super) fn expand_part<S: System>(
         if let Some(origin) = origin {
             keep(spare, origin);
         }
+        if expanded.successors.len() - looked_up >= LOOKUPS {
+            drop_seen(visited, here, &mut expanded.successors[looked_up..], spare);
+            looked_up = expanded.successors.len();
+        }
     }
+    drop_seen(visited, here, &mut expanded.successors[looked_up..], spare);
     expanded
 }
 
-/// A copy, made over a state that was thrown away if there is one.
-fn copy<S: Clone>(state: &S, spare: &mut Vec<S>) -> S {
-    match spare.pop() {
-        Some(mut old) => {
-            old.clone_from(state);
-            old
+/// Keeps what was seen before for its memory alone.
+fn drop_seen<S, K>(
+    visited: &RwLock<Visited>,
+    here: &mut Visited,
+    successors: &mut [Successor<S, K>],
+    spare: &mut Spare<S>,
+) {
+    let visited = visited.read().expect("no thread panicked");
+    for successor in successors {
+        let seen = successor.next.take_if(|(print, _)| visited.contains(*print) || !here.insert(*print));
+        if let Some((_, state)) = seen {
+            keep(spare, state);
         }
-        None => state.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_thread_gets_its_share_and_its_own_nodes_first() {
+        let by = [0, 1, 1, 1, 1, 0, 1, 9, 1];
+        let nodes = by.iter().map(|&by| Node { id: 0, depth: 0, by, state: () });
+        let shares = shared_out((10..).zip(nodes).collect(), 2);
+        let places: Vec<Vec<u32>> =
+            shares.iter().map(|nodes| nodes.iter().map(|(place, _)| *place).collect()).collect();
+        assert_eq!(places, [vec![10, 15, 17, 18], vec![11, 12, 13, 14, 16]]);
     }
 }

@@ -15,14 +15,14 @@ impl Visited {
         self.prints.insert(print)
     }
 
-    /// Whether a fingerprint was seen.
-    pub fn contains(&self, print: u128) -> bool {
-        self.prints.contains(&print)
-    }
-
     /// Forgets all.
     pub fn clear(&mut self) {
         self.prints.clear();
+    }
+
+    /// Whether a fingerprint was seen.
+    pub fn contains(&self, print: u128) -> bool {
+        self.prints.contains(&print)
     }
 }
 

@@ -17,7 +17,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("conform", &["engine", "judge", "model", "record"]),
     ("report", &["conform", "engine::Choice", "engine::Time", "judge", "numeric", "record", "scene"]),
     ("graph", &["judge", "record", "report::name"]),
-    ("search", &["engine"]),
+    ("search", &["engine", "record::Spare"]),
     ("history", &["engine", "model", "record"]),
     ("runner", &["engine", "history", "judge", "model", "record", "report", "rule", "scene", "search", "workload"]),
     (
