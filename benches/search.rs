@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use overlapsim::runner::{self, Check, Checked, Fuzz, Source};
+use overlapsim::runner::{self, Check, Checked, Fuzz, Source, Tally};
 use overlapsim::scenario::{self, Scenario};
 use overlapsim::search::{Limits, Order, Style};
 
@@ -40,6 +40,27 @@ fn search(scenario: &Scenario, rule: &str, order: Order, jobs: usize) -> (Checke
     (checked, start.elapsed())
 }
 
+/// One request and three prefills under every rule: most states are reached in many ways.
+fn small(jobs: usize) -> Duration {
+    let interleaved = read(INTERLEAVED);
+    let each = |rule: &str| {
+        let (checked, time) = search(&interleaved, rule, Order::Bfs, jobs);
+        assert!(checked.is_complete());
+        time
+    };
+    runner::rule_names().into_iter().map(each).sum()
+}
+
+/// So many random runs of the four requests.
+fn random(runs: u64, jobs: usize) -> (Vec<Tally>, Duration) {
+    let four = read(FOUR);
+    let rules = [runner::rule(runner::DEFAULT_RULE).expect("the default rule exists")];
+    let style = Style::Weighted(&[("arrival", 150)]);
+    let fuzz = Fuzz { source: Source::Setup(&four.setup, four.vary), rules: &rules, style, seeds: (0, runs, 1) };
+    let start = Instant::now();
+    (black_box(runner::fuzz(&fuzz, jobs, &|_| ())), start.elapsed())
+}
+
 /// The best of several rounds.
 fn best<T>(mut round: impl FnMut() -> (T, Duration)) -> (T, Duration) {
     let mut rounds: Vec<(T, Duration)> = (0..ROUNDS).map(|_| round()).collect();
@@ -50,19 +71,22 @@ fn best<T>(mut round: impl FnMut() -> (T, Duration)) -> (T, Duration) {
 fn main() {
     // `cargo bench --bench search -- one 24`: the pinned case alone, on one job, to be looked at by a profiler; with a
     // smaller number of outputs, by a slow one.
-    let mut words = std::env::args().skip_while(|word| word != "one").skip(1);
-    if let Some(outputs) = words.next().and_then(|word| word.parse().ok()) {
+    // `-- runs 1000`: so many random runs alone, on one job; `-- small 9`: nine times the case with many ways to a state.
+    let number = |name: &str| std::env::args().skip_while(|word| word != name).nth(1)?.parse().ok();
+    if let Some(outputs) = number("one") {
         let (checked, time) = search(&conversation::scenario(4, outputs), "mask-lookahead", Order::Dfs, 1);
         let unique = checked.explored.unique;
         return println!("{unique} unique states, {:.0} a second", unique as f64 / time.as_secs_f64());
     }
-    let interleaved = read(INTERLEAVED);
-    let mut all = Duration::ZERO;
-    for rule in runner::rule_names() {
-        let (checked, time) = search(&interleaved, rule, Order::Bfs, 2);
-        assert!(checked.is_complete());
-        all += time;
+    if let Some(runs) = number("runs") {
+        let time = random(runs.into(), 1).1.as_secs_f64();
+        return println!("{:.0} random runs a second", f64::from(runs) / time);
     }
+    if let Some(rounds) = number("small") {
+        let time: Duration = (0..rounds).map(|_| small(1)).sum();
+        return println!("one request, three prefills, one job: {:?}", time / rounds);
+    }
+    let all = small(2);
     println!("one request, three prefills, {} rules, two jobs: {all:?}", runner::rule_names().len());
 
     let large = conversation::scenario(4, 24);
@@ -80,18 +104,8 @@ fn main() {
         );
     }
 
-    let four = read(FOUR);
-    let rules = [runner::rule(runner::DEFAULT_RULE).expect("the default rule exists")];
-    let style = Style::Weighted(&[("arrival", 150)]);
     let runs = 20_000;
-    let fuzz = Fuzz { source: Source::Setup(&four.setup, four.vary), rules: &rules, style, seeds: (0, runs, 1) };
-    let go = |jobs| {
-        best(|| {
-            let start = Instant::now();
-            (black_box(runner::fuzz(&fuzz, jobs, &|_| ())), start.elapsed())
-        })
-    };
-    let (one, two) = (go(1), go(2));
+    let (one, two) = (best(|| random(runs, 1)), best(|| random(runs, 2)));
     assert!(one.0 == two.0);
     let (one, two) = (one.1.as_secs_f64(), two.1.as_secs_f64());
     println!("fuzz: {:.0} runs/s on one core; two jobs, ratio {:.3}", runs as f64 / one, two / one);
