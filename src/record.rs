@@ -14,7 +14,7 @@ mod spare;
 mod state;
 
 pub use bulk::{Bulk, Quiet, runs};
-pub use canon::{Canon, Names, fingerprint};
+pub use canon::{Canon, NAME_END, Names, fingerprint, halves, or_none};
 pub use fact::{
     AssertKind, Check, Donated, Fact, Field, Fields, FinishKind, Kept, Mode, Nothing, Offered, Owner, Phase, Place,
     RowArrays, Stream,

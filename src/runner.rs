@@ -123,7 +123,11 @@ fn judged<'w>(
     watch: Option<&'w mut dyn FnMut(u64)>,
     run: impl FnOnce(&mut Audience<'w>) -> (Ended, World),
 ) -> Outcome {
-    let judge = Judge::new(JudgeOptions { page_size: setup.engine.page_size, keep_boundaries: keep.boundaries });
+    let judge = Judge::new(JudgeOptions {
+        page_size: setup.engine.page_size,
+        keep_boundaries: keep.boundaries,
+        keep_reasons: true,
+    });
     let skew = keep.skew.then(Skew::default);
     let mut sink = Tee(Tee(judge, Meter::new()), Tee(keep.record.then(Record::default), Tee(skew, watch.map(Watch))));
     let (ended, world) = run(&mut sink);
@@ -151,7 +155,8 @@ pub fn scene(
     turns: Option<RangeInclusive<u32>>,
     judgement: &Judgement,
 ) -> Scene {
-    let judge = Judge::new(JudgeOptions { page_size: setup.engine.page_size, keep_boundaries: false });
+    let judge =
+        Judge::new(JudgeOptions { page_size: setup.engine.page_size, keep_boundaries: false, keep_reasons: true });
     let mut painter = Painter::new(Known::new(judge), turns);
     let mut sink: &mut dyn Sink = &mut painter;
     Machine::new(setup, rule, &mut chooser, &mut sink).with_skew(true).with_witness(true).run();

@@ -207,7 +207,8 @@ impl Beside<'_> {
     /// gives up, and so does this.
     fn run(&self, mut chooser: &mut dyn Chooser, listener: &mut impl Listener) -> Judge {
         let setup = self.setup;
-        let judge = Judge::new(JudgeOptions { page_size: setup.engine.page_size, keep_boundaries: false });
+        let judge =
+            Judge::new(JudgeOptions { page_size: setup.engine.page_size, keep_boundaries: false, keep_reasons: true });
         let mut sink = Tee(judge, Teller::new(setup, self.stops, self.patience, listener));
         let mut machine = Machine::new(setup, self.rule, &mut chooser, &mut sink).with_witness(true);
         let last = self.patience.min(setup.turns_max);

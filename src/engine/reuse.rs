@@ -43,18 +43,21 @@ impl<T> From<Vec<T>> for Shared<[T]> {
     }
 }
 
-/// Implements `Clone` for a struct of these fields, all of them, with a `clone_from` that goes field by field.
+/// Implements `Clone` for a struct of these fields, all of them, with a `clone_from` that goes field by field: those that have no
+/// memory of their own may be `copied`. Before it does, `$first` is told of both sides, if there is one.
 macro_rules! clone_in_place {
-    ($name:ident { $($field:ident),+ $(,)? }) => {
+    ($name:ident { $($field:ident),* $(,)? } $(copied { $($plain:ident),+ $(,)? })? $(after $first:expr)?) => {
         impl Clone for $name {
             fn clone(&self) -> Self {
-                let $name { $($field),+ } = self;
-                $name { $($field: $field.clone()),+ }
+                let $name { $($field,)* $($($plain,)+)? } = self;
+                $name { $($field: $field.clone(),)* $($($plain: *$plain,)+)? }
             }
 
             fn clone_from(&mut self, from: &Self) {
-                let $name { $($field),+ } = from;
-                $( self.$field.clone_from($field); )+
+                $( $first(self, from); )?
+                let $name { $($field,)* $($($plain,)+)? } = from;
+                $( self.$field.clone_from($field); )*
+                $($( self.$plain = *$plain; )+)?
             }
         }
     };

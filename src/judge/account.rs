@@ -20,11 +20,15 @@ pub(super) struct Account {
     pages: Vec<Holder>,
     /// By request: the node whose lock it holds.
     locks: Vec<Option<u32>>,
+    /// By request: how many slots and pages it holds.
+    booked: Vec<u32>,
+    /// How many slots and pages are neither free nor the tree's.
+    held: u64,
     /// Whether a slot, page or request was named that is not followed.
     pub overflow: bool,
 }
 
-clone_in_place!(Account { slots, pages, locks, overflow });
+clone_in_place!(Account { slots, pages, locks, booked } copied { held, overflow });
 
 /// Who holds a slot or a page, in one word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,8 +48,27 @@ impl Holder {
         Holder(kind << 40 | u64::from(idx) << 32 | u64::from(req))
     }
 
+    /// Whether it is anybody but nobody and the tree.
+    #[inline]
+    fn is_held(self) -> bool {
+        !matches!(self.0 >> 40, 0 | 2)
+    }
+
+    /// Whether a request is behind it.
+    #[inline]
+    fn is_request(self) -> bool {
+        self.0 >> 40 >= 3
+    }
+
+    /// The request behind it, if there is one.
+    #[inline]
+    fn req(self) -> ReqId {
+        ReqId(self.0 as u32)
+    }
+
+    #[inline]
     fn owner(self) -> Option<Owner> {
-        let req = ReqId(self.0 as u32);
+        let req = self.req();
         match self.0 >> 40 {
             0 => None,
             1 => Some(Owner::Spare),
@@ -65,10 +88,30 @@ impl Account {
         self.slots.get(slot.index()).and_then(|holder| holder.owner())
     }
 
-    /// Who holds a page.
+    /// Tells whose each page is: how many of the tree's come first, and whether the others are this request's; if they are not,
+    /// sixteen pages make a word, two bits each: 0 nobody's, 1 this request's, 2 the tree's, 3 another's.
     #[inline]
-    pub fn page_holder(&self, page: PageId) -> Option<Owner> {
-        self.pages.get(page.index()).and_then(|holder| holder.owner())
+    pub fn pages_of(&self, pages: &[PageId], req: ReqId, mut tell: impl FnMut(u32)) {
+        let [own, tree] = [Owner::Request(req), Owner::Tree].map(|owner| Holder::new(Some(owner)));
+        let is = |page: &PageId, holder: Holder| self.pages.get(page.index()) == Some(&holder);
+        let cached = pages.iter().take_while(|page| is(page, tree)).count();
+        let others_own = pages[cached..].iter().all(|page| is(page, own));
+        tell((cached as u32) << 1 | u32::from(others_own));
+        if !others_own {
+            let bits = |page: &PageId| match self.pages.get(page.index()).and_then(|holder| holder.owner()) {
+                None => 0,
+                Some(Owner::Request(holder)) if holder == req => 1,
+                Some(Owner::Tree) => 2,
+                Some(_) => 3,
+            };
+            pages.chunks(16).for_each(|run| tell(run.iter().fold(0, |word, page| word << 2 | bits(page))));
+        }
+    }
+
+    /// Whether nobody holds a slot.
+    #[inline]
+    pub fn is_free(&self, slot: SlotId) -> bool {
+        self.slots.get(slot.index()).is_none_or(|holder| *holder == Holder::default())
     }
 
     /// Whether a request holds a lock.
@@ -78,16 +121,19 @@ impl Account {
 
     /// How many slots, pages and locks are booked to requests for which `gone` holds.
     pub fn left(&self, gone: impl Fn(ReqId) -> bool) -> u32 {
-        let of = |&(_, owner): &(usize, Owner)| req_of(owner).is_some_and(&gone);
-        let (slots, pages) = (outside(&self.slots).filter(of).count(), outside(&self.pages).filter(of).count());
-        let locks = held(&self.locks).filter(|(index, _)| gone(ReqId(*index as u32))).count();
-        (slots + pages + locks) as u32
+        let is_gone = |index: usize| gone(ReqId(index as u32));
+        let booked = self.booked.iter().enumerate().filter(|&(index, &count)| count > 0 && is_gone(index));
+        let locks = held(&self.locks).filter(|&(index, _)| is_gone(index)).count();
+        booked.map(|(_, count)| count).sum::<u32>() + locks as u32
     }
 
     /// A slot was given out.
     pub fn slot_alloc(&mut self, slot: SlotId, owner: Owner, findings: &mut Findings) {
         let Some(holder) = entry(&mut self.slots, slot.index(), SLOTS_MAX, &mut self.overflow) else { return };
-        if let Some(held) = std::mem::replace(holder, Holder::new(Some(owner))).owner() {
+        let (from, to) = (*holder, Holder::new(Some(owner)));
+        *holder = to;
+        self.tally(from, to, 1);
+        if let Some(held) = from.owner() {
             let reason = || format!("slot {slot} was given out twice: {} still has it", name(Some(held)));
             findings.trouble(Trouble::SlotTwice, 1, req_of(owner), Some(slot), reason);
         }
@@ -96,7 +142,10 @@ impl Account {
     /// A slot went from one owner to another, or to nobody.
     pub fn slot_pass(&mut self, slot: SlotId, from: Owner, to: Option<Owner>, findings: &mut Findings) {
         let Some(holder) = entry(&mut self.slots, slot.index(), SLOTS_MAX, &mut self.overflow) else { return };
-        let held = std::mem::replace(holder, Holder::new(to)).owner();
+        let (before, to_holder) = (*holder, Holder::new(to));
+        *holder = to_holder;
+        self.tally(before, to_holder, 1);
+        let held = before.owner();
         if held != Some(from) {
             let done = if to.is_some() { "handed on" } else { "freed" };
             let reason = || format!("slot {slot} was {done} by {}, but {} has it", name(Some(from)), name(held));
@@ -148,8 +197,12 @@ impl Account {
 
     /// Gives each request a page, if all of them are free; otherwise nothing is changed.
     pub fn give_pages(&mut self, reqs: &[ReqId], pages: &[PageId]) -> bool {
-        let to = reqs.iter().map(|&req| Holder::new(Some(Owner::Request(req))));
-        self.book(pages, Holder::default(), to)
+        let to = |req: ReqId| Holder::new(Some(Owner::Request(req)));
+        let given = self.book(pages, Holder::default(), reqs.iter().map(|&req| to(req)));
+        if given {
+            reqs.iter().zip(pages).for_each(|(&req, _)| self.tally(Holder::default(), to(req), 1));
+        }
+        given
     }
 
     /// A forward or copy of `req` writes a slot. Slot 0, the target of padding, is nobody's and may be written.
@@ -187,6 +240,13 @@ impl Account {
 
     /// Everything that is neither free nor in the tree at the end, but for what `excused` requests hold.
     pub fn close(&self, excused: impl Fn(ReqId) -> bool, findings: &mut Findings) {
+        if self.held > 0 || held(&self.locks).next().is_some() {
+            self.tell_held(excused, findings);
+        }
+    }
+
+    #[cold]
+    fn tell_held(&self, excused: impl Fn(ReqId) -> bool, findings: &mut Findings) {
         let left = |held: Owner| !req_of(held).is_some_and(&excused);
         for (index, held) in outside(&self.slots).filter(|&(_, held)| left(held)) {
             let reason = || format!("slot s{index} is still held by {} at the end", name(Some(held)));
@@ -208,7 +268,12 @@ impl Account {
 
     /// Gives pages from one holder to another, if that is as it should be for all of them; otherwise nothing is changed.
     pub fn pass_pages(&mut self, pages: &[PageId], from: Option<Owner>, to: Option<Owner>) -> bool {
-        self.book(pages, Holder::new(from), std::iter::repeat(Holder::new(to)))
+        let (from, to) = (Holder::new(from), Holder::new(to));
+        let passed = self.book(pages, from, std::iter::repeat(to));
+        if passed {
+            self.tally(from, to, pages.len() as u32);
+        }
+        passed
     }
 
     /// Gives pages from one holder to others, if that is as it should be for all of them; otherwise nothing is changed.
@@ -234,6 +299,48 @@ impl Account {
         true
     }
 
+    /// Things went from one holder to another.
+    #[inline]
+    fn tally(&mut self, from: Holder, to: Holder, count: u32) {
+        if from == to {
+            return;
+        }
+        let count_if = |held: bool| if held { u64::from(count) } else { 0 };
+        self.held = self.held + count_if(to.is_held()) - count_if(from.is_held());
+        if from.is_request()
+            && let Some(booked) = self.booked.get_mut(from.req().index())
+        {
+            *booked -= count;
+        }
+        if to.is_request() {
+            let index = to.req().index();
+            match self.booked.get_mut(index) {
+                Some(booked) => *booked += count,
+                None => self.book_first(index, count),
+            }
+        }
+    }
+
+    /// Counts what is held again.
+    #[cfg(test)]
+    pub fn check_counts(&self) {
+        let all = || self.slots.iter().chain(&self.pages);
+        assert_eq!(self.held, all().filter(|holder| holder.is_held()).count() as u64);
+        for (req, &booked) in (0..).zip(&self.booked) {
+            let own = all().filter(|holder| holder.is_request() && holder.req() == ReqId(req));
+            assert_eq!(booked, own.count() as u32);
+        }
+        let unbooked = |holder: &&Holder| holder.is_request() && holder.req().index() >= self.booked.len();
+        assert_eq!(all().filter(unbooked).count(), 0);
+    }
+
+    #[cold]
+    fn book_first(&mut self, index: usize, count: u32) {
+        if let Some(booked) = entry(&mut self.booked, index, REQS_MAX, &mut self.overflow) {
+            *booked += count;
+        }
+    }
+
     /// Gives a run of pages from one holder to another. Says how many of them somebody else had, unless they are not followed.
     #[inline]
     fn page_run(&mut self, first: PageId, count: u32, from: Option<Owner>, to: Option<Owner>) -> Option<u64> {
@@ -247,10 +354,13 @@ impl Account {
             self.pages.resize(end, Holder::default());
         }
         let (from, to) = (Holder::new(from), Holder::new(to));
-        let run = &mut self.pages[start..end];
-        let wrong = run.iter().filter(|held| **held != from).count();
-        run.fill(to);
-        Some(wrong as u64)
+        let mut wrong = 0;
+        for at in start..end {
+            let held = std::mem::replace(&mut self.pages[at], to);
+            wrong += u64::from(held != from);
+            self.tally(held, to, 1);
+        }
+        Some(wrong)
     }
 }
 

@@ -358,7 +358,7 @@ mod tests {
     fn what_is_told_at_once_is_judged_as_if_it_were_told_one_by_one() {
         for seed in 0..5_000 {
             let mut small = Small(seed);
-            let judge = || Judge::new(Options { page_size: 1, keep_boundaries: true });
+            let judge = || Judge::new(Options { page_size: 1, keep_boundaries: true, keep_reasons: true });
             let mut told = [judge(), judge()];
             for _ in 0..40 {
                 small.tell(&mut told);
@@ -368,6 +368,7 @@ mod tests {
                 judge.waiting = Waiting::default();
             }
             let [at_once, one_by_one] = &told;
+            at_once.account.check_counts();
             assert_eq!(format!("{at_once:?}"), format!("{one_by_one:?}"), "seed {seed}");
             let [at_once, one_by_one] = told.map(|judge| judge.finish(&[]));
             assert_eq!(at_once, one_by_one, "seed {seed}");

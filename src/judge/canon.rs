@@ -62,9 +62,8 @@ impl Judge {
                 None => out.word(END),
             }
         }
-        out.word(self.store.in_flight_count());
         // What is booked to nobody alive would be found at the end.
-        out.word(self.account.left(|req| !out.is_live(req)));
+        out.put([self.store.in_flight_count(), self.account.left(|req| !out.is_live(req))]);
         let mut at = 0;
         while at < out.slots().len() {
             self.canon_slot(out.slots()[at], out);
@@ -73,69 +72,52 @@ impl Judge {
     }
 
     fn canon_live(&self, live: &Live, out: &mut Canon) {
-        out.flag(live.taint.is_some());
+        let tainted = u32::from(live.taint.is_some());
         match live.hit {
             Some(hit) => {
-                out.slot(Some(hit.source));
-                out.word(hit.len);
-                out.flag(hit.root.is_some());
+                let source = out.label_slot(Some(hit.source));
+                out.put([tainted, source, hit.len, u32::from(hit.root.is_some())]);
             }
-            None => out.word(END),
+            None => out.put([tainted, END]),
         }
         live.window.canon(out);
         live.marks.canon(out);
         live.dues.canon(out);
     }
 
+    #[inline]
     fn canon_slot(&self, slot: SlotId, out: &mut Canon) {
-        let holder = self.account.holder(slot);
-        match holder {
-            None => out.word(0),
-            Some(Owner::Spare) => out.word(1),
-            Some(Owner::Tree) => out.word(2),
-            Some(Owner::Active(req)) => {
-                out.word(3);
-                out.req_if_live(Some(req));
-            }
-            Some(Owner::Request(req)) => {
-                out.word(4);
-                out.req_if_live(Some(req));
-            }
-            Some(Owner::Track(req, index)) => {
-                out.word(5 + u32::from(index));
-                out.req_if_live(Some(req));
-            }
-        }
-        self.store.canon(slot, self, out);
+        let (kind, holder) = match self.account.holder(slot) {
+            None => (0, None),
+            Some(Owner::Spare) => (1, None),
+            Some(Owner::Tree) => (2, None),
+            Some(Owner::Active(req)) => (3, Some(req)),
+            Some(Owner::Request(req)) => (4, Some(req)),
+            Some(Owner::Track(req, index)) => (5 + u32::from(index), Some(req)),
+        };
+        self.store.canon(slot, [kind, out.rank_if_live(holder)], self, out);
     }
 }
 
 impl Names for Judge {
     #[inline]
     fn owner(&self, state: State, canon: &Canon) -> Option<ReqId> {
-        let has = |req: &&ReqId| {
-            let live = self.requests.peek(**req);
-            state.n > 0 && live.is_some_and(|live| live.truth.surely_holds(state, state.n))
-        };
-        canon.reqs().iter().find(has).copied()
+        let has = |req: &&ReqId| self.requests.peek(**req).is_some_and(|live| live.truth.has(state));
+        if state.n == 0 { None } else { canon.reqs().iter().find(has).copied() }
     }
 
+    #[inline]
     fn is_blank(&self, slot: SlotId, canon: &Canon) -> bool {
-        let state = self.store.content(slot);
-        let of_use = state != State::ZERO && (canon.shares() || self.owner(state, canon).is_some());
-        !of_use && self.store.is_settled(slot) && self.account.holder(slot).is_none()
+        let Some(state) = self.store.settled(slot).filter(|_| self.account.is_free(slot)) else { return false };
+        state == State::ZERO || !canon.shares() && self.owner(state, canon).is_none()
     }
 
     fn plain(&self, slot: SlotId, state: State) -> Option<(ReqId, bool)> {
         self.store.plain(slot, state).filter(|_| self.account.holder(slot) == Some(Owner::Tree))
     }
 
-    fn page(&self, page: PageId, req: ReqId) -> u32 {
-        match self.account.page_holder(page) {
-            None => 0,
-            Some(Owner::Request(holder)) if holder == req => 1,
-            Some(Owner::Tree) => 2,
-            Some(_) => 3,
-        }
+    #[inline]
+    fn pages(&self, pages: &[PageId], req: ReqId, out: &mut Canon) {
+        self.account.pages_of(pages, req, |word| out.word(word));
     }
 }

@@ -21,6 +21,8 @@ pub struct Options {
     pub page_size: u32,
     /// Whether to list every row with a decision or a due boundary.
     pub keep_boundaries: bool,
+    /// Whether to say in words why something is wrong: who counts findings by kind alone saves the words.
+    pub keep_reasons: bool,
 }
 
 /// Judges a run while it happens, or a record afterwards: a [`crate::record::Sink`] that ends in a [`Judgement`].
@@ -48,24 +50,7 @@ pub struct Judge {
     pub(super) events_unused: Vec<(u32, ReqId)>,
 }
 
-clone_in_place!(Judge {
-    options,
-    requests,
-    store,
-    account,
-    rows,
-    waiting,
-    counts,
-    findings,
-    goals,
-    coverage,
-    turns,
-    bound,
-    dead,
-    pins_missed,
-    pins_ended,
-    events_unused,
-});
+clone_in_place!(Judge { requests, store, account, rows, waiting, findings, coverage, pins_missed, pins_ended, events_unused } copied { options, counts, goals, turns, bound, dead });
 
 impl Judge {
     /// A judge who has seen nothing.
@@ -78,7 +63,7 @@ impl Judge {
             rows: Rows::new(options.keep_boundaries),
             waiting: Waiting::default(),
             counts: Checkpoints::default(),
-            findings: Findings::new(),
+            findings: Findings::new(options.keep_reasons),
             goals: Goals::NONE,
             coverage: Coverage::new(),
             turns: 0,
@@ -95,6 +80,12 @@ impl Judge {
     ///
     /// `names` are what requests are called in words, by index; an unnamed one is called by its number.
     pub fn finish(mut self, names: &[String]) -> Judgement {
+        self.conclude(names)
+    }
+
+    /// The same as [`Judge::finish`], of a judge whose memory is of use: nothing else may be asked of it before it is written over
+    /// by a copy.
+    pub fn conclude(&mut self, names: &[String]) -> Judgement {
         self.settle();
         let goals = self.goals();
         let cut = self.is_cut();
@@ -108,11 +99,11 @@ impl Judge {
             checkpoints: self.counts,
             mask_reuse: self.rows.mask_reuse,
             findings,
-            boundaries: self.rows.boundaries,
+            boundaries: std::mem::take(&mut self.rows.boundaries),
             requests: self.requests.finish(),
-            pins_missed: self.pins_missed,
-            pins_ended: self.pins_ended,
-            events_unused: self.events_unused,
+            pins_missed: std::mem::take(&mut self.pins_missed),
+            pins_ended: std::mem::take(&mut self.pins_ended),
+            events_unused: std::mem::take(&mut self.events_unused),
             bound: self.bound,
             goals,
         }

@@ -3,7 +3,7 @@
 //! Owns what is remembered for goals alone. Nothing here bears on findings, counts or verdict. What lies on the path of
 //! every token only looks at what the judge has at hand; the rest is done where something rare happened.
 
-use crate::record::{BatchId, FinishKind, Mode, Place, ReqId};
+use crate::record::{BatchId, FinishKind, Mode, Place, ReqId, Short};
 
 use super::audit::Offer;
 use super::court::Judge;
@@ -11,22 +11,24 @@ use super::window::Before;
 use super::{Class, Goal, Goals};
 
 /// What is remembered for goals alone: two judges that differ only in this judge the rest of a run alike.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Coverage {
     /// The batch whose result is processed: a request that ends there is not in flight by it.
     result: BatchId,
     /// Rows of the decode batch prepared last.
     rows: u32,
     /// Requests of the decode batch launched last whose step keeps a state.
-    boundaries: Vec<ReqId>,
+    boundaries: Short<ReqId, 4>,
     /// In which turn the last state was evicted, by the judge's count of turns.
     evicted: Option<u32>,
 }
 
+clone_in_place!(Coverage { result, rows, boundaries, evicted });
+
 impl Coverage {
     /// Nothing seen yet.
     pub fn new() -> Coverage {
-        Coverage { result: BatchId(0), rows: 0, boundaries: Vec::new(), evicted: None }
+        Coverage { result: BatchId(0), rows: 0, boundaries: Short::new(), evicted: None }
     }
 
     /// The result of a batch is waited for.

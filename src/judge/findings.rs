@@ -49,14 +49,21 @@ pub(super) struct Findings {
     pub phase: Phase,
     list: Vec<Finding>,
     groups: BTreeMap<(Trouble, Option<ReqId>), (usize, u64)>,
+    /// Whether somebody will read the reasons.
+    worded: bool,
 }
 
-clone_in_place!(Findings { turn, phase, list, groups });
+clone_in_place!(Findings { list, groups } copied { turn, phase, worded });
 
 impl Findings {
-    /// None yet, before the first turn.
-    pub fn new() -> Findings {
-        Findings { turn: 0, phase: Phase::Ingest, list: Vec::new(), groups: BTreeMap::new() }
+    /// None yet, before the first turn. Reasons are empty unless they are `worded`.
+    pub fn new(worded: bool) -> Findings {
+        Findings { turn: 0, phase: Phase::Ingest, list: Vec::new(), groups: BTreeMap::new(), worded }
+    }
+
+    /// A reason, if somebody will read it.
+    pub fn reason(&self, words: impl FnOnce() -> String) -> String {
+        if self.worded { words() } else { String::new() }
     }
 
     /// A finding of a kind about a request, here and now. Returns its index; details follow by [`Findings::at`].
@@ -92,7 +99,7 @@ impl Findings {
             *total += count;
             return Some(*index);
         }
-        let index = self.add(trouble.kind(), req, reason());
+        let index = self.add(trouble.kind(), req, self.reason(reason));
         self.list[index].slot = slot;
         self.groups.insert((trouble, req), (index, count));
         Some(index)
@@ -100,12 +107,17 @@ impl Findings {
 
     /// Takes what was found so far.
     pub fn take(&mut self) -> Vec<Finding> {
-        self.groups.clear();
+        if !self.groups.is_empty() {
+            self.groups.clear();
+        }
         std::mem::take(&mut self.list)
     }
 
     /// The list, with the counts of grouped findings in their reasons, and the requests there by name.
-    pub fn finish(mut self, names: &[String]) -> Vec<Finding> {
+    pub fn finish(&mut self, names: &[String]) -> Vec<Finding> {
+        if !self.worded {
+            return self.take();
+        }
         for &(index, count) in self.groups.values() {
             if count > 1 {
                 self.list[index].reason.push_str(&format!(" ({count} in all)"));
@@ -114,7 +126,7 @@ impl Findings {
         for finding in &mut self.list {
             finding.reason = by_name(&finding.reason, names);
         }
-        self.list
+        std::mem::take(&mut self.list)
     }
 }
 

@@ -47,7 +47,7 @@ pub(super) struct Live {
     admitted: bool,
 }
 
-clone_in_place!(Live { truth, window, marks, dues, taint, hit, matched, admitted });
+clone_in_place!(Live { truth, window, marks, dues } copied { taint, hit, matched, admitted });
 
 /// All requests.
 #[derive(Debug, Default)]
@@ -210,8 +210,8 @@ impl Requests {
     }
 
     /// What became of each request, by index.
-    pub fn finish(self) -> Vec<Outcome> {
-        self.outcomes
+    pub fn finish(&mut self) -> Vec<Outcome> {
+        std::mem::take(&mut self.outcomes)
     }
 }
 

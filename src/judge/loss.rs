@@ -3,7 +3,7 @@
 //! Owns the due lengths of one request that nobody has recorded, and the counts of the run. Refuses to find a state
 //! wrong: a loss only means that tokens will be computed again.
 
-use crate::record::{Canon, Phase, ReqId, SlotId};
+use crate::record::{Canon, Phase, ReqId, SlotId, or_none};
 
 use super::findings::Findings;
 use super::{Checkpoints, Kind};
@@ -52,19 +52,7 @@ pub(super) struct Dues {
     prefix: u32,
 }
 
-clone_in_place!(Dues {
-    open,
-    refused,
-    best,
-    best_at,
-    overwritten,
-    donated,
-    offered,
-    declined,
-    prompt_len,
-    reach,
-    prefix,
-});
+clone_in_place!(Dues { open, refused } copied { best, best_at, overwritten, donated, offered, declined, prompt_len, reach, prefix });
 
 impl Dues {
     /// The slot that the boundary step of length `k` asked for was refused; it writes in place, or nothing.
@@ -80,17 +68,13 @@ impl Dues {
     /// Writes what a later loss depends on; not what it costs.
     pub fn canon(&self, out: &mut Canon) {
         for due in &self.open {
-            out.word(due.k);
-            out.slot(Some(due.slot));
-            out.flag(due.withheld);
+            let slot = out.label_slot(Some(due.slot));
+            out.put([due.k, slot, u32::from(due.withheld)]);
         }
         out.word(u32::MAX);
         self.refused.iter().for_each(|&len| out.word(len));
-        out.word(u32::MAX);
-        for len in [Some(self.best), Some(self.overwritten), self.offered, self.reach] {
-            out.maybe(len);
-        }
-        out.flag(self.declined);
+        let (offered, reach) = (or_none(self.offered), or_none(self.reach));
+        out.put([u32::MAX, self.best, self.overwritten, offered, reach, u32::from(self.declined)]);
     }
 
     /// A state was offered to the tree under a key of this length; at the end of the request under `offered`, too.
@@ -168,16 +152,18 @@ impl Dues {
         if finished {
             lost += self.forgo(req, counts, findings);
         }
-        for due in std::mem::take(&mut self.open) {
+        let mut open = std::mem::take(&mut self.open);
+        for due in open.drain(..) {
             lost += 1;
             self.best = self.best.max(due.k);
             let why = if due.withheld { "the rule named it without a slot" } else { "no result recorded it" };
-            let reason = format!("step {} kept its state in slot {}, and {why}", due.k, due.slot);
+            let reason = findings.reason(|| format!("step {} kept its state in slot {}, and {why}", due.k, due.slot));
             let index = findings.add(Kind::Lost, Some(req), reason);
             if let Some(finding) = findings.at(index) {
                 (finding.turn, finding.phase, finding.label) = (due.turn, due.phase, Some(due.k));
             }
         }
+        self.open = open;
         counts.lost += lost;
         if finished && lost > 0 {
             counts.cost_tokens += u64::from(self.best.saturating_sub(self.donated.max(self.prefix)));
@@ -200,10 +186,10 @@ impl Dues {
             return 0;
         }
         counts.recorded -= 1;
-        let reason = match self.offered {
+        let reason = findings.reason(|| match self.offered {
             Some(offered) => format!("length {best} was recorded, but at the end {offered} was offered"),
             None => format!("length {best} was recorded, but at the end no slot was kept for it"),
-        };
+        });
         let index = findings.add(Kind::Lost, Some(req), reason);
         if let Some(finding) = findings.at(index) {
             finding.label = Some(best);

@@ -50,7 +50,7 @@ pub(super) struct Rows {
     goals: Goals,
 }
 
-clone_in_place!(Rows { open, keep_boundaries, decode_results, near, far, decisions, mask_reuse, boundaries, goals });
+clone_in_place!(Rows { far, boundaries } copied { open, keep_boundaries, decode_results, near, decisions, mask_reuse, goals });
 
 /// Rows to which no decision belongs, counted aside: by how the rule found out, and by lookahead 0 and 1.
 #[derive(Clone, Copy, Debug, Default)]
@@ -213,7 +213,9 @@ impl Rows {
     /// Forgets what is only counted.
     pub fn forget_counts(&mut self) {
         (self.decode_results, self.near) = (0, [0; 2]);
-        self.far.clear();
+        if !self.far.is_empty() {
+            self.far.clear();
+        }
         self.goals = Goals::NONE;
         (self.decisions, self.mask_reuse) = (Decisions::default(), MaskReuse::default());
     }

@@ -4,13 +4,16 @@
 //! who may write a slot (that is `account`), which content would be right (that is `audit`), and what an access without
 //! order means (that is `race`).
 
-use crate::record::{BatchId, Canon, Names, ReqId, SlotId, State};
+use crate::record::{BatchId, Canon, NAME_END, Names, ReqId, SlotId, State};
 
 use super::clock::Clock;
 use super::truth::UNKNOWN;
 
 /// Slots beyond this index are not followed; the run is then at best inconclusive.
 const SLOTS_MAX: usize = 1 << 20;
+
+/// Says of the words for a slot that no forward in flight has to do with it. Who has a slot takes eight bits.
+const SETTLED: u32 = 1 << 31;
 
 /// The donation that put a slot into the tree.
 #[derive(Clone, Copy, Debug)]
@@ -210,13 +213,13 @@ impl Store {
     /// Whether a slot holds this state, was donated as that, and nothing else is to be told of it: who donated it, and
     /// whether that is who wrote it last.
     pub fn plain(&self, slot: SlotId, state: State) -> Option<(ReqId, bool)> {
+        let slot = self.get(slot);
         if !self.is_settled(slot) {
             return None;
         }
-        let slot = self.get(slot);
-        let Donation { req, state: donated, root, by_decode: _ } = slot.donation?;
-        let plain = slot.now.state() == state && donated == state && root.is_none() && slot.flaw.is_none();
-        plain.then_some((req, slot.writer == Some(req)))
+        let Donation { req, state: donated, root, by_decode: _ } = slot.donation.as_ref()?;
+        let plain = slot.now.state() == state && *donated == state && root.is_none() && slot.flaw.is_none();
+        plain.then_some((*req, slot.writer == Some(*req)))
     }
 
     /// Forwards that the CPU has not waited for.
@@ -224,15 +227,44 @@ impl Store {
         self.clock.in_flight()
     }
 
-    /// Whether no forward in flight reads or writes the slot.
-    pub fn is_settled(&self, slot: SlotId) -> bool {
+    /// What a slot holds, if no forward in flight reads or writes it.
+    #[inline]
+    pub fn settled(&self, slot: SlotId) -> Option<State> {
         let slot = self.get(slot);
-        self.clock.knows(slot.now.launch) && self.clock.knows(slot.read.0)
+        self.is_settled(slot).then_some(slot.now.state())
     }
 
-    /// Writes what a slot holds, and what forwards in flight do to it. One word says which of the others follow.
-    pub fn canon(&self, slot: SlotId, names: &impl Names, out: &mut Canon) {
+    #[inline]
+    fn is_settled(&self, slot: &Slot) -> bool {
+        self.clock.knows(slot.now.launch.max(slot.read.0))
+    }
+
+    /// Writes what a slot holds, and what forwards in flight do to it, behind the words for who has it. One word says which
+    /// of the others follow.
+    #[inline]
+    pub fn canon(&self, slot: SlotId, [kind, holder]: [u32; 2], names: &impl Names, out: &mut Canon) {
         let slot = self.get(slot);
+        let content = slot.now.state();
+        if self.is_settled(slot) {
+            // What it held before was overwritten by a launch that is known as well.
+            let flawed = slot.flaw.is_some_and(|flaw| flaw.0 == content);
+            let bits =
+                u32::from(slot.writer.is_some()) << 2 | u32::from(slot.donation.is_some()) << 1 | u32::from(flawed);
+            let [how, n, low, high] = out.named(content, names.owner(content, out));
+            let head = SETTLED | (bits * NAME_END + how) << 8 | kind;
+            out.put([head, holder, out.rank_if_live(slot.writer), n, low, high]);
+        } else {
+            self.canon_in_flight(slot, [kind, holder], names, out);
+        }
+        if let Some(Donation { req, state, root, by_decode: _ }) = &slot.donation {
+            let flags = [slot.writer == Some(*req), *state == content, root.is_some()];
+            let bits = flags.iter().fold(0, |bits, &flag| bits << 1 | u32::from(flag));
+            out.put([out.rank_if_live(Some(*req)), bits]);
+        }
+    }
+
+    #[inline(never)]
+    fn canon_in_flight(&self, slot: &Slot, [kind, holder]: [u32; 2], names: &impl Names, out: &mut Canon) {
         let ago = |launch: u32| self.clock.launched() - launch;
         let unknown = slot.before.iter().filter(|before| !self.clock.knows(before.launch));
         let (read, reader) = slot.read;
@@ -240,28 +272,18 @@ impl Store {
         let flawed = slot.flaw.is_some_and(|flaw| flaw.0 == slot.now.state());
         let flags = [slot.writer.is_some(), writes, reads, slot.donation.is_some(), flawed];
         let bits = flags.iter().fold(0, |bits, &flag| bits << 1 | u32::from(flag));
-        out.word(bits << 2 | unknown.clone().count() as u32);
+        out.put([kind, holder, bits << 2 | unknown.clone().count() as u32, out.rank_if_live(slot.writer)]);
         out.state(slot.now.state(), names);
-        out.req_if_live(slot.writer);
         for before in unknown {
             out.word(ago(before.launch));
             out.state(before.state(), names);
         }
         if writes {
-            out.word(ago(slot.now.launch));
-            out.flag(slot.now.launch > slot.since);
-            out.req_if_live(slot.earlier);
-            out.flag(slot.earlier.is_some());
+            let flags = u32::from(slot.now.launch > slot.since) << 1 | u32::from(slot.earlier.is_some());
+            out.put([ago(slot.now.launch), flags, out.rank_if_live(slot.earlier)]);
         }
         if reads {
-            out.word(ago(read));
-            out.flag(read > slot.since);
-            out.req_if_live(Some(reader));
-        }
-        if let Some(Donation { req, state, root, by_decode: _ }) = slot.donation {
-            out.req_if_live(Some(req));
-            let flags = [slot.writer == Some(req), state == slot.now.state(), root.is_some()];
-            out.word(flags.iter().fold(0, |bits, &flag| bits << 1 | u32::from(flag)));
+            out.put([ago(read), u32::from(read > slot.since), out.rank_if_live(Some(reader))]);
         }
     }
 

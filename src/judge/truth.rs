@@ -8,7 +8,7 @@ use crate::record::{State, Token};
 pub(super) const UNKNOWN: u64 = 0;
 
 /// A hash is kept at every so many tokens; those between are folded again when they are asked for.
-const STRIDE: usize = 16;
+const STRIDE: usize = 8;
 
 /// The tokens of a request as far as the record tells them.
 ///
@@ -23,7 +23,7 @@ pub(super) struct Truth {
     marks: Vec<u64>,
 }
 
-clone_in_place!(Truth { tokens, marks, newest });
+clone_in_place!(Truth { tokens, marks } copied { newest });
 
 #[derive(Clone, Copy, Debug)]
 struct Newest {
@@ -144,7 +144,14 @@ impl Truth {
 
     /// Whether `content` is known to be the state after the first `len` tokens.
     pub fn surely_holds(&self, content: State, len: u32) -> bool {
-        content == self.at(len) && content.h != UNKNOWN
+        content.n == len && self.has(content)
+    }
+
+    /// Whether a state is known to be that after so many of the tokens as it has folded.
+    #[inline]
+    pub fn has(&self, state: State) -> bool {
+        let len = state.n as usize;
+        state.h != UNKNOWN && len <= self.tokens.len() && self.hash(len) == state.h
     }
 
     /// The state after folding this request's tokens `from..to` into `base`, which may be wrong.

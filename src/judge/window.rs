@@ -2,7 +2,7 @@
 //!
 //! Owns which step a batch ran, where its forward kept the state, and what was prepared since. Refuses to judge.
 
-use crate::record::{BatchId, Canon, SlotId};
+use crate::record::{BatchId, Canon, SlotId, or_none};
 
 /// Decode steps of one request that are remembered. At most three of its batches are between prepare and result.
 const STEPS: usize = 4;
@@ -232,11 +232,8 @@ impl Window {
     pub fn canon(&self, out: &mut Canon) {
         let ring = (0..STEPS).map(|nth| (usize::from(self.next) + nth) % STEPS);
         for (index, step) in ring.map(|index| (index, &self.steps[index])).filter(|(_, step)| !step.processed) {
-            out.batch(step.batch);
-            out.word(step.k);
-            out.maybe(self.since(index));
-            out.slot(step.track());
-            out.flag(step.launched);
+            let (batch, track) = (out.label_batch(step.batch), out.label_slot(step.track()));
+            out.put([batch, step.k, or_none(self.since(index)), track, u32::from(step.launched)]);
             if step.tracked {
                 // For a goal alone.
                 out.word(self.before as u32);

@@ -86,8 +86,14 @@ impl Arrivals {
             return Vec::new();
         }
         self.due.sort_unstable();
-        let (seen, later): (Vec<_>, Vec<_>) = self.due.iter().partition(|&&due| see(due));
-        self.due = later;
+        let mut seen = Vec::new();
+        self.due.retain(|&due| {
+            let sees = see(due);
+            if sees {
+                seen.push(due);
+            }
+            !sees
+        });
         seen
     }
 

@@ -44,23 +44,7 @@ pub struct Batch {
     pub is_full: bool,
 }
 
-clone_in_place!(Batch {
-    id,
-    object,
-    mode,
-    reqs,
-    seq_lens,
-    decode_batch_idx,
-    prefix_lens,
-    chunked,
-    extend_track,
-    step_slots,
-    plan,
-    track_rows,
-    glimpses,
-    masks,
-    is_full,
-});
+clone_in_place!(Batch { reqs, seq_lens, decode_batch_idx, prefix_lens, extend_track, step_slots, plan, track_rows, glimpses, masks } copied { id, object, mode, chunked, is_full });
 
 impl Batch {
     /// The batch that runs nothing.
@@ -136,7 +120,7 @@ impl Batch {
     }
 }
 
-fn retain<T: Copy>(rows: &mut Rows<T>, kept: &[bool]) {
+fn retain<T: Copy + Default>(rows: &mut Rows<T>, kept: &[bool]) {
     let mut kept = kept.iter();
     rows.retain(|_| *kept.next().unwrap_or(&false));
 }

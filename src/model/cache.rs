@@ -1,8 +1,11 @@
 //! What a request hands to the radix tree and what it gives back: at its end, and after its prefill.
 
 use crate::engine::Chooser;
-use crate::record::{AssertKind, Bulk, Donated, Fact, Nothing, Offered, Owner, PageId, ReqId, Sink, SlotId, Stream};
+use crate::record::{
+    AssertKind, Bulk, Donated, Fact, Nothing, Offered, Owner, PageId, ReqId, Short, Sink, SlotId, Stream,
+};
 
+use super::batch::Rows;
 use super::features::Features;
 use super::machine::{Dead, Machine, Step};
 use super::radix::{Freed, Inserted, NodeId};
@@ -122,7 +125,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         if let Some(slot) = active.filter(|slot| Some(*slot) != kept) {
             self.free_now_or_later(slot, Owner::Active(req), true, later);
         }
-        let held: Vec<(u8, SlotId)> = (0..2)
+        let held: Rows<(u8, SlotId)> = (0..2)
             .filter_map(|idx| Some((idx, tracks[usize::from(idx)]?)))
             .filter(|(_, slot)| Some(*slot) != kept)
             .collect();
@@ -212,7 +215,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         let mut freed = Freed::default();
         let protected = it.cache_protected_len;
         let inserted = self.world.tree.insert(key, pages, Some(offer.slot), protected, &mut freed);
-        let new_pages: Vec<PageId> = pages[(inserted.prefix_len / page) as usize..].to_vec();
+        let new_pages: Short<PageId, 32> = pages[(inserted.prefix_len / page) as usize..].into();
         self.free_pages(&freed.pages, Owner::Request(req));
         assert!(freed.slots.is_empty(), "an insert frees no state");
         self.sink.bulk(&Bulk::Pages { pages: &new_pages, from: Some(Owner::Request(req)), to: Some(Owner::Tree) });
@@ -237,7 +240,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         self.sink.fact(Fact::Lock { req, node: node.0 });
         let pages = &mut self.paged.1;
         pages.clear();
-        self.world.tree.match_pages(node, &mut **pages);
+        self.world.tree.match_pages(node, pages);
         let it = &mut self.world.reqs[req.index()];
         it.pages[..pages.len()].copy_from_slice(pages);
         it.lock = Some(held);
@@ -263,8 +266,10 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Frees the pages of a request from `from` tokens on, and the request holds none any more.
     pub(super) fn drop_pages(&mut self, req: ReqId, from: u32) {
         let page = self.setup.engine.page_size;
-        let pages = std::mem::take(&mut self.req(req).pages);
+        let mut pages = std::mem::take(&mut self.req(req).pages);
         self.free_pages(&pages[(from / page) as usize..], Owner::Request(req));
+        forget(&mut pages);
+        self.req(req).pages = pages;
     }
 
     fn floor_to_page(&self, len: u32) -> u32 {

@@ -5,7 +5,7 @@
 //! belongs to requests that are over, and, where the [`Frame`] says that a pool is never short, its order and count.
 //! Arrays of a batch that its launch has used up are left out too. Everything else is written.
 
-use crate::record::{Canon, Names, ReqId, State};
+use crate::record::{Canon, Names, ReqId, State, halves, or_none};
 
 use super::batch::Batch;
 use super::frame::Frame;
@@ -56,19 +56,16 @@ impl World {
             }
         }
         for pending in &self.queue {
-            out.word(END);
-            out.batch(pending.batch.id);
-            out.word(pending.batch.mode as u32);
-            out.flag(pending.batch.object == self.running.object);
+            let (label, live) = (out.label_batch(pending.batch.id), pending.batch.object == self.running.object);
+            out.put([END, label, pending.batch.mode as u32, u32::from(live)]);
             let accepted = |i: usize| pending.accepted.get(i).copied().unwrap_or(0);
             for (i, &req) in pending.batch.reqs.iter().enumerate().filter(|(_, req)| !self.over(**req)) {
-                out.req(req);
-                out.flag(i < pending.batch.prefix_lens.len());
-                out.word(accepted(i));
+                let (label, prefills) = (out.label_req(req), i < pending.batch.prefix_lens.len());
                 let steps = pending.batch.reqs.len() - pending.batch.decode_batch_idx.len();
                 let prepared = i.checked_sub(steps).map(|step| pending.batch.decode_batch_idx[step]);
-                out.maybe(prepared.map(|prepared| self.reqs[req.index()].decode_batch_idx.wrapping_sub(prepared)));
-                out.maybe(pending.batch.plan.as_ref().map(|plan| u32::from(plan[i])));
+                let since = prepared.map(|prepared| self.reqs[req.index()].decode_batch_idx.wrapping_sub(prepared));
+                let plan = pending.batch.plan.as_ref().map(|plan| u32::from(plan[i]));
+                out.put([label, u32::from(prefills), accepted(i), or_none(since), or_none(plan)]);
                 self.canon_masks(pending.batch.masks.as_ref(), i, req, out);
             }
         }
@@ -90,18 +87,8 @@ impl World {
         }
         out.word(END);
         self.canon_over(out);
-        let ranks = self.tree.canon(frame.ample, names, out);
+        self.tree.canon(frame.ample, names, |req| self.reqs[req.index()].lock.as_ref(), out);
         if !frame.ample {
-            for at in 0..out.reqs().len() {
-                let it = &self.reqs[out.reqs()[at].index()];
-                match &it.lock {
-                    Some(lock) => {
-                        out.word(ranks[lock.node().0 as usize]);
-                        out.flag(lock.skips_state());
-                    }
-                    None => out.word(END),
-                }
-            }
             out.long(self.ratio.current.to_bits());
             out.word(self.refreshes);
             out.word(self.pages.available());
@@ -117,8 +104,8 @@ impl World {
         let (fresh, back) = self.slots.waiting();
         for (place, slot) in back.enumerate() {
             if !names.is_blank(slot, out) {
-                out.word(fresh + place as u32);
-                out.slot(Some(slot));
+                let label = out.label_slot(Some(slot));
+                out.put([fresh + place as u32, label]);
             }
         }
         out.word(END);
@@ -158,12 +145,11 @@ impl World {
                 // It is filtered out, and whether all, some or none are decides what becomes of the masks.
                 out.word(END - 1);
             } else {
-                out.req(req);
-                out.word(len);
+                let label = out.label_req(req);
+                out.put([label, len]);
             }
         }
-        out.word(END);
-        out.word(batch.prefix_lens.len() as u32);
+        out.put([END, batch.prefix_lens.len() as u32]);
     }
 
     fn canon_running(&self, setup: &Setup, out: &mut Canon) {
@@ -183,18 +169,19 @@ impl World {
 
     fn canon_masks(&self, masks: Option<&HostMasks>, i: usize, req: ReqId, out: &mut Canon) {
         let Some(row) = masks.map(|masks| masks.row(i)) else { return out.word(END) };
-        out.word(u32::from(row.mask) | u32::from(row.mask_next == Some(true)) << 1 | u32::from(row.track_idx) << 2);
-        out.word(self.reqs[req.index()].decode_batch_idx.wrapping_sub(row.decode_batch_idx));
+        let bits = u32::from(row.mask) | u32::from(row.mask_next == Some(true)) << 1 | u32::from(row.track_idx) << 2;
+        out.put([bits, self.reqs[req.index()].decode_batch_idx.wrapping_sub(row.decode_batch_idx)]);
     }
 
     fn canon_req(&self, setup: &Setup, req: ReqId, names: &impl Names, out: &mut Canon) {
         let it = &self.reqs[req.index()];
-        out.word(it.stage as u32 | u32::from(it.retracted) << 2 | u32::from(it.to_abort) << 3);
-        out.word(it.outputs);
-        out.word(it.tokens.len() as u32);
+        let stage = it.stage as u32 | u32::from(it.retracted) << 2 | u32::from(it.to_abort) << 3;
+        let tokens = it.tokens.len() as u32;
         if out.shares() {
-            out.word(it.prompt_len);
-            out.long(it.tip.h);
+            let [low, high] = halves(it.tip.h);
+            out.put([stage, it.outputs, tokens, it.prompt_len, low, high]);
+        } else {
+            out.put([stage, it.outputs, tokens]);
         }
         if setup.engine.spec.is_some() {
             out.word(it.verifies);
@@ -205,25 +192,17 @@ impl World {
         }
         let Req { kv_committed_len, device_len, kv_allocated_len, prefix_len, extend_end, cache_protected_len, .. } =
             *it;
-        for word in [kv_committed_len, device_len, kv_allocated_len, prefix_len, extend_end, cache_protected_len] {
-            out.word(word);
-        }
-        out.slot(it.active);
-        out.slot(it.cow_source);
-        out.slot(it.track[0]);
-        out.slot(it.track[1]);
+        out.put([kv_committed_len, device_len, kv_allocated_len, prefix_len, extend_end, cache_protected_len]);
+        let [active, source] = [out.label_slot(it.active), out.label_slot(it.cow_source)];
+        let tracks = [out.label_slot(it.track[0]), out.label_slot(it.track[1])];
+        out.put([active, source, tracks[0], tracks[1]]);
         let flags = [it.needs_clear, it.has_track, it.decline, it.holds_row];
         let bits = flags.iter().fold(0, |bits, &flag| bits << 1 | u32::from(flag));
-        out.word(bits << 2 | u32::from(it.next_track_idx) << 1 | u32::from(it.last_track_idx));
-        for word in [it.last_track_seqlen, it.prev_track_seqlen, it.branching] {
-            out.maybe(word);
-        }
-        out.word(it.middle_chunks);
-        out.flag(it.untracked_idx == Some(it.decode_batch_idx));
-        out.word(it.pages.len() as u32);
-        for run in it.pages.chunks(16) {
-            out.word(run.iter().fold(0, |word, &page| word << 2 | names.page(page, req)));
-        }
+        let bits = bits << 2 | u32::from(it.next_track_idx) << 1 | u32::from(it.last_track_idx);
+        let [last, before, branching] = [it.last_track_seqlen, it.prev_track_seqlen, it.branching].map(or_none);
+        let untracked = u32::from(it.untracked_idx == Some(it.decode_batch_idx));
+        out.put([bits, last, before, branching, it.middle_chunks, untracked, it.pages.len() as u32]);
+        names.pages(&it.pages, req, out);
     }
 
     /// Requests that are over: how many of each kind, and the tokens that prompts may still be made of.
@@ -237,9 +216,8 @@ impl World {
                 Stage::Finished => {
                     out.count(class, 1);
                     let State { n, h } = it.tip;
-                    out.word(n);
-                    out.word(it.known_len());
-                    out.long(h);
+                    let [low, high] = halves(h);
+                    out.put([n, it.known_len(), low, high]);
                 }
             }
         }

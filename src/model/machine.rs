@@ -59,7 +59,7 @@ pub(super) struct Pending {
     pub accepted: Rows<u32>,
 }
 
-clone_in_place!(Pending { batch, copied, accepted });
+clone_in_place!(Pending { batch, accepted } copied { copied });
 
 /// The state of the machine: a value.
 #[derive(Debug)]
@@ -104,35 +104,7 @@ pub struct World {
     pub(super) spare: Spare<Box<Batch>>,
 }
 
-clone_in_place!(World {
-    clock,
-    turn,
-    reqs,
-    waiting,
-    arrivals,
-    dependents,
-    pinned,
-    running,
-    last,
-    queue,
-    slots,
-    pages,
-    tree,
-    ratio,
-    rows_held,
-    batches,
-    objects,
-    decoded,
-    chunked,
-    chunk_abort,
-    forwards,
-    deferred_frees,
-    unfinished,
-    events_used,
-    refreshes,
-    idle,
-    spare,
-});
+clone_in_place!(World { clock, reqs, waiting, arrivals, dependents, pinned, running, last, queue, slots, pages, tree, deferred_frees, events_used, spare } copied { turn, ratio, rows_held, batches, objects, decoded, chunked, chunk_abort, forwards, unfinished, refreshes, idle } after World::level);
 
 impl World {
     /// The state before turn 0.
@@ -193,6 +165,39 @@ impl World {
     /// Whether the last turn did nothing.
     pub(super) fn idle(&self) -> bool {
         self.idle
+    }
+
+    /// Before a copy of another state is made over this one: as many batches in the same places, those that are too many kept.
+    fn level(&mut self, from: &World) {
+        while self.queue.len() > from.queue.len() {
+            let over = self.queue.pop();
+            over.into_iter().for_each(|pending| self.retire(pending.batch));
+        }
+        while self.queue.len() < from.queue.len() {
+            let batch = self.fresh_batch();
+            self.queue.push(Pending { batch, copied: Time::ZERO, accepted: Rows::new() });
+        }
+        match (&self.last, &from.last) {
+            (Last::None | Last::Running, Last::Extend(_)) => self.last = Last::Extend(self.fresh_batch()),
+            (Last::Extend(_), Last::None | Last::Running) => {
+                if let Last::Extend(over) = std::mem::replace(&mut self.last, Last::None) {
+                    self.retire(over);
+                }
+            }
+            (Last::Extend(_), Last::Extend(_)) | (Last::None | Last::Running, Last::None | Last::Running) => {}
+        }
+    }
+
+    /// A batch to be written over.
+    fn fresh_batch(&mut self) -> Box<Batch> {
+        self.spare.take().unwrap_or_else(|| Box::new(Batch::empty(0)))
+    }
+
+    /// Keeps the memory of a batch that is over.
+    pub(super) fn retire(&mut self, batch: Box<Batch>) {
+        if self.spare.count() < SPARE_MAX {
+            self.spare.keep(batch);
+        }
     }
 
     /// The radix tree, for audits.
@@ -274,6 +279,7 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
     ///
     /// # Panics
     /// If `setup` asks for a feature that `F` lacks.
+    #[inline]
     pub fn resume(
         setup: &'a Setup,
         rule: &'a dyn Rule,
@@ -300,13 +306,19 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
 
     /// Runs to the end and returns how it ended and the last state.
     pub fn run(mut self) -> (Ended, World) {
+        let ended = self.run_on();
+        (ended, *self.world)
+    }
+
+    /// Runs to the end and returns how it ended.
+    pub fn run_on(&mut self) -> Ended {
         for _ in 0..self.setup.turns_max {
             if let Some(ended) = self.turn() {
-                return (ended, *self.world);
+                return ended;
             }
         }
         self.sink.fact(Fact::Bound { stalled: false });
-        (Ended::TurnsMax, *self.world)
+        Ended::TurnsMax
     }
 
     /// The state now.
@@ -320,6 +332,7 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
     }
 
     /// The last state.
+    #[inline]
     pub fn into_world(self) -> Box<World> {
         self.world
     }
@@ -402,9 +415,7 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
         }
         let pending = self.world.queue.remove(0);
         self.process(&pending)?;
-        if self.world.spare.count() < SPARE_MAX {
-            self.world.spare.keep(pending.batch);
-        }
+        self.world.retire(pending.batch);
         Ok(())
     }
 

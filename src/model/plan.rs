@@ -62,14 +62,14 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         if last.reqs.len() < before {
             self.world.running.is_full = false;
         }
-        if last.reqs.is_empty() {
-            return;
+        if !last.reqs.is_empty() {
+            if self.world.running.reqs.is_empty() {
+                std::mem::swap(&mut self.world.running, &mut last);
+            } else if self.world.running.merge(&last) {
+                self.sink.fact(Fact::MasksDropped { batch: self.world.running.id });
+            }
         }
-        if self.world.running.reqs.is_empty() {
-            self.world.running = last;
-        } else if self.world.running.merge(&last) {
-            self.sink.fact(Fact::MasksDropped { batch: self.world.running.id });
-        }
+        self.world.retire(last);
     }
 
     /// Filters the finished, and those in `exclude`, out of the running batch.
@@ -143,7 +143,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             return finishing;
         }
         let rows = self.world.running.reqs.clone();
-        rows.into_iter().filter(|req| !self.ask_whether("row", req.0, !finishing.contains(req))).collect()
+        rows.iter().copied().filter(|req| !self.ask_whether("row", req.0, !finishing.contains(req))).collect()
     }
 
     /// A number for a new batch.

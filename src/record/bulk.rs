@@ -61,7 +61,7 @@ pub enum Bulk<'a> {
 }
 
 /// A row of a result at which a token was appended and nothing else changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Quiet {
     /// When the token was appended.
     pub at: Time,

@@ -11,6 +11,9 @@ const GONE: u32 = u32::MAX;
 /// The label of nothing.
 const NONE: u32 = u32::MAX - 1;
 
+/// Ways to name a content.
+pub const NAME_END: u32 = 4;
+
 /// Bytes for words in the beginning.
 const ROOM: usize = 4096;
 
@@ -27,8 +30,8 @@ pub trait Names {
     /// earlier fault has to do with it. Who donated it, and whether that is who wrote it last, is all that is left to say.
     fn plain(&self, slot: SlotId, state: State) -> Option<(ReqId, bool)>;
 
-    /// Whose a page is: 0 nobody's, 1 this request's, 2 the tree's, 3 another's.
-    fn page(&self, page: PageId, req: ReqId) -> u32;
+    /// Writes whose each page of a request is: nobody's, its own, the tree's, another's.
+    fn pages(&self, pages: &[PageId], req: ReqId, out: &mut Canon);
 }
 
 /// Words under way, with the labels given so far. One value serves many states: [`Canon::begin`] clears it.
@@ -90,7 +93,22 @@ impl Canon {
     /// A number.
     #[inline]
     pub fn word(&mut self, word: u32) {
-        self.write(word.to_le_bytes());
+        self.put([word]);
+    }
+
+    /// Some numbers.
+    #[inline]
+    pub fn put<const N: usize>(&mut self, words: [u32; N]) {
+        let end = self.len + 4 * N;
+        if self.words.len() < end {
+            self.make_room(end);
+        }
+        if let Some(place) = self.words.get_mut(self.len..end) {
+            for (place, word) in place.as_chunks_mut().0.iter_mut().zip(words) {
+                *place = word.to_le_bytes();
+            }
+        }
+        self.len = end;
     }
 
     /// A yes or no.
@@ -102,13 +120,13 @@ impl Canon {
     /// A long number.
     #[inline]
     pub fn long(&mut self, long: u64) {
-        self.write(long.to_le_bytes());
+        self.put(halves(long));
     }
 
     /// A number or nothing.
     #[inline]
     pub fn maybe(&mut self, word: Option<u32>) {
-        self.word(word.unwrap_or(NONE));
+        self.word(or_none(word));
     }
 
     /// Whether contents that no live request has a prefix of can still be of use.
@@ -119,6 +137,13 @@ impl Canon {
     /// Gives a live request its label, if it has none, and writes that.
     #[inline]
     pub fn req(&mut self, req: ReqId) {
+        let label = self.label_req(req);
+        self.word(label);
+    }
+
+    /// Gives a live request its label, if it has none.
+    #[inline]
+    pub fn label_req(&mut self, req: ReqId) -> u32 {
         let index = req.index();
         if self.reqs[index] == GONE {
             let class = self.classes[index];
@@ -127,13 +152,19 @@ impl Canon {
             self.reqs[index] = class | nth << 16;
             self.req_order.push(req);
         }
-        self.word(self.reqs[index]);
+        self.reqs[index]
+    }
+
+    /// Writes the label of a request that may not be alive.
+    #[inline]
+    pub fn req_if_live(&mut self, req: Option<ReqId>) {
+        self.word(self.rank_if_live(req));
     }
 
     /// The label of a request that may not be alive.
     #[inline]
-    pub fn req_if_live(&mut self, req: Option<ReqId>) {
-        self.word(req.map_or(NONE, |req| self.reqs[req.index()]));
+    pub fn rank_if_live(&self, req: Option<ReqId>) -> u32 {
+        req.map_or(NONE, |req| self.reqs[req.index()])
     }
 
     /// The label of a live request.
@@ -160,10 +191,10 @@ impl Canon {
     /// Writes the counts of every class.
     pub fn counts(&mut self) {
         for class in 0..self.counts.len() {
-            let [unseen, over] = std::mem::take(&mut self.counts[class]);
+            let [unseen, over] = self.counts[class];
             if unseen + over > 0 {
-                self.word(class as u32);
-                self.word(unseen << 16 | over);
+                self.counts[class] = [0; 2];
+                self.put([class as u32, unseen << 16 | over]);
             }
         }
     }
@@ -176,7 +207,14 @@ impl Canon {
     /// Gives a slot its label, if it has none, and writes that.
     #[inline]
     pub fn slot(&mut self, slot: Option<SlotId>) {
-        let Some(slot) = slot else { return self.word(NONE) };
+        let label = self.label_slot(slot);
+        self.word(label);
+    }
+
+    /// Gives a slot its label, if it has none.
+    #[inline]
+    pub fn label_slot(&mut self, slot: Option<SlotId>) -> u32 {
+        let Some(slot) = slot else { return NONE };
         if slot.index() >= self.slots.len() {
             self.slots.resize(slot.index() + 1, (0, 0));
         }
@@ -185,8 +223,7 @@ impl Canon {
             (*round, *label) = (self.round, self.slot_order.len() as u32);
             self.slot_order.push(slot);
         }
-        let label = *label;
-        self.word(label);
+        *label
     }
 
     /// The slots that have labels, in their order.
@@ -197,35 +234,41 @@ impl Canon {
     /// Writes the label of a batch.
     #[inline]
     pub fn batch(&mut self, batch: BatchId) {
+        let label = self.label_batch(batch);
+        self.word(label);
+    }
+
+    /// The label of a batch.
+    #[inline]
+    pub fn label_batch(&mut self, batch: BatchId) -> u32 {
         let label = self.batches.iter().position(|&known| known == batch).unwrap_or_else(|| {
             self.batches.push(batch);
             self.batches.len() - 1
         });
-        self.word(label as u32);
+        label as u32
     }
 
-    /// Writes a content by the name that `names` has for it: a prefix of a live request; otherwise, if it can be of use,
-    /// what it is, and if it cannot, that it is nothing.
+    /// Writes a content by its name.
     #[inline]
     pub fn state(&mut self, state: State, names: &impl Names) {
         let owner = names.owner(state, self);
-        self.named(state, owner);
+        self.put(self.named(state, owner));
     }
 
-    /// Writes a content of which it is known whether it is the prefix of a live request.
-    pub fn named(&mut self, state: State, owner: Option<ReqId>) {
+    /// The name of a content of which it is known whether it is the prefix of a live request: that; otherwise, if it can be of
+    /// use, what it is, and if it cannot, that it is nothing. The first word, below [`NAME_END`], tells which.
+    #[inline]
+    pub fn named(&self, state: State, owner: Option<ReqId>) -> [u32; 4] {
         if state == State::ZERO {
             // Nothing folded: what is folded on may become right yet.
-            self.word(GONE - 2);
+            [0; 4]
         } else if let Some(owner) = owner {
-            self.word(self.reqs[owner.index()]);
-            self.word(state.n);
+            [1, state.n, self.reqs[owner.index()], 0]
         } else if self.shares {
-            self.word(NONE);
-            self.word(state.n);
-            self.long(state.h);
+            let [low, high] = halves(state.h);
+            [2, state.n, low, high]
         } else {
-            self.word(GONE);
+            [3, 0, 0, 0]
         }
     }
 
@@ -239,22 +282,22 @@ impl Canon {
         fingerprint(self.words())
     }
 
-    /// Appends to the words: a store and nothing else, but for the first time that they are so many.
-    #[inline]
-    fn write<const N: usize>(&mut self, bytes: [u8; N]) {
-        if self.words.len() < self.len + N {
-            self.make_room();
-        }
-        if let Some(place) = self.words[self.len..].first_chunk_mut() {
-            *place = bytes;
-        }
-        self.len += N;
-    }
-
     #[cold]
-    fn make_room(&mut self) {
-        self.words.resize(2 * self.words.len(), 0);
+    fn make_room(&mut self, bytes: usize) {
+        self.words.resize(2 * bytes, 0);
     }
+}
+
+/// What stands for a number or nothing.
+#[inline]
+pub fn or_none(word: Option<u32>) -> u32 {
+    word.unwrap_or(NONE)
+}
+
+/// A long number as two words.
+#[inline]
+pub fn halves(long: u64) -> [u32; 2] {
+    [long as u32, (long >> 32) as u32]
 }
 
 /// A 128-bit fingerprint of some bytes.

@@ -57,9 +57,10 @@ pub enum Owner {
 }
 
 /// How a rule found out whether a result is a boundary.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Check {
     /// It was not asked: the strategy keeps no track slots.
+    #[default]
     None,
     /// From the batch's host masks.
     Mask,

@@ -84,6 +84,9 @@ pub fn first_of(judgement: &Judgement, kind: Kind) -> Option<&Finding> {
 
 /// The kinds of the findings that are faults of their own, each once.
 pub(super) fn kinds(findings: &[Finding]) -> Vec<Kind> {
+    if findings.is_empty() {
+        return Vec::new();
+    }
     let mut kinds: Vec<Kind> = findings.iter().filter(|finding| counts(finding)).map(|finding| finding.kind).collect();
     kinds.sort_unstable();
     kinds.dedup();
@@ -122,7 +125,7 @@ impl System for Timings<'_> {
     type Scratch = Canon;
 
     fn start(&self) -> Box<Moment> {
-        let options = Options { page_size: self.setup.engine.page_size, keep_boundaries: false };
+        let options = Options { page_size: self.setup.engine.page_size, keep_boundaries: false, keep_reasons: false };
         Box::new(Moment { world: Some(Box::new(World::new(self.setup))), judge: Judge::new(options), turns: 0 })
     }
 

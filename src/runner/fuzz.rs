@@ -158,7 +158,7 @@ pub fn drawn(source: Source<'_>, seed: u64) -> (std::borrow::Cow<'_, Setup>, Ope
 
 /// One run, judged and nothing else.
 fn one(setup: &Setup, rule: &dyn Rule, chooser: &mut Draw<'_>) -> Judgement {
-    let mut judge = Judge::new(Options { page_size: setup.engine.page_size, keep_boundaries: false });
+    let mut judge = Judge::new(Options { page_size: setup.engine.page_size, keep_boundaries: false, keep_reasons: false });
     Machine::<_, _, Every>::with_features(setup, rule, chooser, &mut judge).run();
     judge.finish(&setup.names)
 }

@@ -60,7 +60,7 @@ pub fn same_request(before: &Setup, req: ReqId, after: &Setup) -> ReqId {
 
 /// Runs a setup by script, and looks at the lookahead of so many steps of a request from one on.
 pub fn watched(setup: &Setup, rule: &dyn Rule, seed: u64, req: ReqId, (from, len): (u32, u32)) -> Jittered {
-    let judge = Judge::new(Options { page_size: setup.engine.page_size, keep_boundaries: true });
+    let judge = Judge::new(Options { page_size: setup.engine.page_size, keep_boundaries: true, keep_reasons: true });
     let watch = Watch { req, prepared: Vec::new(), processed: None, rows: Vec::new(), finished: false, end: None };
     let mut sink = Tee(judge, watch);
     replay(setup, rule, &mut Seeded::new(seed), &mut sink);

@@ -93,13 +93,18 @@ impl<'a> Session<'a> {
     /// At the beginning of a run of `setup` under `rule`, with durations drawn by `seed`. Questions that are `open` are answered by
     /// `answers`, then as scripted.
     pub fn new(setup: &'a Setup, rule: &'static dyn Rule, open: Open, seed: u64, answers: Vec<u32>) -> Session<'a> {
-        let known = Known::new(Judge::new(JudgeOptions { page_size: setup.engine.page_size, keep_boundaries: false }));
+        let known = Known::new(Judge::new(JudgeOptions {
+            page_size: setup.engine.page_size,
+            keep_boundaries: false,
+            keep_reasons: true,
+        }));
         let durations = Seeded::new(seed);
         let place = Place { world: Some(Box::new(World::new(setup))), durations, asked: 0, turns: 0, ended: None };
         let before = Moment { place, known: known.clone() };
         let turn =
             Turn { before: before.clone(), record: Vec::new(), questions: Vec::new(), after: None, known, fact: 0 };
-        let judgement = Judge::new(JudgeOptions { page_size: 1, keep_boundaries: false }).finish(&[]);
+        let judgement =
+            Judge::new(JudgeOptions { page_size: 1, keep_boundaries: false, keep_reasons: true }).finish(&[]);
         let (numbers, asking, misfit, found, kept) = (Vec::new(), Vec::new(), None, Vec::new(), vec![before]);
         let mut session =
             Session { setup, rule, open, seed, answers, judgement, numbers, asking, misfit, found, kept, turn };

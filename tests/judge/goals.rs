@@ -204,7 +204,11 @@ fn cut_records_reach_fewer_goals_and_never_panic() {
             let outcome = run(&setup, rule, &mut Scripted, keep);
             let record = outcome.record.unwrap();
             for step in [usize::MAX, 2, 3, 7, 11] {
-                let mut judge = Judge::new(Options { page_size: setup.engine.page_size, keep_boundaries: false });
+                let mut judge = Judge::new(Options {
+                    page_size: setup.engine.page_size,
+                    keep_boundaries: false,
+                    keep_reasons: true,
+                });
                 for (at, entry) in record.entries.iter().enumerate() {
                     let before = judge.goals();
                     match entry {
@@ -233,7 +237,7 @@ impl Facts for Court {
 
 impl Court {
     fn new() -> Court {
-        Court(Judge::new(Options { page_size: 4, keep_boundaries: false }))
+        Court(Judge::new(Options { page_size: 4, keep_boundaries: false, keep_reasons: true }))
     }
 
     fn prepare(&mut self, batch: u32, req: ReqId, k: u32) -> &mut Court {

@@ -294,7 +294,11 @@ fn records_written_by_hand_are_drawn_as_well() {
     ];
     let mut record = Record::default();
     facts.into_iter().for_each(|fact| record.fact(fact));
-    let mut judge = overlapsim::judge::Judge::new(overlapsim::judge::Options { page_size: 1, keep_boundaries: false });
+    let mut judge = overlapsim::judge::Judge::new(overlapsim::judge::Options {
+        page_size: 1,
+        keep_boundaries: false,
+        keep_reasons: true,
+    });
     record.replay(&mut judge);
     let judgement = judge.finish(&[]);
     let events = Events::new(&record, &judgement);

@@ -89,7 +89,7 @@ impl Tape {
     }
 
     fn judge(&self) -> Judgement {
-        let mut judge = Judge::new(Options { page_size: 1, keep_boundaries: false });
+        let mut judge = Judge::new(Options { page_size: 1, keep_boundaries: false, keep_reasons: true });
         self.record.replay(&mut judge);
         judge.finish(&["a".to_string(), "b".to_string()])
     }

@@ -157,7 +157,7 @@ impl Tape {
     }
 
     fn judge(&self) -> Judgement {
-        let mut judge = Judge::new(Options { page_size: self.page_size, keep_boundaries: true });
+        let mut judge = Judge::new(Options { page_size: self.page_size, keep_boundaries: true, keep_reasons: true });
         self.record.replay(&mut judge);
         judge.finish(&[])
     }
@@ -649,7 +649,7 @@ fn nonsense_is_judged_and_never_a_panic() {
     let mut seed = 1u64;
     let mut reached = Goals::NONE;
     for round in 0..300 {
-        let mut judge = Judge::new(Options { page_size: round % 3, keep_boundaries: true });
+        let mut judge = Judge::new(Options { page_size: round % 3, keep_boundaries: true, keep_reasons: true });
         for _ in 0..400 {
             let mut draw = || {
                 seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);

@@ -187,7 +187,11 @@ impl Sink for Looking<'_> {
 fn a_slot_is_exposed_just_when_its_donation_would_be_wrong() {
     let mut exposed = 0;
     each(|name, scenario, _, _| {
-        let judge = Judge::new(Options { page_size: scenario.setup.engine.page_size, keep_boundaries: false });
+        let judge = Judge::new(Options {
+            page_size: scenario.setup.engine.page_size,
+            keep_boundaries: false,
+            keep_reasons: true,
+        });
         let mut looking = Looking { known: Known::new(judge), name, exposed: 0 };
         let rule = runner::rule(name.rsplit(' ').next().expect("a rule")).expect("a known rule");
         let mut chooser = Seeded::new(scenario.seed);
@@ -201,7 +205,11 @@ fn a_slot_is_exposed_just_when_its_donation_would_be_wrong() {
 fn the_last_phase_ends_with_the_run() {
     each(|name, scenario, scene, _| {
         let rule = runner::rule(name.rsplit(' ').next().expect("a rule")).expect("a known rule");
-        let judge = Judge::new(Options { page_size: scenario.setup.engine.page_size, keep_boundaries: false });
+        let judge = Judge::new(Options {
+            page_size: scenario.setup.engine.page_size,
+            keep_boundaries: false,
+            keep_reasons: true,
+        });
         let mut known = Known::new(judge);
         runner::replay(&scenario.setup, rule, &mut Seeded::new(scenario.seed), &mut known);
         let last = scene.spans.iter().rfind(|span| span.lane == Lane::Cpu).expect("a phase");

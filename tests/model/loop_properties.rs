@@ -60,7 +60,8 @@ fn told_at_once(setup: &Setup) -> Result<(), TestCaseError> {
         prop_assert!(bulk.record == single.record, "{name}: the facts differ");
         prop_assert!(bulk.judgement == single.judgement, "{name}: the judgements differ");
         prop_assert!(bulk.timing == single.timing, "{name}: the times differ");
-        let mut judge = Judge::new(Options { page_size: setup.engine.page_size, keep_boundaries: true });
+        let mut judge =
+            Judge::new(Options { page_size: setup.engine.page_size, keep_boundaries: true, keep_reasons: true });
         single.record.unwrap().replay(&mut judge);
         prop_assert!(bulk.judgement == judge.finish(&setup.names), "{name}: a record is judged otherwise");
     }

@@ -117,7 +117,7 @@ struct Node {
 
 /// All states, if they are not too many.
 fn graph(system: &mut System, open: &Open) -> Option<Vec<Node>> {
-    let options = Options { page_size: system.setup.engine.page_size, keep_boundaries: false };
+    let options = Options { page_size: system.setup.engine.page_size, keep_boundaries: false, keep_reasons: true };
     let start = Moment { world: World::new(system.setup), judge: Judge::new(options) };
     let mut places = BTreeMap::from([(system.literal(&start), 0)]);
     let mut moments = vec![start];

@@ -62,7 +62,8 @@ fn drawn(setup: &Setup, rule: &dyn Rule, vary: Vary) -> BTreeSet<Kind> {
     let mut kinds = BTreeSet::new();
     for seed in 0..RUNS {
         let style = if seed % 2 == 0 { Style::Uniform } else { Style::Pct { changes: 2, span: 24 } };
-        let mut judge = Judge::new(Options { page_size: setup.engine.page_size, keep_boundaries: false });
+        let mut judge =
+            Judge::new(Options { page_size: setup.engine.page_size, keep_boundaries: false, keep_reasons: true });
         let mut draw = Draw::new(&open, style, seed);
         Machine::<_, _, Every>::with_features(setup, rule, &mut draw, &mut judge).run();
         let judgement = judge.finish(&setup.names);

@@ -3,14 +3,12 @@
 //! Where nothing is ever evicted, only what a live request, or one to come, can match is written: the order of use and the
 //! locks decide nothing then.
 
-use smallvec::{SmallVec, smallvec};
+use crate::record::{Canon, Names, ReqId, Short, State, Token};
 
-use crate::record::{Canon, Names, ReqId, State, Token};
+use super::{Lock, NodeId, Radix};
 
-use super::{NodeId, Radix};
-
-/// Nodes with the state at their end, and the live request that it is a prefix of.
-type Nodes = SmallVec<[(NodeId, State, Option<ReqId>); 16]>;
+/// Nodes by where they stand in the order, each with the live request that its end is a prefix of.
+type Nodes = Short<(u128, NodeId, Option<ReqId>), 8>;
 
 /// In place of the label of a slot about which there is nothing to say.
 const PLAIN: u32 = 0xFFFF_0000;
@@ -19,6 +17,9 @@ impl Radix {
     /// Folds the tokens of the nodes that came since this was last called: who writes the tree again and again need not fold
     /// all of it every time.
     pub fn fold_ends(&mut self) {
+        if !std::mem::take(&mut self.unfolded) {
+            return;
+        }
         for at in 0..self.nodes.len() {
             let new = self.nodes[at].as_ref().is_some_and(|node| node.end.is_none());
             if new {
@@ -30,7 +31,7 @@ impl Radix {
 
     /// The state of all tokens from the root through a node.
     fn end(&self, node: NodeId) -> State {
-        let mut unfolded = SmallVec::<[&[Token]; 8]>::new();
+        let mut unfolded = Short::<&[Token], 4>::new();
         let mut known = State::ZERO;
         for id in self.ancestry(node) {
             if let Some(end) = self.node(id).end {
@@ -42,52 +43,48 @@ impl Radix {
         unfolded.iter().rev().fold(known, |state, tokens| state.fold_all(tokens))
     }
 
-    /// Writes the tree. Returns the rank of every node, by its place in the arena; the root has the highest number.
-    pub fn canon(&self, ample: bool, names: &impl Names, out: &mut Canon) -> SmallVec<[u32; 16]> {
+    /// Writes the tree. Where something may be short, how recent nodes are matters, and who locks them, too: `lock` tells it.
+    pub fn canon<'a>(
+        &self,
+        ample: bool,
+        names: &impl Names,
+        lock: impl Fn(ReqId) -> Option<&'a Lock>,
+        out: &mut Canon,
+    ) {
         let mut nodes = Nodes::new();
-        let mut open = SmallVec::<[_; 8]>::new();
-        open.push((NodeId::ROOT, State::ZERO));
-        while let Some((at, state)) = open.pop() {
-            for (_, child) in self.node(at).children.iter() {
-                let node = self.node(child);
-                let end = node.end.unwrap_or_else(|| state.fold_all(node.key.items()));
-                let owner = names.owner(end, out);
-                // Longer keys under one that nobody has are nobody's either.
-                if !ample || out.shares() || owner.is_some() {
-                    nodes.push((child, end, owner));
-                    open.push((child, end));
-                }
+        for (at, node) in self.nodes.iter().enumerate().skip(1) {
+            let (Some(node), id) = (node, NodeId(at as u32)) else { continue };
+            let end = node.end.unwrap_or_else(|| self.end(id));
+            let owner = names.owner(end, out);
+            // What nobody has is of no use to those who come, if they cannot have it either.
+            if !ample || out.shares() || owner.is_some() {
+                let key = match owner {
+                    _ if !ample => u128::from(node.accessed),
+                    Some(owner) => u128::from(out.rank(owner) + 1) << 96 | u128::from(end.n) << 64,
+                    None => u128::from(end.n) << 64 | u128::from(end.h),
+                };
+                nodes.push((key, id, owner));
             }
         }
-        if ample {
-            nodes.sort_unstable_by_key(|&(id, end, owner)| {
-                let owner = owner.map(|owner| out.rank(owner));
-                (owner, end.n, if owner.is_some() { 0 } else { end.h }, id)
-            });
-        } else {
-            nodes.sort_unstable_by_key(|&(id, ..)| self.node(id).accessed);
-        }
-        let mut ranks = smallvec![u32::MAX; self.nodes.len()];
-        for (rank, (id, ..)) in nodes.iter().enumerate() {
+        sort(&mut nodes);
+        let mut ranks = Short::<u32, 16>::new();
+        ranks.resize(self.nodes.len(), u32::MAX);
+        for (rank, (_, id, _)) in nodes.iter().enumerate() {
             ranks[id.0 as usize] = rank as u32;
         }
         out.word(nodes.len() as u32);
-        for &(id, end, owner) in &nodes {
+        for &(_, id, owner) in &nodes {
             let node = self.node(id);
-            out.named(end, owner);
-            out.word(ranks[node.parent.0 as usize]);
-            out.word(node.token_count());
-            match node.state.map(|slot| (slot, names.plain(slot, end))) {
-                Some((_, Some((donor, wrote)))) => {
-                    out.word(PLAIN | u32::from(wrote));
-                    out.req_if_live(Some(donor));
-                }
-                Some((slot, None)) => out.slot(Some(slot)),
-                None => out.slot(None),
-            }
+            let end = node.end.unwrap_or_else(|| self.end(id));
+            let [how, n, low, high] = out.named(end, owner);
+            let plain = node.state.and_then(|slot| names.plain(slot, end));
+            let [state, donor] = match plain {
+                Some((donor, wrote)) => [PLAIN | u32::from(wrote), out.rank_if_live(Some(donor))],
+                None => [out.label_slot(node.state); 2],
+            };
+            out.put([how, n, low, high, ranks[node.parent.0 as usize], node.token_count(), state, donor]);
             if !ample {
-                out.word(node.kv_lock);
-                out.word(node.state_lock);
+                out.put([node.kv_lock, node.state_lock]);
             }
         }
         if !ample {
@@ -96,7 +93,26 @@ impl Radix {
                 out.word(ranks[at.0 as usize]);
                 at = self.node(at).newer;
             }
+            for at in 0..out.reqs().len() {
+                match lock(out.reqs()[at]) {
+                    Some(lock) => out.put([ranks[lock.node().0 as usize], u32::from(lock.skips_state())]),
+                    None => out.word(u32::MAX - 1),
+                }
+            }
         }
-        ranks
+    }
+}
+
+/// Sorts what is nearly always a handful, and often sorted already.
+fn sort(nodes: &mut [(u128, NodeId, Option<ReqId>)]) {
+    if nodes.len() > 16 {
+        return nodes.sort_unstable_by_key(|&(key, id, _)| (key, id));
+    }
+    for end in 1..nodes.len() {
+        let mut at = end;
+        while at > 0 && (nodes[at - 1].0, nodes[at - 1].1) > (nodes[at].0, nodes[at].1) {
+            nodes.swap(at - 1, at);
+            at -= 1;
+        }
     }
 }

@@ -13,12 +13,12 @@ const INSIDE: usize = 2;
 
 /// A set of small values, in order.
 #[derive(Debug)]
-pub(super) enum Few<T: Copy + Ord> {
+pub(super) enum Few<T: Copy + Default + Ord> {
     Short(Short<T, INSIDE>),
     Many(BTreeSet<T>),
 }
 
-impl<T: Copy + Ord> Few<T> {
+impl<T: Copy + Default + Ord> Few<T> {
     /// Empty.
     pub fn new() -> Self {
         Few::Short(Short::new())
@@ -28,6 +28,14 @@ impl<T: Copy + Ord> Few<T> {
         match self {
             Few::Short(list) => list.is_empty(),
             Few::Many(tree) => tree.is_empty(),
+        }
+    }
+
+    /// The items in order, as long as they are few.
+    pub fn as_list(&self) -> Option<&[T]> {
+        match self {
+            Few::Short(list) => Some(list),
+            Few::Many(_) => None,
         }
     }
 
@@ -106,7 +114,7 @@ impl<T: Copy + Ord> Few<T> {
     }
 }
 
-impl<T: Copy + Ord> Clone for Few<T> {
+impl<T: Copy + Default + Ord> Clone for Few<T> {
     fn clone(&self) -> Self {
         match self {
             Few::Short(list) => Few::Short(list.clone()),

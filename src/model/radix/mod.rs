@@ -70,6 +70,8 @@ pub struct Radix {
     config: RadixConfig,
     nodes: Vec<Option<Node>>,
     vacant: Vec<NodeId>,
+    /// Whether nodes came since their ends were folded.
+    unfolded: bool,
     /// Source of the KV recency stamps on the nodes; grows with every touch.
     clock: u64,
     /// Nodes that KV eviction may take now, by recency stamp, oldest first.
@@ -80,17 +82,7 @@ pub struct Radix {
     state_protected: u32,
 }
 
-clone_in_place!(Radix {
-    config,
-    nodes,
-    vacant,
-    clock,
-    leaves,
-    kv_evictable,
-    kv_protected,
-    state_evictable,
-    state_protected,
-});
+clone_in_place!(Radix { nodes, vacant, leaves } copied { config, unfolded, clock, kv_evictable, kv_protected, state_evictable, state_protected });
 
 impl Radix {
     /// An empty tree.
@@ -101,6 +93,7 @@ impl Radix {
             config,
             nodes: vec![Some(Node::root())],
             vacant: Vec::new(),
+            unfolded: true,
             clock: 0,
             leaves: Few::new(),
             kv_evictable: 0,

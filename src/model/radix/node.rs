@@ -10,7 +10,7 @@ use crate::record::{PageId, SlotId, State, Token};
 
 /// A node by its place in the arena. Places are used again after an eviction: an id that no lock
 /// covers is good only until the next insert.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub u32);
 
 impl NodeId {
@@ -81,20 +81,7 @@ pub(super) struct Node {
     pub(super) end: Option<State>,
 }
 
-clone_in_place!(Node {
-    parent,
-    key,
-    pages,
-    children,
-    state,
-    kv_lock,
-    state_lock,
-    accessed,
-    is_leaf,
-    newer,
-    older,
-    end
-});
+clone_in_place!(Node { key, pages, children } copied { parent, state, kv_lock, state_lock, accessed, is_leaf, newer, older, end });
 
 impl Node {
     pub(super) fn new(parent: NodeId, key: Span<Token>, pages: Span<PageId>) -> Self {
@@ -152,12 +139,12 @@ impl Radix {
     pub(super) fn child(&self, parent: NodeId, rest: &[Token]) -> Option<NodeId> {
         let page = rest.get(..self.config.page_size as usize)?;
         let key = page_key(page);
-        self.node(parent)
-            .children
-            .from((key, NodeId(0)))
-            .take_while(|entry| entry.0 == key)
-            .map(|(_, id)| id)
-            .find(|&id| self.node(id).key.items().starts_with(page))
+        let begins = |id: NodeId| self.node(id).key.items().starts_with(page);
+        let children = &self.node(parent).children;
+        if let Some(list) = children.as_list() {
+            return list.iter().find(|&&(hash, id)| hash == key && begins(id)).map(|&(_, id)| id);
+        }
+        children.from((key, NodeId(0))).take_while(|entry| entry.0 == key).map(|(_, id)| id).find(|&id| begins(id))
     }
 
     /// Tokens, in whole pages, that the key of `id` shares with the front of `rest`.
@@ -184,6 +171,7 @@ impl Radix {
         };
         let entry = self.child_entry(id);
         self.node_mut(parent).children.insert(entry);
+        self.unfolded = true;
         id
     }
 
