@@ -10,7 +10,7 @@ use std::sync::RwLock;
 use crate::engine::Open;
 
 use super::system::{Stepped, System};
-use super::team::{Expanded, Node, PROBE, Shared, Successor, Team, expand_part};
+use super::team::{Expanded, Node, PROBE, Part, Shared, Successor, Team, expand_part};
 use super::visited::Visited;
 
 /// States expanded before their successors are taken in.
@@ -133,7 +133,7 @@ impl<K: Clone + Ord + Send> Search<K> {
         let start = shared.system.start();
         let print = shared.system.fingerprint(&start, &mut shared.system.scratch());
         shared.writes(|visited| visited.insert(print));
-        let mut frontier = VecDeque::from([Node { id: 0, depth: 0, by: 0, state: start }]);
+        let mut frontier = VecDeque::from([Node { id: 0, depth: 0, state: start }]);
         while !frontier.is_empty() {
             let unique = self.trails.len() as u64;
             if unique >= limits.states_max {
@@ -147,7 +147,7 @@ impl<K: Clone + Ord + Send> Search<K> {
             let mut parts = Vec::with_capacity(team.hands.len() + 2);
             let probe = next_block(&mut frontier, order, PROBE);
             parents.extend(probe.iter().map(|node| (node.id, node.depth)));
-            parts.push(expand_part(shared, (0..).zip(probe).collect(), 0, &mut team.own));
+            parts.push(expand_part(shared, Part { first: 0, nodes: probe, spare: Vec::new() }, 0, &mut team.own));
             let ways = parts[0].successors.len().max(1);
             let block = next_block(&mut frontier, order, (SUCCESSORS_MAX / ways).clamp(PROBE, BLOCK) - PROBE);
             parents.extend(block.iter().map(|node| (node.id, node.depth)));
@@ -161,7 +161,7 @@ impl<K: Clone + Ord + Send> Search<K> {
         None
     }
 
-    /// Takes in the successors of a block, by the places of the nodes that they came from.
+    /// Takes in the successors of a block, in the order of the nodes that they came from.
     fn take<S: System<Kind = K>>(
         &mut self,
         visited: &mut Visited,
@@ -170,22 +170,13 @@ impl<K: Clone + Ord + Send> Search<K> {
         frontier: &mut VecDeque<Node<S::State>>,
         team: &mut Team<S>,
     ) {
-        let mut parts: Vec<_> = parts
-            .into_iter()
-            .map(|part| {
-                self.goals |= part.goals;
-                (part.by, part.answers, part.successors.into_iter())
-            })
-            .collect();
-        for (place, &parent) in (0..).zip(parents) {
-            for (by, answers, successors) in &mut parts {
-                while successors.as_slice().first().is_some_and(|next| next.from == place)
-                    && let Some(successor) = successors.next()
-                {
-                    let answers = &answers[successor.answers.0 as usize..successor.answers.1 as usize];
-                    if let Some(state) = self.take_one(visited, parent, successor, answers, *by, frontier) {
-                        team.give_back(*by, state);
-                    }
+        for part in parts {
+            self.goals |= part.goals;
+            for successor in part.successors {
+                let parent = parents[successor.from as usize];
+                let answers = &part.answers[successor.answers.0 as usize..successor.answers.1 as usize];
+                if let Some(state) = self.take_one(visited, parent, successor, answers, frontier) {
+                    team.give_back(part.by, state);
                 }
             }
         }
@@ -198,7 +189,6 @@ impl<K: Clone + Ord + Send> Search<K> {
         (parent, depth): (u32, u32),
         successor: Successor<T, K>,
         answers: &[u32],
-        by: usize,
         frontier: &mut VecDeque<Node<T>>,
     ) -> Option<T> {
         let depth = depth + 1;
@@ -216,7 +206,7 @@ impl<K: Clone + Ord + Send> Search<K> {
         self.answers.extend_from_slice(answers);
         let id = u32::try_from(self.trails.len()).expect("fewer than 2^32 states");
         self.trails.push(Trail { parent, answers: start });
-        frontier.push_back(Node { id, depth, by, state });
+        frontier.push_back(Node { id, depth, state });
         None
     }
 
@@ -236,7 +226,7 @@ impl<K: Clone + Ord + Send> Search<K> {
         let mut parts = vec![last];
         let mut at = node;
         while at != 0 {
-            let Trail { parent, answers, .. } = self.trails[at as usize];
+            let Trail { parent, answers } = self.trails[at as usize];
             let end = self.trails.get(at as usize + 1).map_or(self.answers.len(), |next| next.answers as usize);
             parts.push(&self.answers[answers as usize..end]);
             at = parent;

@@ -39,8 +39,6 @@ pub(super) struct Node<S> {
     pub id: u32,
     /// Steps to it.
     pub depth: u32,
-    /// The thread that made it, by number: it has its memory at hand.
-    pub by: usize,
     pub state: S,
 }
 
@@ -57,11 +55,11 @@ pub(super) struct Successor<S, K> {
 
 /// What a thread made of its part of a block.
 pub(super) struct Expanded<S, K> {
-    /// The thread.
+    /// The thread, by number.
     pub by: usize,
     /// A state had more ways on than are looked at.
     pub too_many: bool,
-    /// By the node's place.
+    /// In the order of the nodes.
     pub successors: Vec<Successor<S, K>>,
     /// Answers, the lowest bit telling whether it is another than the script's.
     pub answers: Vec<u32>,
@@ -83,9 +81,12 @@ impl<S> Clone for Shared<'_, S> {
 
 impl<S> Copy for Shared<'_, S> {}
 
-/// A part of a block, each node with its place there, and states whose memory may be used.
+/// Some nodes of a block, one behind the other.
 pub(super) struct Part<S> {
-    pub nodes: Vec<(u32, Node<S>)>,
+    /// The place of the first one in the block.
+    pub first: u32,
+    pub nodes: Vec<Node<S>>,
+    /// States whose memory may be used.
     pub spare: Vec<S>,
 }
 
@@ -113,8 +114,7 @@ impl<S: System> Team<S> {
             let mut worker = worker();
             scope.spawn(move || {
                 for part in to_do {
-                    part.spare.into_iter().for_each(|state| keep(&mut worker.spare, state));
-                    if done.send(expand_part(shared, part.nodes, by, &mut worker)).is_err() {
+                    if done.send(expand_part(shared, part, by, &mut worker)).is_err() {
                         return;
                     }
                 }
@@ -127,14 +127,16 @@ impl<S: System> Team<S> {
     /// Takes every step from every node of a block, the first of which is at place [`PROBE`].
     pub fn expand(&mut self, shared: Shared<'_, S>, block: Vec<Node<S::State>>) -> Vec<Expanded<S::State, S::Kind>> {
         let threads = self.hands.len() + 1;
-        let places: Vec<(u32, Node<S::State>)> = (PROBE as u32..).zip(block).collect();
-        if threads == 1 || places.len() < SHARED_MIN * threads {
-            return vec![expand_part(shared, places, 0, &mut self.own)];
+        let whole = Part { first: PROBE as u32, nodes: block, spare: Vec::new() };
+        if threads == 1 || whole.nodes.len() < SHARED_MIN * threads {
+            return vec![expand_part(shared, whole, 0, &mut self.own)];
         }
-        let mut shares = shared_out(places, threads).into_iter();
-        let own = shares.next().unwrap_or_default();
-        for (hand, nodes) in self.hands.iter_mut().zip(shares) {
-            let part = Part { nodes, spare: std::mem::take(&mut hand.spare) };
+        let share = whole.nodes.len().div_ceil(threads);
+        let mut rest = whole.nodes.into_iter();
+        let own = Part { nodes: rest.by_ref().take(share).collect(), ..whole };
+        for (hand, nth) in self.hands.iter_mut().zip(1..) {
+            let nodes = rest.by_ref().take(share).collect();
+            let part = Part { first: (PROBE + nth * share) as u32, nodes, spare: std::mem::take(&mut hand.spare) };
             hand.parts.send(part).expect("a thread of the search waits for parts");
         }
         let mut done = vec![expand_part(shared, own, 0, &mut self.own)];
@@ -150,27 +152,6 @@ impl<S: System> Team<S> {
             None => keep(&mut self.own.spare, state),
         }
     }
-}
-
-/// As many nodes for each thread, those that it made itself before others, each list in order.
-fn shared_out<S>(places: Vec<(u32, Node<S>)>, threads: usize) -> Vec<Vec<(u32, Node<S>)>> {
-    let share = places.len().div_ceil(threads);
-    let mut shares: Vec<Vec<(u32, Node<S>)>> = (0..threads).map(|_| Vec::with_capacity(share)).collect();
-    let mut left = Vec::new();
-    for (place, node) in places {
-        match shares.get_mut(node.by) {
-            Some(nodes) if nodes.len() < share => nodes.push((place, node)),
-            Some(_) | None => left.push((place, node)),
-        }
-    }
-    for nodes in &mut shares {
-        let more = (share - nodes.len()).min(left.len());
-        if more > 0 {
-            nodes.extend(left.drain(left.len() - more..));
-            nodes.sort_unstable_by_key(|(place, _)| *place);
-        }
-    }
-    shares
 }
 
 impl<S> Shared<'_, S> {
@@ -190,18 +171,20 @@ pub(super) fn keep<T>(spare: &mut Spare<T>, state: T) {
 /// Takes every step from every node of a part of a block.
 pub(super) fn expand_part<S: System>(
     shared: Shared<'_, S>,
-    part: Vec<(u32, Node<S::State>)>,
+    part: Part<S::State>,
     by: usize,
     worker: &mut Worker<S>,
 ) -> Expanded<S::State, S::Kind> {
     let Shared { system, open, visited } = shared;
-    let successors = Vec::with_capacity(2 * part.len());
+    let Part { first, nodes, spare: more } = part;
+    let successors = Vec::with_capacity(2 * nodes.len());
     let mut expanded = Expanded { by, too_many: false, successors, answers: Vec::new(), goals: 0 };
     let Worker { scratch, spare, here } = worker;
+    more.into_iter().for_each(|state| keep(spare, state));
     here.clear();
     let mut chooser = Enumerate::new(open);
     let mut looked_up = 0;
-    for (from, node) in part {
+    for (from, node) in (first..).zip(nodes) {
         chooser.begin();
         let questions_max = system.questions_max(&node.state).unwrap_or(usize::MAX);
         let mut origin = Some(node.state);
@@ -261,20 +244,5 @@ fn drop_seen<S, K>(
         if let Some((_, state)) = seen {
             keep(spare, state);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_thread_gets_its_share_and_its_own_nodes_first() {
-        let by = [0, 1, 1, 1, 1, 0, 1, 9, 1];
-        let nodes = by.iter().map(|&by| Node { id: 0, depth: 0, by, state: () });
-        let shares = shared_out((10..).zip(nodes).collect(), 2);
-        let places: Vec<Vec<u32>> =
-            shares.iter().map(|nodes| nodes.iter().map(|(place, _)| *place).collect()).collect();
-        assert_eq!(places, [vec![10, 15, 17, 18], vec![11, 12, 13, 14, 16]]);
     }
 }
