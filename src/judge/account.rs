@@ -354,6 +354,12 @@ impl Account {
             self.pages.resize(end, Holder::default());
         }
         let (from, to) = (Holder::new(from), Holder::new(to));
+        let run = &mut self.pages[start..end];
+        if run.iter().all(|held| *held == from) {
+            run.fill(to);
+            self.tally(from, to, count as u32);
+            return Some(0);
+        }
         let mut wrong = 0;
         for at in start..end {
             let held = std::mem::replace(&mut self.pages[at], to);

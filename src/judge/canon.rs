@@ -6,7 +6,6 @@
 
 use crate::record::{Canon, Names, Owner, PageId, ReqId, SlotId, State};
 
-use super::bulk::Waiting;
 use super::court::Judge;
 use super::live::Live;
 use super::{Finding, Goals};
@@ -18,6 +17,7 @@ impl Judge {
     /// What was found since this was last asked, with the goals that were reached, and forgets what only a report needs.
     /// `over` says that the run has ended. The words of accounting findings do not say how often.
     pub fn take_findings(&mut self, over: bool) -> (Vec<Finding>, Goals) {
+        self.settle_waiting();
         self.rows.close(&mut self.requests, &mut self.counts);
         if over {
             self.settle();
@@ -35,8 +35,7 @@ impl Judge {
     /// The state letter by letter, but for where and when it is: a wait that can go on for ever is one state.
     pub fn literal(&self) -> String {
         let mut judge = self.clone();
-        judge.settle_waiting();
-        judge.waiting = Waiting::default();
+        judge.forget_waiting();
         judge.turns = 0;
         judge.findings.turn = 0;
         format!("{judge:?}")

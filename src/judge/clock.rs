@@ -26,7 +26,7 @@ impl Clock {
 
     /// A forward was queued.
     pub fn launch(&mut self, batch: BatchId) {
-        self.launched += 1;
+        self.launched = self.launched.checked_add(1).expect("a launch a turn, and turns are counted in 32 bits");
         self.batches[self.launched as usize % LAUNCHES] = (batch, self.launched);
     }
 

@@ -6,12 +6,12 @@ use crate::record::{AssertKind, Nothing, Owner, ReqId, SlotId};
 
 use super::account::{Account, req_of};
 use super::audit::{self, Offer};
-use super::bulk::Waiting;
 use super::coverage::Coverage;
 use super::findings::Findings;
 use super::live::Requests;
 use super::rows::Rows;
 use super::store::Store;
+use super::waiting::Waiting;
 use super::{Checkpoints, Finding, Goal, Goals, Judgement, Kind, Verdict};
 
 /// What the judge is told beside the record.

@@ -70,6 +70,7 @@ impl Judge {
 
     #[inline(never)]
     fn rows_changed(&mut self, before: u32, rows: u32, mixed: bool) {
+        // A launch lets rows wait, but here their windows are looked at.
         self.settle_waiting();
         let requests = &mut self.requests;
         let mut stays = |&req: &ReqId| requests.get(req).is_some_and(|live| live.window.stays_on_boundary());

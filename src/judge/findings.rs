@@ -69,6 +69,7 @@ impl Findings {
     /// A finding of a kind about a request, here and now. Returns its index; details follow by [`Findings::at`].
     pub fn add(&mut self, kind: Kind, req: Option<ReqId>, reason: String) -> usize {
         let (turn, phase) = (self.turn, self.phase);
+        let reason = if self.worded { reason } else { String::new() };
         self.list.push(Finding { kind, req, turn, phase, label: None, holds: None, slot: None, reason, root: None });
         self.list.len() - 1
     }

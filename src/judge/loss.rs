@@ -185,7 +185,8 @@ impl Dues {
             counts.skipped += 1;
             return 0;
         }
-        counts.recorded -= 1;
+        // Who takes findings from turn to turn has thrown away the count that it was in.
+        counts.recorded = counts.recorded.saturating_sub(1);
         let reason = findings.reason(|| match self.offered {
             Some(offered) => format!("length {best} was recorded, but at the end {offered} was offered"),
             None => format!("length {best} was recorded, but at the end no slot was kept for it"),

@@ -33,6 +33,7 @@ mod sink;
 mod store;
 mod truth;
 mod verdict;
+mod waiting;
 mod window;
 
 pub use court::{Judge, Options, weight};

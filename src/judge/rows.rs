@@ -54,10 +54,7 @@ clone_in_place!(Rows { far, boundaries } copied { open, keep_boundaries, decode_
 
 /// Rows to which no decision belongs, counted aside: by how the rule found out, and by lookahead 0 and 1.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Passed([[u64; 2]; CHECKS]);
-
-/// Ways in which a rule finds out.
-const CHECKS: usize = 4;
+pub(super) struct Passed([[u64; 2]; Check::ALL.len()]);
 
 impl Rows {
     /// Nothing processed yet.
@@ -139,7 +136,7 @@ impl Rows {
 
     /// Adds what was passed.
     pub fn add(&mut self, passed: Passed) {
-        for check in [Check::None, Check::Mask, Check::Recompute, Check::MaskLost] {
+        for check in Check::ALL {
             let [level, ahead] = passed.0[check as usize];
             self.passed(level, 0, check);
             self.passed(ahead, 1, check);

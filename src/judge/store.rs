@@ -12,7 +12,7 @@ use super::truth::UNKNOWN;
 /// Slots beyond this index are not followed; the run is then at best inconclusive.
 const SLOTS_MAX: usize = 1 << 20;
 
-/// Says of the words for a slot that no forward in flight has to do with it. Who has a slot takes eight bits.
+/// Says of the words for a slot that no forward in flight has to do with it. Who has a slot takes nine bits.
 const SETTLED: u32 = 1 << 31;
 
 /// The donation that put a slot into the tree.
@@ -251,7 +251,7 @@ impl Store {
             let bits =
                 u32::from(slot.writer.is_some()) << 2 | u32::from(slot.donation.is_some()) << 1 | u32::from(flawed);
             let [how, n, low, high] = out.named(content, names.owner(content, out));
-            let head = SETTLED | (bits * NAME_END + how) << 8 | kind;
+            let head = SETTLED | (bits * NAME_END + how) << 9 | kind;
             out.put([head, holder, out.rank_if_live(slot.writer), n, low, high]);
         } else {
             self.canon_in_flight(slot, [kind, holder], names, out);

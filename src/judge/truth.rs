@@ -57,6 +57,12 @@ impl Truth {
         }
     }
 
+    /// Tokens known.
+    #[cfg(test)]
+    pub fn count(&self) -> u32 {
+        self.tokens.len() as u32
+    }
+
     /// Makes room for `count` more tokens.
     pub fn reserve(&mut self, count: usize) {
         self.tokens.reserve(count);

@@ -81,7 +81,7 @@ impl Step {
 
     /// The same step as it was launched.
     #[inline]
-    fn launched(self, batch: BatchId, k: u32, track: Option<SlotId>) -> Step {
+    fn launch(self, batch: BatchId, k: u32, track: Option<SlotId>) -> Step {
         let (slot, tracked) = (track.unwrap_or(SlotId(0)), track.is_some());
         Step { batch, k, slot, tracked, launched: true, ..self }
     }
@@ -103,7 +103,7 @@ impl Before {
     /// The lookahead `count`.
     #[inline]
     pub fn of(count: i64) -> Before {
-        // A negative one is a great one here.
+        // Negative ones come last, beside those of two and more.
         BY_COUNT[(count as u64).min(2) as usize]
     }
 }
@@ -122,7 +122,7 @@ impl Window {
 
     /// A step was prepared and then launched, and keeps no state: [`Window::prepare`] and [`Window::launch`].
     #[inline]
-    pub fn run(&mut self, batch: BatchId, k: u32) {
+    pub fn step(&mut self, batch: BatchId, k: u32) {
         self.push(Step::new(batch, k, true));
     }
 
@@ -132,7 +132,7 @@ impl Window {
     pub fn launch(&mut self, batch: BatchId, k: u32, track: Option<SlotId>) {
         let newest = &mut self.steps[self.back(1)];
         if newest.batch == batch && !newest.launched && !newest.processed {
-            *newest = newest.launched(batch, k, track);
+            *newest = newest.launch(batch, k, track);
         } else {
             self.launch_other(batch, k, track);
         }
@@ -149,9 +149,9 @@ impl Window {
         let own = self.steps.iter().rposition(|step| waits(step) && step.batch == batch);
         match own.or_else(|| self.steps.iter().rposition(|step| waits(step) && step.k == k)) {
             Some(index) => {
-                self.steps[index] = self.steps[index].launched(batch, k, track);
+                self.steps[index] = self.steps[index].launch(batch, k, track);
             }
-            None => self.push(Step { processed: false, ..NO_STEP }.launched(batch, k, track)),
+            None => self.push(Step { processed: false, ..NO_STEP }.launch(batch, k, track)),
         }
     }
 

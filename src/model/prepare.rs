@@ -245,8 +245,9 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Takes the running batch to be prepared under a new number. [`Machine::queued_copy`] gives it back.
     pub(super) fn take_running(&mut self, mode: Mode) -> Box<Batch> {
         self.world.batches += 1;
-        // Until then a batch stands in for it that runs nothing.
+        // Until then a batch stands in for it that runs nothing; the rest of it is written over when it becomes the copy.
         let mut idle = self.world.spare.take().unwrap_or_else(|| Box::new(Batch::empty(0)));
+        (idle.object, idle.is_full) = (0, false);
         idle.reqs.clear();
         let mut batch = std::mem::replace(&mut self.world.running, idle);
         batch.id = BatchId(self.world.batches);

@@ -6,13 +6,13 @@
 use crate::engine::{Chooser, Time};
 use crate::record::{Bulk, Check, Mode, Quiet, ReqId, Sink};
 
-use super::clock::draw;
+use super::clock::{draw, fixed};
 use super::features::Features;
 use super::machine::{Machine, Pending};
 use super::masks::MaskRows;
 use super::request::Req;
 use super::rule::{RowMasks, RowView, Rule};
-use super::setup::{Cost, ResultQueue, Strategy};
+use super::setup::{ResultQueue, Strategy};
 
 /// A place for a row.
 const NO_ROW: Quiet =
@@ -33,17 +33,14 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// place.
     pub(super) fn pass_quiet(&mut self, pending: &Pending, first: usize) -> usize {
         let batch = &pending.batch;
-        let mut asked = AskedRows {
+        let passed = self.rule.on_rows(AskedRows {
             all: &mut self.world.reqs,
             reqs: &batch.reqs[first..],
             prepared: &batch.decode_batch_idx[first..],
             masks: batch.masks.as_ref().map(|masks| masks.rows_from(first)),
             view: row_view(self.setup),
             quiet: self.quiet.room(batch.reqs.len() - first, NO_ROW),
-            passed: 0,
-        };
-        self.rule.on_rows(&mut asked);
-        let passed = asked.passed;
+        });
         if passed > 0 {
             self.date(passed);
             self.sink.bulk(&Bulk::Quiet { batch: batch.id, rows: &self.quiet[..passed] });
@@ -55,7 +52,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     fn date(&mut self, count: usize) {
         let costs = &self.setup.costs;
         let (rows, cpu) = (&mut self.quiet[..count], &mut self.world.clock.cpu);
-        let checks = [Check::None, Check::Mask, Check::Recompute, Check::MaskLost].map(|check| costs.of_check(check));
+        let checks = Check::ALL.map(|check| costs.of_check(check));
         if let Some(row_ns) = fixed(costs.result_request)
             && let [Some(a), Some(b), Some(c), Some(d)] = checks.map(fixed)
         {
@@ -74,13 +71,6 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     }
 }
 
-fn fixed(cost: Cost) -> Option<u64> {
-    match cost {
-        Cost::Fixed(ns) => Some(ns),
-        Cost::Uniform(..) => None,
-    }
-}
-
 /// Rows of a decode result that a rule is asked about, one after the other, for as long as nothing comes of them.
 #[derive(Debug)]
 pub struct AskedRows<'a> {
@@ -94,13 +84,13 @@ pub struct AskedRows<'a> {
     view: RowView,
     /// What is told of each row that was passed, but for its time.
     quiet: &'a mut [Quiet],
-    passed: usize,
 }
 
 impl AskedRows<'_> {
-    /// Asks `rule` of every row, and appends its token, until more comes of one; that one is left as it is.
+    /// Asks `rule` of every row, and appends its token, until more comes of one; that one is left as it is. Returns how many
+    /// were passed.
     #[inline]
-    pub fn ask<R: Rule + ?Sized>(&mut self, rule: &R) {
+    pub fn ask<R: Rule + ?Sized>(self, rule: &R) -> usize {
         match self.masks {
             None => self.ask_with(rule, |_| None),
             Some(masks) => self.ask_with(rule, |i| Some(masks.row(i))),
@@ -108,8 +98,8 @@ impl AskedRows<'_> {
     }
 
     #[inline(always)]
-    fn ask_with<R: Rule + ?Sized>(&mut self, rule: &R, masks: impl Fn(usize) -> Option<RowMasks>) {
-        let rows = self.reqs.iter().zip(self.prepared).zip(&mut *self.quiet);
+    fn ask_with<R: Rule + ?Sized>(self, rule: &R, masks: impl Fn(usize) -> Option<RowMasks>) -> usize {
+        let rows = self.reqs.iter().zip(self.prepared).zip(self.quiet);
         let mut passed = 0;
         for ((&req, &prepared), row) in rows {
             let it = &mut self.all[req.index()];
@@ -131,7 +121,7 @@ impl AskedRows<'_> {
             *row = Quiet { at: Time::ZERO, lookahead, req, outputs, kv_committed_len, check };
             passed += 1;
         }
-        self.passed = passed;
+        passed
     }
 }
 

@@ -179,10 +179,10 @@ pub trait Rule: Sync {
     /// An assertion of the modelled code that fails here.
     fn on_result(&self, row: &RowView) -> Result<Action, AssertKind>;
 
-    /// Decides one row after the other as [`Rule::on_result`] does. No rule has to say it: it is here only so that rows are
-    /// asked about in one call, compiled for each rule.
-    fn on_rows(&self, rows: &mut AskedRows<'_>) {
-        rows.ask(self);
+    /// Decides one row after the other as [`Rule::on_result`] does; returns of how many nothing came. No rule has to say it: it is
+    /// here only so that rows are asked about in one call, compiled for each rule.
+    fn on_rows(&self, rows: AskedRows<'_>) -> usize {
+        rows.ask(self)
     }
 
     /// Decides one row of a verify result (speculative decoding).

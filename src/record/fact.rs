@@ -70,6 +70,11 @@ pub enum Check {
     MaskLost,
 }
 
+impl Check {
+    /// Every way, in the order of their numbers.
+    pub const ALL: [Check; 4] = [Check::None, Check::Mask, Check::Recompute, Check::MaskLost];
+}
+
 /// A field of the request object that batches share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Field {

@@ -1,0 +1,156 @@
+//! Rows of a decode batch that were prepared and are in no window yet.
+//!
+//! Owns when they get there: nearly always their launch comes before anybody looks, and then a row is looked up once for both.
+//! Refuses to make a difference: whoever looks at a window, or could, settles first.
+
+use crate::record::{BatchId, Fact, ReqId, Short};
+
+use super::court::Judge;
+
+/// The rows of the last batch prepared, all of requests that are alive, no two of the same.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    batch: BatchId,
+    reqs: Short<ReqId, 4>,
+    ks: Short<u32, 4>,
+    /// The rows before this one are in the windows.
+    next: usize,
+}
+
+clone_in_place!(Waiting { reqs, ks } copied { batch, next });
+
+impl Default for Waiting {
+    fn default() -> Self {
+        Waiting { batch: BatchId(0), reqs: Short::new(), ks: Short::new(), next: 0 }
+    }
+}
+
+impl Waiting {
+    /// Whether no row is waiting.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.next == self.reqs.len()
+    }
+
+    /// Lets rows wait, where none does.
+    pub fn put(&mut self, batch: BatchId, reqs: &[ReqId], ks: &[u32]) {
+        assert!(self.is_empty() && reqs.len() == ks.len(), "rows wait for one launch");
+        (self.batch, self.next) = (batch, 0);
+        self.reqs.copy_from(reqs);
+        self.ks.copy_from(ks);
+    }
+
+    /// Takes the next rows if they are these.
+    pub fn take(&mut self, batch: BatchId, reqs: &[ReqId], ks: &[u32]) -> bool {
+        let end = self.next + reqs.len();
+        let (own_reqs, own_ks) = (self.reqs.get(self.next..end), self.ks.get(self.next..end));
+        let same = self.batch == batch && own_reqs == Some(reqs) && own_ks == Some(ks);
+        if same {
+            self.next = end;
+        }
+        same
+    }
+}
+
+impl Judge {
+    /// Whether rows may wait: none makes a request up, and no request has two.
+    pub(super) fn may_wait(&self, reqs: &[ReqId]) -> bool {
+        reqs.is_sorted_by(|a, b| a < b) && reqs.iter().all(|&req| self.requests.peek(req).is_some())
+    }
+
+    /// Puts the rows that wait into the windows, before a fact that looks there.
+    #[inline]
+    pub(super) fn settle_before(&mut self, fact: &Fact) {
+        if !self.waiting.is_empty() && heeds_windows(fact) {
+            self.settle_rows();
+        }
+    }
+
+    /// Puts the rows that wait into the windows.
+    #[inline]
+    pub(super) fn settle_waiting(&mut self) {
+        if !self.waiting.is_empty() {
+            self.settle_rows();
+        }
+    }
+
+    /// The same, and forgets which they were.
+    pub(super) fn forget_waiting(&mut self) {
+        self.settle_waiting();
+        self.waiting = Waiting::default();
+    }
+
+    #[inline(never)]
+    fn settle_rows(&mut self) {
+        let waiting = std::mem::take(&mut self.waiting);
+        self.prepared(waiting.batch, &waiting.reqs[waiting.next..], &waiting.ks[waiting.next..]);
+        self.waiting = Waiting { next: waiting.reqs.len(), ..waiting };
+    }
+
+    /// Puts prepared rows into the windows.
+    pub(super) fn prepared(&mut self, batch: BatchId, reqs: &[ReqId], ks: &[u32]) {
+        for (&req, &k) in reqs.iter().zip(ks) {
+            if let Some(live) = self.requests.get_or_new(req) {
+                live.window.prepare(batch, k);
+            }
+        }
+    }
+}
+
+/// Whether a fact looks at windows, or ends what a row that waits belongs to. A prompt does neither.
+#[inline(always)]
+fn heeds_windows(fact: &Fact) -> bool {
+    match fact {
+        Fact::Turn { .. }
+        | Fact::Begin { .. }
+        | Fact::End { .. }
+        | Fact::Arrive { .. }
+        | Fact::Match { .. }
+        | Fact::Admit { .. }
+        | Fact::SlotAlloc { .. }
+        | Fact::SlotRefused { .. }
+        | Fact::SlotMove { .. }
+        | Fact::SlotFree { .. }
+        | Fact::PageAlloc { .. }
+        | Fact::PageMove { .. }
+        | Fact::PageFree { .. }
+        | Fact::Lock { .. }
+        | Fact::Unlock { .. }
+        | Fact::PrepareExtend { .. }
+        | Fact::HostMasks { .. }
+        | Fact::MasksDropped { .. }
+        // It looks at windows only while a boundary is in flight, and settles then (`Judge::rows_changed`).
+        | Fact::Launch { .. }
+        | Fact::Wait { .. }
+        | Fact::Flip { .. }
+        | Fact::Read { .. }
+        | Fact::Fields { .. }
+        | Fact::Arrays { .. }
+        | Fact::Output { .. }
+        | Fact::EventUnused { .. }
+        | Fact::PinMissed { .. }
+        | Fact::PinEnded { .. } => false,
+        Fact::PrepareDecode { .. }
+        | Fact::Hit { .. }
+        | Fact::Clear { .. }
+        | Fact::CopyState { .. }
+        | Fact::Extend { .. }
+        | Fact::Step { .. }
+        | Fact::Verify { .. }
+        | Fact::Sampled { .. }
+        | Fact::Skip { .. }
+        | Fact::Finish { .. }
+        | Fact::Row { .. }
+        | Fact::Decision { .. }
+        | Fact::Donate { .. }
+        | Fact::NoDonate { .. }
+        | Fact::TrackRefused { .. }
+        | Fact::Retract { .. }
+        | Fact::Abort { .. }
+        | Fact::Mix { .. }
+        | Fact::MiddleChunk { .. }
+        | Fact::Assert { .. }
+        | Fact::Bound { .. }
+        | Fact::Done { .. } => true,
+    }
+}
