@@ -8,7 +8,7 @@ use crate::record::{State, Token};
 pub(super) const UNKNOWN: u64 = 0;
 
 /// A hash is kept at every so many tokens; those between are folded again when they are asked for.
-const STRIDE: usize = 8;
+const STRIDE: usize = 16;
 
 /// The tokens of a request as far as the record tells them.
 ///
@@ -42,7 +42,7 @@ impl Truth {
     pub fn prompt(&mut self, tokens: &[Token]) {
         self.truncate(0);
         self.tokens.extend_from_slice(tokens);
-        self.marks.reserve(tokens.len() / STRIDE);
+        self.marks.reserve_exact(tokens.len() / STRIDE);
         let (all, last) = tokens.split_at(tokens.len().saturating_sub(1));
         let mut state = State::ZERO;
         for chunk in all.chunks(STRIDE) {
@@ -65,8 +65,8 @@ impl Truth {
 
     /// Makes room for `count` more tokens.
     pub fn reserve(&mut self, count: usize) {
-        self.tokens.reserve(count);
-        self.marks.reserve(count / STRIDE);
+        self.tokens.reserve_exact(count);
+        self.marks.reserve_exact(count / STRIDE);
     }
 
     /// Token number `len + 1` was sampled. Sampling it again changes nothing unless it came out differently; a token

@@ -87,7 +87,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         };
         // Steady decode allocates nothing; what is short stays within its owner.
         let room = if it.ends_at > ROOM_MIN { it.ends_at.min(ROOM_MAX) } else { 0 };
-        it.tokens.reserve(room as usize);
+        it.tokens.reserve_exact(room as usize);
         it.stage = Stage::Waiting;
         self.world.waiting.push(req);
         if let Arrive::Before(other, k) = spec.arrive
