@@ -200,7 +200,8 @@ impl Account {
         let to = |req: ReqId| Holder::new(Some(Owner::Request(req)));
         let given = self.book(pages, Holder::default(), reqs.iter().map(|&req| to(req)));
         if given {
-            reqs.iter().zip(pages).for_each(|(&req, _)| self.tally(Holder::default(), to(req), 1));
+            self.held += pages.len() as u64;
+            reqs.iter().zip(pages).for_each(|(req, _)| self.count_booked(req.index(), 1));
         }
         given
     }
@@ -313,11 +314,15 @@ impl Account {
             *booked -= count;
         }
         if to.is_request() {
-            let index = to.req().index();
-            match self.booked.get_mut(index) {
-                Some(booked) => *booked += count,
-                None => self.book_first(index, count),
-            }
+            self.count_booked(to.req().index(), count);
+        }
+    }
+
+    #[inline]
+    fn count_booked(&mut self, index: usize, count: u32) {
+        match self.booked.get_mut(index) {
+            Some(booked) => *booked += count,
+            None => self.book_first(index, count),
         }
     }
 
