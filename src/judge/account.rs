@@ -129,11 +129,7 @@ impl Account {
 
     /// A slot was given out.
     pub fn slot_alloc(&mut self, slot: SlotId, owner: Owner, findings: &mut Findings) {
-        let Some(holder) = entry(&mut self.slots, slot.index(), SLOTS_MAX, &mut self.overflow) else { return };
-        let (from, to) = (*holder, Holder::new(Some(owner)));
-        *holder = to;
-        self.tally(from, to, 1);
-        if let Some(held) = from.owner() {
+        if let Some(held) = self.hand_over(slot, Some(owner)).and_then(Holder::owner) {
             let reason = || format!("slot {slot} was given out twice: {} still has it", name(Some(held)));
             findings.trouble(Trouble::SlotTwice, 1, req_of(owner), Some(slot), reason);
         }
@@ -141,16 +137,21 @@ impl Account {
 
     /// A slot went from one owner to another, or to nobody.
     pub fn slot_pass(&mut self, slot: SlotId, from: Owner, to: Option<Owner>, findings: &mut Findings) {
-        let Some(holder) = entry(&mut self.slots, slot.index(), SLOTS_MAX, &mut self.overflow) else { return };
-        let (before, to_holder) = (*holder, Holder::new(to));
-        *holder = to_holder;
-        self.tally(before, to_holder, 1);
-        let held = before.owner();
+        let Some(held) = self.hand_over(slot, to).map(Holder::owner) else { return };
         if held != Some(from) {
             let done = if to.is_some() { "handed on" } else { "freed" };
             let reason = || format!("slot {slot} was {done} by {}, but {} has it", name(Some(from)), name(held));
             findings.trouble(Trouble::SlotNotHis, 1, req_of(from), Some(slot), reason);
         }
+    }
+
+    /// Books a slot to somebody, or to nobody. Returns who had it, if it is followed.
+    fn hand_over(&mut self, slot: SlotId, to: Option<Owner>) -> Option<Holder> {
+        let holder = entry(&mut self.slots, slot.index(), SLOTS_MAX, &mut self.overflow)?;
+        let to = Holder::new(to);
+        let from = std::mem::replace(holder, to);
+        self.tally(from, to, 1);
+        Some(from)
     }
 
     /// Pages were given out.
