@@ -73,7 +73,7 @@ fn wrong_offer(req: ReqId, offer: Offer, page_size: u32, live: &Live, store: &St
     if how.existed {
         reason.push_str("; not cached, as the node already owned a state");
     }
-    let index = findings.add(kind, Some(req), reason);
+    let index = findings.add(kind, Some(req), || reason);
     detail(findings, index, key_len, slot, store.content(slot), live.taint);
     index
 }
@@ -93,7 +93,7 @@ pub(super) fn hit(req: ReqId, source: SlotId, len: u32, live: &mut Live, store: 
                 fault(donor, &format!("cached under {len}"), len, source, live, store)
             }
         };
-        let index = findings.add(kind, Some(req), reason);
+        let index = findings.add(kind, Some(req), || reason);
         detail(findings, index, len, source, content, root);
         live.taint = root.or(Some(index));
         // Whoever hits it next has this root.

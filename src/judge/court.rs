@@ -50,7 +50,14 @@ pub struct Judge {
     pub(super) events_unused: Vec<(u32, ReqId)>,
 }
 
-clone_in_place!(Judge { requests, store, account, rows, waiting, findings, coverage, pins_missed, pins_ended, events_unused } copied { options, counts, goals, turns, bound, dead });
+clone_in_place!(Judge
+    {
+        requests, store, account, rows, waiting, findings, coverage, pins_missed, pins_ended, events_unused,
+    }
+    copied {
+        options, counts, goals, turns, bound, dead,
+    }
+);
 
 impl Judge {
     /// A judge who has seen nothing.
@@ -186,7 +193,7 @@ impl Judge {
 
     pub(super) fn assertion(&mut self, req: Option<ReqId>, kind: AssertKind) {
         self.dead = true;
-        self.findings.add(Kind::Assertion, req, broken(kind).to_string());
+        self.findings.add(Kind::Assertion, req, || broken(kind).to_string());
     }
 
     /// Whatever is due and not recorded now never will be.

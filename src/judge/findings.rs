@@ -61,15 +61,10 @@ impl Findings {
         Findings { turn: 0, phase: Phase::Ingest, list: Vec::new(), groups: BTreeMap::new(), worded }
     }
 
-    /// A reason, if somebody will read it.
-    pub fn reason(&self, words: impl FnOnce() -> String) -> String {
-        if self.worded { words() } else { String::new() }
-    }
-
     /// A finding of a kind about a request, here and now. Returns its index; details follow by [`Findings::at`].
-    pub fn add(&mut self, kind: Kind, req: Option<ReqId>, reason: String) -> usize {
+    pub fn add(&mut self, kind: Kind, req: Option<ReqId>, reason: impl FnOnce() -> String) -> usize {
         let (turn, phase) = (self.turn, self.phase);
-        let reason = if self.worded { reason } else { String::new() };
+        let reason = if self.worded { reason() } else { String::new() };
         self.list.push(Finding { kind, req, turn, phase, label: None, holds: None, slot: None, reason, root: None });
         self.list.len() - 1
     }
@@ -100,7 +95,7 @@ impl Findings {
             *total += count;
             return Some(*index);
         }
-        let index = self.add(trouble.kind(), req, self.reason(reason));
+        let index = self.add(trouble.kind(), req, reason);
         self.list[index].slot = slot;
         self.groups.insert((trouble, req), (index, count));
         Some(index)

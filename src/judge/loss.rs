@@ -52,7 +52,14 @@ pub(super) struct Dues {
     prefix: u32,
 }
 
-clone_in_place!(Dues { open, refused } copied { best, best_at, overwritten, donated, offered, declined, prompt_len, reach, prefix });
+clone_in_place!(Dues
+    {
+        open, refused,
+    }
+    copied {
+        best, best_at, overwritten, donated, offered, declined, prompt_len, reach, prefix,
+    }
+);
 
 impl Dues {
     /// The slot that the boundary step of length `k` asked for was refused; it writes in place, or nothing.
@@ -157,7 +164,7 @@ impl Dues {
             lost += 1;
             self.best = self.best.max(due.k);
             let why = if due.withheld { "the rule named it without a slot" } else { "no result recorded it" };
-            let reason = findings.reason(|| format!("step {} kept its state in slot {}, and {why}", due.k, due.slot));
+            let reason = || format!("step {} kept its state in slot {}, and {why}", due.k, due.slot);
             let index = findings.add(Kind::Lost, Some(req), reason);
             if let Some(finding) = findings.at(index) {
                 (finding.turn, finding.phase, finding.label) = (due.turn, due.phase, Some(due.k));
@@ -187,10 +194,10 @@ impl Dues {
         }
         // Who takes findings from turn to turn has thrown away the count that it was in.
         counts.recorded = counts.recorded.saturating_sub(1);
-        let reason = findings.reason(|| match self.offered {
+        let reason = || match self.offered {
             Some(offered) => format!("length {best} was recorded, but at the end {offered} was offered"),
             None => format!("length {best} was recorded, but at the end no slot was kept for it"),
-        });
+        };
         let index = findings.add(Kind::Lost, Some(req), reason);
         if let Some(finding) = findings.at(index) {
             finding.label = Some(best);

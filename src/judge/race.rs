@@ -19,9 +19,11 @@ impl Judge {
         let hit = hit.filter(|_| self.account.holder(to) == Some(Owner::Active(req)));
         let (state, torn) = if self.store.in_flight(from) {
             let state = self.store.torn(from);
-            let reason = format!(
-                "slot {from} is copied to {to} on the schedule stream, but the forward that writes it is not waited for"
-            );
+            let reason = || {
+                format!(
+                    "slot {from} is copied to {to} on the schedule stream, but the forward that writes it is not waited for"
+                )
+            };
             let index = self.findings.add(Kind::Torn, Some(req), reason);
             if let Some(finding) = self.findings.at(index) {
                 (finding.label, finding.holds, finding.slot) = (hit.map(|hit| hit.len), Some(state.n), Some(from));
@@ -46,7 +48,7 @@ impl Judge {
         let Pending { req: user, writes, inherited } = pending;
         let does = if writes { "writes" } else { "reads" };
         let index = if !inherited && user == Some(req) {
-            let reason = format!("slot {slot} is overwritten, but the forward that {does} it is not waited for");
+            let reason = || format!("slot {slot} is overwritten, but the forward that {does} it is not waited for");
             let index = self.findings.add(Kind::Torn, Some(req), reason);
             if let Some(finding) = self.findings.at(index) {
                 finding.slot = Some(slot);

@@ -50,7 +50,14 @@ pub(super) struct Rows {
     goals: Goals,
 }
 
-clone_in_place!(Rows { far, boundaries } copied { open, keep_boundaries, decode_results, near, decisions, mask_reuse, goals });
+clone_in_place!(Rows
+    {
+        far, boundaries,
+    }
+    copied {
+        open, keep_boundaries, decode_results, near, decisions, mask_reuse, goals,
+    }
+);
 
 /// Rows to which no decision belongs, counted aside: by how the rule found out, and by lookahead 0 and 1.
 #[derive(Clone, Copy, Debug, Default)]
