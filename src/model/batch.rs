@@ -44,7 +44,15 @@ pub struct Batch {
     pub is_full: bool,
 }
 
-clone_in_place!(Batch { reqs, seq_lens, decode_batch_idx, prefix_lens, extend_track, step_slots, plan, track_rows, glimpses, masks } copied { id, object, mode, chunked, is_full });
+clone_in_place!(Batch
+    {
+        reqs, seq_lens, decode_batch_idx, prefix_lens, extend_track, step_slots, plan, track_rows, glimpses,
+        masks,
+    }
+    copied {
+        id, object, mode, chunked, is_full,
+    }
+);
 
 impl Batch {
     /// The batch that runs nothing.

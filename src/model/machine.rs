@@ -104,7 +104,17 @@ pub struct World {
     pub(super) spare: Spare<Box<Batch>>,
 }
 
-clone_in_place!(World { clock, reqs, waiting, arrivals, dependents, pinned, running, last, queue, slots, pages, tree, deferred_frees, events_used, spare } copied { turn, ratio, rows_held, batches, objects, decoded, chunked, chunk_abort, forwards, unfinished, refreshes, idle } after World::level);
+clone_in_place!(World
+    {
+        clock, reqs, waiting, arrivals, dependents, pinned, running, last, queue, slots, pages, tree,
+        deferred_frees, events_used, spare,
+    }
+    copied {
+        turn, ratio, rows_held, batches, objects, decoded, chunked, chunk_abort, forwards, unfinished,
+        refreshes, idle,
+    }
+    after World::level
+);
 
 impl World {
     /// The state before turn 0.

@@ -101,7 +101,18 @@ pub struct Req {
     pub holds_row: bool,
 }
 
-clone_in_place!(Req { tokens, lock, pages } copied { stage, tip, prompt_len, outputs, ends_at, finish, dropped, to_abort, retracted, kv_committed_len, device_len, kv_allocated_len, verifies, finished_len, decode_batch_idx, active, needs_clear, cow_source, track, has_track, next_track_idx, last_track_idx, last_track_seqlen, prev_track_seqlen, decline, prefix_len, extend_end, middle_chunks, untracked_idx, cache_protected_len, branching, last_node, holds_row });
+clone_in_place!(Req
+    {
+        tokens, lock, pages,
+    }
+    copied {
+        stage, tip, prompt_len, outputs, ends_at, finish, dropped, to_abort, retracted, kv_committed_len,
+        device_len, kv_allocated_len, verifies, finished_len, decode_batch_idx, active, needs_clear,
+        cow_source, track, has_track, next_track_idx, last_track_idx, last_track_seqlen, prev_track_seqlen,
+        decline, prefix_len, extend_end, middle_chunks, untracked_idx, cache_protected_len, branching,
+        last_node, holds_row,
+    }
+);
 
 impl Req {
     /// A request that has not been seen.

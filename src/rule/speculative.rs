@@ -24,7 +24,6 @@ pub(super) fn on_verify(row: &VerifyView) -> Action {
 
 /// Lazy: a confirmed crossing promotes the planned slot and gives the old one back. A request that finishes keeps what
 /// it has only if no step wrote the kept slot in place, and none in flight may.
-#[inline(always)]
 fn lazy(row: &VerifyView, crossed: bool, label: u32) -> Action {
     let none = Action::none(Check::Recompute);
     let keep = row.next_track_idx;

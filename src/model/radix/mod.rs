@@ -82,7 +82,14 @@ pub struct Radix {
     state_protected: u32,
 }
 
-clone_in_place!(Radix { nodes, vacant, leaves } copied { config, unfolded, clock, kv_evictable, kv_protected, state_evictable, state_protected });
+clone_in_place!(Radix
+    {
+        nodes, vacant, leaves,
+    }
+    copied {
+        config, unfolded, clock, kv_evictable, kv_protected, state_evictable, state_protected,
+    }
+);
 
 impl Radix {
     /// An empty tree.

@@ -81,7 +81,14 @@ pub(super) struct Node {
     pub(super) end: Option<State>,
 }
 
-clone_in_place!(Node { key, pages, children } copied { parent, state, kv_lock, state_lock, accessed, is_leaf, newer, older, end });
+clone_in_place!(Node
+    {
+        key, pages, children,
+    }
+    copied {
+        parent, state, kv_lock, state_lock, accessed, is_leaf, newer, older, end,
+    }
+);
 
 impl Node {
     pub(super) fn new(parent: NodeId, key: Span<Token>, pages: Span<PageId>) -> Self {
