@@ -19,7 +19,7 @@ pub use fact::{
     AssertKind, Check, Donated, Fact, Field, Fields, FinishKind, Kept, Mode, Nothing, Offered, Owner, Phase, Place,
     RowArrays, Stream,
 };
-pub use ids::{BatchId, PageId, ReqId, SlotId, Token};
+pub use ids::{BatchId, PageId, ReqId, SlotId, Token, same_reqs};
 pub use short::Short;
 pub use sink::{Entry, Record, Sink, Tee};
 pub use spare::Spare;

@@ -18,6 +18,7 @@ impl Judge {
     /// `over` says that the run has ended. The words of accounting findings do not say how often.
     pub fn take_findings(&mut self, over: bool) -> (Vec<Finding>, Goals) {
         self.settle_waiting();
+        self.forget_steady();
         self.rows.close(&mut self.requests, &mut self.counts);
         if over {
             self.settle();
@@ -35,7 +36,7 @@ impl Judge {
     /// The state letter by letter, but for where and when it is: a wait that can go on for ever is one state.
     pub fn literal(&self) -> String {
         let mut judge = self.clone();
-        judge.forget_waiting();
+        judge.forget_lag();
         judge.turns = 0;
         judge.findings.turn = 0;
         format!("{judge:?}")
@@ -53,6 +54,7 @@ impl Judge {
     /// that only the judge still looks at get theirs here.
     pub fn canon(&self, out: &mut Canon) {
         assert!(self.waiting.is_empty(), "what was prepared in a turn was launched in it");
+        assert!(self.steady.is_none(), "findings are taken first");
         for at in 0..out.reqs().len() {
             let req = out.reqs()[at];
             out.flag(self.account.is_locked(req));

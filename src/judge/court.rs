@@ -10,6 +10,7 @@ use super::coverage::Coverage;
 use super::findings::Findings;
 use super::live::Requests;
 use super::rows::Rows;
+use super::steady::Steady;
 use super::store::Store;
 use super::waiting::Waiting;
 use super::{Checkpoints, Finding, Goal, Goals, Judgement, Kind, Verdict};
@@ -36,6 +37,8 @@ pub struct Judge {
     pub(super) account: Account,
     pub(super) rows: Rows,
     pub(super) waiting: Waiting,
+    /// Nothing where batches are small.
+    pub(super) steady: Option<Box<Steady>>,
     pub(super) counts: Checkpoints,
     pub(super) findings: Findings,
     /// Goals reached, but for those by rows.
@@ -52,7 +55,7 @@ pub struct Judge {
 
 clone_in_place!(Judge
     {
-        requests, store, account, rows, waiting, findings, coverage, pins_missed, pins_ended, events_unused,
+        requests, store, account, rows, waiting, steady, findings, coverage, pins_missed, pins_ended, events_unused,
     }
     copied {
         options, counts, goals, turns, bound, dead,
@@ -69,6 +72,7 @@ impl Judge {
             account: Account::default(),
             rows: Rows::new(options.keep_boundaries),
             waiting: Waiting::default(),
+            steady: None,
             counts: Checkpoints::default(),
             findings: Findings::new(options.keep_reasons),
             goals: Goals::NONE,
@@ -199,6 +203,7 @@ impl Judge {
     /// Whatever is due and not recorded now never will be.
     pub(super) fn settle(&mut self) {
         self.settle_waiting();
+        self.forget_steady();
         self.rows.close(&mut self.requests, &mut self.counts);
         for (req, live) in self.requests.iter() {
             live.dues.release(req, false, &mut self.counts, &mut self.findings);

@@ -70,11 +70,7 @@ impl Judge {
 
     #[inline(never)]
     fn rows_changed(&mut self, before: u32, rows: u32, mixed: bool) {
-        // A launch lets rows wait, but here their windows are looked at.
-        self.settle_waiting();
-        let requests = &mut self.requests;
-        let mut stays = |&req: &ReqId| requests.get(req).is_some_and(|live| live.window.stays_on_boundary());
-        if (mixed || rows != before) && self.coverage.boundaries.iter().any(&mut stays) {
+        if (mixed || rows != before) && self.stay_on_boundary() {
             if mixed || rows > before {
                 self.goals.insert(Goal::MergeBoundaryInFlight);
             }
@@ -83,6 +79,19 @@ impl Judge {
             }
         }
         self.coverage.boundaries.clear();
+    }
+
+    /// Whether a request has a step prepared, and one before it in flight that keeps a state.
+    fn stay_on_boundary(&mut self) -> bool {
+        (0..self.coverage.boundaries.len()).any(|at| {
+            let req = self.coverage.boundaries[at];
+            self.catch_up_req(req);
+            let Some(live) = self.requests.get(req) else { return false };
+            let mut window = live.window.clone();
+            // A launch lets rows wait.
+            self.waiting.prepare(req, &mut window);
+            window.stays_on_boundary()
+        })
     }
 
     /// Decode rows joined a prefill batch.

@@ -33,6 +33,8 @@ pub(super) struct Hit {
 pub(super) struct Live {
     /// Its decode steps in flight.
     pub window: Window,
+    /// Whether its window, tokens and outputs lag behind: nobody may look at them.
+    pub lags: bool,
     /// Its tokens.
     pub truth: Truth,
     /// The lengths due and not recorded.
@@ -47,7 +49,7 @@ pub(super) struct Live {
     admitted: bool,
 }
 
-clone_in_place!(Live { truth, window, marks, dues } copied { taint, hit, matched, admitted });
+clone_in_place!(Live { truth, window, marks, dues } copied { lags, taint, hit, matched, admitted });
 
 /// All requests.
 #[derive(Debug, Default)]
@@ -86,7 +88,8 @@ impl Live {
     fn new() -> Live {
         Live {
             truth: Truth::default(),
-            window: Window::new(),
+            window: Window::default(),
+            lags: false,
             marks: Marks::default(),
             dues: Dues::default(),
             taint: None,
@@ -101,19 +104,46 @@ impl Requests {
     /// A request, if it is alive and was seen before.
     #[inline]
     pub fn get(&mut self, req: ReqId) -> Option<&mut Live> {
+        let live = self.row(req)?;
+        assert!(!live.lags, "who is looked at has caught up");
+        Some(live)
+    }
+
+    /// The same for those who know whether it lags.
+    #[inline]
+    pub fn row(&mut self, req: ReqId) -> Option<&mut Live> {
         self.live.get_mut(req.index())?.as_deref_mut()
     }
 
     /// A request, to look at.
     #[inline]
     pub fn peek(&self, req: ReqId) -> Option<&Live> {
-        self.live.get(req.index())?.as_deref()
+        let live = self.live.get(req.index())?.as_deref()?;
+        assert!(!live.lags, "who is looked at has caught up");
+        Some(live)
+    }
+
+    /// Whether a request is alive and was seen before.
+    #[inline]
+    pub fn is_alive(&self, req: ReqId) -> bool {
+        self.live.get(req.index()).is_some_and(Option::is_some)
+    }
+
+    /// Whether a request lags behind.
+    #[inline]
+    pub fn lags(&self, req: ReqId) -> bool {
+        self.live.get(req.index()).and_then(Option::as_deref).is_some_and(|live| live.lags)
+    }
+
+    /// How many outputs it has, of those that were told.
+    pub fn outputs(&self, req: ReqId) -> u32 {
+        self.outcomes.get(req.index()).map_or(0, |outcome| outcome.outputs)
     }
 
     /// A request, made up if it was never seen.
     #[inline]
     pub fn get_or_new(&mut self, req: ReqId) -> Option<&mut Live> {
-        if self.live.get(req.index()).is_some_and(Option::is_some) { self.get(req) } else { self.make(req) }
+        if self.is_alive(req) { self.get(req) } else { self.make(req) }
     }
 
     #[inline(never)]
@@ -179,7 +209,7 @@ impl Requests {
     #[inline]
     pub fn output_of(&mut self, req: ReqId, outputs: u32) -> Option<&mut Live> {
         self.output(req, outputs);
-        self.get(req)
+        self.row(req)
     }
 
     /// It finished.
@@ -207,6 +237,13 @@ impl Requests {
     pub fn iter(&mut self) -> impl Iterator<Item = (ReqId, &mut Live)> {
         let live = self.live.iter_mut().enumerate();
         live.filter_map(|(index, live)| Some((ReqId(index as u32), live.as_deref_mut()?)))
+    }
+
+    /// Keeps what can be looked at alone.
+    #[cfg(test)]
+    pub fn forget_memory(&mut self) {
+        self.spare = Spare::default();
+        self.iter().for_each(|(_, live)| live.window = live.window.normal());
     }
 
     /// What became of each request, by index.

@@ -30,6 +30,7 @@ mod loss;
 mod race;
 mod rows;
 mod sink;
+mod steady;
 mod store;
 mod truth;
 mod verdict;

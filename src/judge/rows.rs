@@ -115,6 +115,18 @@ impl Rows {
             }
         }
         self.count(1, lookahead, check);
+        self.open_row((batch, req), (seen, lookahead, check), now, requests, counts);
+    }
+
+    #[inline]
+    fn open_row(
+        &mut self,
+        (batch, req): (BatchId, ReqId),
+        (seen, lookahead, check): (Seen, i64, Check),
+        now: (u32, Phase),
+        requests: &mut Requests,
+        counts: &mut Checkpoints,
+    ) {
         if !self.open.is(batch, req) || self.open.has_row {
             self.close(requests, counts);
             self.open.begin((batch, req), now);
@@ -132,13 +144,43 @@ impl Rows {
         if self.open.is(batch, req) || !live.dues.none_refused() {
             return false;
         }
-        let Some(lookahead) = live.window.pass(batch) else { return false };
+        let Some((_, lookahead)) = live.window.pass(batch) else { return false };
         live.window.follow(Before::of(lookahead.into()));
-        match passed.0[check as usize].get_mut(lookahead as usize) {
-            Some(count) => *count += 1,
-            None => self.passed(1, lookahead.into(), check),
-        }
+        self.count_passed(1, lookahead, check, passed);
         true
+    }
+
+    /// Counts rows that were passed, aside if their lookahead is 0 or 1.
+    #[inline]
+    pub fn count_passed(&mut self, rows: u64, lookahead: u32, check: Check, passed: &mut Passed) {
+        match passed.0[check as usize].get_mut(lookahead as usize) {
+            Some(count) => *count += rows,
+            None => self.passed(rows, lookahead.into(), check),
+        }
+    }
+
+    /// A row of a lookahead and a length that no boundary has to do with: what [`Rows::row`] does with it.
+    pub fn plain_row(
+        &mut self,
+        (batch, req): (BatchId, ReqId),
+        (k, lookahead, check): (u32, u32, Check),
+        now: (u32, Phase),
+        requests: &mut Requests,
+        counts: &mut Checkpoints,
+    ) {
+        self.count(1, lookahead.into(), check);
+        let seen = Seen { k: Some(k), ..Seen::default() };
+        self.open_row((batch, req), (seen, lookahead.into(), check), now, requests, counts);
+    }
+
+    /// Whether the row or decision that is open is this request's, and more than counts may come of it.
+    pub fn awaits(&self, req: ReqId) -> bool {
+        self.open.is_open && self.open.req == req && (self.open.fired || self.open.seen.due.is_some())
+    }
+
+    /// Whose row or decision is open, of this batch.
+    pub fn opened_by(&self, batch: BatchId) -> Option<ReqId> {
+        (self.open.is_open && self.open.batch == batch).then_some(self.open.req)
     }
 
     /// Adds what was passed.

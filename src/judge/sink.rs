@@ -13,6 +13,7 @@ impl Sink for Judge {
     #[inline(always)]
     fn fact(&mut self, fact: Fact) {
         self.settle_before(&fact);
+        self.catch_up_before(&fact);
         let findings = &mut self.findings;
         match fact {
             Fact::Turn { turn, .. } => {
@@ -135,6 +136,7 @@ impl Sink for Judge {
     }
 
     fn prompt(&mut self, req: ReqId, tokens: &[Token]) {
+        self.catch_up_req(req);
         if let Some(live) = self.requests.get_or_new(req) {
             live.truth.prompt(tokens);
             live.dues.prompt(tokens.len() as u32);

@@ -66,6 +66,8 @@ struct Slot {
     donation: Option<Donation>,
     /// What a racing copy left here, and the finding that says so.
     flaw: Option<(State, usize)>,
+    /// Whether what it holds lags behind: nobody may look at it.
+    lags: bool,
 }
 
 const NOTHING: Held = Held::new(0, State::ZERO);
@@ -79,6 +81,7 @@ const FRESH: Slot = Slot {
     read: (0, ReqId(0)),
     donation: None,
     flaw: None,
+    lags: false,
 };
 
 /// What a forward that the CPU has not waited for does to a slot.
@@ -137,6 +140,34 @@ impl Store {
         if let Some(slot) = self.slot(slot) {
             slot.write(launch, state, req);
         }
+    }
+
+    /// The number of the last launch.
+    #[inline]
+    pub fn launched(&self) -> u32 {
+        self.clock.launched()
+    }
+
+    /// What a slot holds that has been named before.
+    pub fn known(&self, slot: SlotId) -> Option<State> {
+        self.slots.get(slot.index()).map(|slot| slot.now.state())
+    }
+
+    /// Whether what a slot holds lags behind.
+    #[inline]
+    pub fn lags(&self, slot: SlotId) -> bool {
+        self.slots.get(slot.index()).is_some_and(|slot| slot.lags)
+    }
+
+    /// From now on it does, or no more.
+    pub fn set_lags(&mut self, slot: SlotId, lags: bool) {
+        self.slots[slot.index()].lags = lags;
+    }
+
+    /// Forwards of `req` that were launched before wrote these states, oldest first, to a slot that lags.
+    pub fn write_each(&mut self, slot: SlotId, writes: impl Iterator<Item = (u32, State)>, req: ReqId) {
+        let slot = &mut self.slots[slot.index()];
+        writes.for_each(|(launch, state)| slot.write(launch, state, req));
     }
 
     /// The content of a slot that has been named before, for a forward that reads it and writes it.
@@ -322,7 +353,9 @@ impl Store {
 
     #[inline]
     fn get(&self, slot: SlotId) -> &Slot {
-        self.slots.get(slot.index()).unwrap_or(&FRESH)
+        let slot = self.slots.get(slot.index()).unwrap_or(&FRESH);
+        assert!(!slot.lags, "what is looked at has caught up");
+        slot
     }
 
     #[inline]
@@ -334,7 +367,9 @@ impl Store {
             }
             self.slots.resize(slot.index() + 1, FRESH);
         }
-        self.slots.get_mut(slot.index())
+        let slot = self.slots.get_mut(slot.index())?;
+        assert!(!slot.lags, "what is looked at has caught up");
+        Some(slot)
     }
 }
 

@@ -97,6 +97,26 @@ impl Truth {
         Some(State { n: k, h: all })
     }
 
+    /// Whether the next step can be one that [`Truth::step`] takes, from the content `base` of length `k`.
+    pub fn goes_on_from(&self, base: State, k: u32) -> bool {
+        let right = base.n == k && base.h == self.newest.but_last && base.h != UNKNOWN;
+        right && self.tokens.len() == k as usize + 1
+    }
+
+    /// What [`Truth::step`] does for several new tokens, each with the right content. Returns the hashes of the contents after the
+    /// newest steps, the last one last.
+    pub fn extend(&mut self, run: &[Token]) -> [u64; 3] {
+        let mut hashes = [UNKNOWN; 3];
+        let mut count = self.tokens.len();
+        self.tokens.extend_from_slice(run);
+        for &token in run {
+            hashes = [hashes[1], hashes[2], self.newest.all];
+            count += 1;
+            self.fold_newest(token, count);
+        }
+        hashes
+    }
+
     /// The hashes with one more token, which makes `count` of them.
     #[inline]
     fn fold_newest(&mut self, token: Token, count: usize) {

@@ -3,9 +3,10 @@
 //! Owns when they get there: nearly always their launch comes before anybody looks, and then a row is looked up once for both.
 //! Refuses to make a difference: whoever looks at a window, or could, settles first.
 
-use crate::record::{BatchId, Fact, ReqId, Short};
+use crate::record::{BatchId, Fact, ReqId, Short, same_reqs};
 
 use super::court::Judge;
+use super::window::Window;
 
 /// The rows of the last batch prepared, all of requests that are alive, no two of the same.
 #[derive(Debug)]
@@ -40,11 +41,23 @@ impl Waiting {
         self.ks.copy_from(ks);
     }
 
+    /// Puts the row of a request that waits into a copy of its window.
+    pub fn prepare(&self, req: ReqId, window: &mut Window) {
+        if let Some(row) = (self.next..self.reqs.len()).find(|&row| self.reqs[row] == req) {
+            window.prepare(self.batch, self.ks[row]);
+        }
+    }
+
+    /// Whether the rows taken last are the first of the batch.
+    pub fn were_first(&self, reqs: &[ReqId]) -> bool {
+        self.next == reqs.len()
+    }
+
     /// Takes the next rows if they are these.
     pub fn take(&mut self, batch: BatchId, reqs: &[ReqId], ks: &[u32]) -> bool {
         let end = self.next + reqs.len();
         let (own_reqs, own_ks) = (self.reqs.get(self.next..end), self.ks.get(self.next..end));
-        let same = self.batch == batch && own_reqs == Some(reqs) && own_ks == Some(ks);
+        let same = self.batch == batch && own_reqs.is_some_and(|own| same_reqs(own, reqs)) && own_ks == Some(ks);
         if same {
             self.next = end;
         }
@@ -55,7 +68,8 @@ impl Waiting {
 impl Judge {
     /// Whether rows may wait: none makes a request up, and no request has two.
     pub(super) fn may_wait(&self, reqs: &[ReqId]) -> bool {
-        reqs.is_sorted_by(|a, b| a < b) && reqs.iter().all(|&req| self.requests.peek(req).is_some())
+        let alive = |&req: &ReqId| self.requests.is_alive(req);
+        self.all_lag(reqs) || reqs.is_sorted_by(|a, b| a < b) && reqs.iter().all(alive)
     }
 
     /// Puts the rows that wait into the windows, before a fact that looks there.
@@ -74,16 +88,19 @@ impl Judge {
         }
     }
 
-    /// The same, and forgets which they were.
-    pub(super) fn forget_waiting(&mut self) {
+    /// Nothing waits or lags any more, and what did is forgotten.
+    pub(super) fn forget_lag(&mut self) {
         self.settle_waiting();
         self.waiting = Waiting::default();
+        self.forget_steady();
     }
 
     #[inline(never)]
     fn settle_rows(&mut self) {
         let waiting = std::mem::take(&mut self.waiting);
-        self.prepared(waiting.batch, &waiting.reqs[waiting.next..], &waiting.ks[waiting.next..]);
+        let rest = waiting.next..waiting.reqs.len();
+        waiting.reqs[rest.clone()].iter().for_each(|&req| self.catch_up_req(req));
+        self.prepared(waiting.batch, &waiting.reqs[rest.clone()], &waiting.ks[rest]);
         self.waiting = Waiting { next: waiting.reqs.len(), ..waiting };
     }
 
@@ -119,7 +136,7 @@ fn heeds_windows(fact: &Fact) -> bool {
         | Fact::PrepareExtend { .. }
         | Fact::HostMasks { .. }
         | Fact::MasksDropped { .. }
-        // It looks at windows only while a boundary is in flight, and settles then (`Judge::rows_changed`).
+        // It looks at windows only while a boundary is in flight, and minds the rows that wait (`Judge::rows_changed`).
         | Fact::Launch { .. }
         | Fact::Wait { .. }
         | Fact::Flip { .. }

@@ -108,10 +108,53 @@ impl Before {
     }
 }
 
-impl Window {
+impl Default for Window {
     /// No step yet.
-    pub fn new() -> Window {
+    fn default() -> Window {
         Window { steps: [NO_STEP; STEPS], next: 0, before: Before::NoResult }
+    }
+}
+
+impl Window {
+    /// Whether no step keeps a state whose result is to come.
+    pub fn is_plain(&self) -> bool {
+        self.steps.iter().all(|step| step.processed || !step.tracked)
+    }
+
+    /// Whether it goes on as another one does whose lengths are less by `shift`, while no step keeps a state.
+    pub fn goes_as(&self, other: &Window, shift: u32) -> bool {
+        let same = |(own, other): (&Step, &Step)| {
+            let is_it = own.batch == other.batch && own.launched == other.launched;
+            let awaited = is_it && own.k == other.k.wrapping_add(shift) && !own.tracked && !other.tracked;
+            own.processed == other.processed && own.prepared == other.prepared && (own.processed || awaited)
+        };
+        self.before == other.before && self.by_age().zip(other.by_age()).all(same)
+    }
+
+    /// The same at lengths that are more by `shift`.
+    pub fn shifted(&self, shift: u32) -> Window {
+        Window { steps: self.steps.map(|step| Step { k: step.k.wrapping_add(shift), ..step }), ..*self }
+    }
+
+    /// The same with nothing left of what nobody looks at.
+    #[cfg(test)]
+    pub fn normal(&self) -> Window {
+        let mut steps = [0, 1, 2, 3].map(|nth| self.steps[(usize::from(self.next) + nth) % STEPS]);
+        for step in steps.iter_mut().filter(|step| step.processed) {
+            *step = Step { prepared: step.prepared, ..NO_STEP };
+        }
+        Window { steps, next: 0, before: self.before }
+    }
+
+    /// The indices of the steps, oldest first.
+    fn ages(&self) -> impl DoubleEndedIterator<Item = usize> + use<> {
+        let next = usize::from(self.next);
+        (0..STEPS).map(move |nth| (next + nth) % STEPS)
+    }
+
+    /// The steps, oldest first.
+    fn by_age(&self) -> impl DoubleEndedIterator<Item = &Step> {
+        self.ages().map(|index| &self.steps[index])
     }
 
     /// A step was prepared.
@@ -146,8 +189,8 @@ impl Window {
     #[cold]
     fn launch_other(&mut self, batch: BatchId, k: u32, track: Option<SlotId>) {
         let waits = |step: &Step| !step.launched && !step.processed;
-        let own = self.steps.iter().rposition(|step| waits(step) && step.batch == batch);
-        match own.or_else(|| self.steps.iter().rposition(|step| waits(step) && step.k == k)) {
+        let own = self.ages().rfind(|&at| waits(&self.steps[at]) && self.steps[at].batch == batch);
+        match own.or_else(|| self.ages().rfind(|&at| waits(&self.steps[at]) && self.steps[at].k == k)) {
             Some(index) => {
                 self.steps[index] = self.steps[index].launch(batch, k, track);
             }
@@ -166,7 +209,7 @@ impl Window {
         } else if is_it(&self.steps[newest]) {
             newest
         } else {
-            let Some(index) = self.steps.iter().position(is_it) else { return Seen::default() };
+            let Some(index) = self.ages().find(|&at| is_it(&self.steps[at])) else { return Seen::default() };
             index
         };
         let lookahead = self.since(index);
@@ -175,14 +218,14 @@ impl Window {
         let (k, due) = (step.k, step.track());
         let follows = |next: &Step| next.launched && !next.processed && next.k > k;
         let newest = &self.steps[newest];
-        let next = if follows(newest) { Some(newest) } else { self.steps.iter().find(|next| follows(next)) };
+        let next = if follows(newest) { Some(newest) } else { self.by_age().find(|next| follows(next)) };
         Seen { k: Some(k), due, ahead: next.and_then(|next| Some((next.k, next.track()?))), lookahead, refused: false }
     }
 
-    /// The result of a batch is processed, if its step is one of the newest two, kept no state, and its prepare is known: how
-    /// many steps were prepared since. Otherwise nothing is changed.
+    /// The result of a batch is processed, if its step is one of the newest two, kept no state, and its prepare is known: the
+    /// length that it reached, and how many steps were prepared since. Otherwise nothing is changed.
     #[inline]
-    pub fn pass(&mut self, batch: BatchId) -> Option<u32> {
+    pub fn pass(&mut self, batch: BatchId) -> Option<(u32, u32)> {
         let (older, newest) = (self.back(2), self.back(1));
         let index = if self.steps[older].batch == batch && !self.steps[older].processed { older } else { newest };
         let step = &mut self.steps[index];
@@ -190,7 +233,8 @@ impl Window {
             return None;
         }
         step.processed = true;
-        Some(if index == newest { 0 } else { u32::from(self.steps[newest].prepared) })
+        let k = step.k;
+        Some((k, if index == newest { 0 } else { u32::from(self.steps[newest].prepared) }))
     }
 
     /// Notes the lookahead of a processed result and returns the one at the result before.
@@ -230,8 +274,7 @@ impl Window {
 
     /// Writes the steps whose results are to come, oldest first.
     pub fn canon(&self, out: &mut Canon) {
-        let ring = (0..STEPS).map(|nth| (usize::from(self.next) + nth) % STEPS);
-        for (index, step) in ring.map(|index| (index, &self.steps[index])).filter(|(_, step)| !step.processed) {
+        for (index, step) in self.ages().map(|index| (index, &self.steps[index])).filter(|(_, step)| !step.processed) {
             let (batch, track) = (out.label_batch(step.batch), out.label_slot(step.track()));
             out.put([batch, step.k, or_none(self.since(index)), track, u32::from(step.launched)]);
             if step.tracked {
@@ -269,7 +312,7 @@ mod tests {
 
     #[test]
     fn a_step_may_run_under_another_batch_than_it_was_prepared_in() {
-        let mut window = Window::new();
+        let mut window = Window::default();
         window.prepare(BatchId(2), 8);
         window.launch(BatchId(3), 8, Some(SlotId(1)));
         window.prepare(BatchId(4), 9);
@@ -279,7 +322,7 @@ mod tests {
 
     #[test]
     fn a_retracted_step_is_not_in_flight() {
-        let mut window = Window::new();
+        let mut window = Window::default();
         window.prepare(BatchId(1), 4);
         window.launch(BatchId(1), 4, Some(SlotId(1)));
         window.forget();

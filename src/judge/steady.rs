@@ -1,0 +1,173 @@
+//! Rows of a decode batch that go on as they are, step after step: what is told of them is put down by column and looked at later.
+//!
+//! Owns which rows lag behind in their windows, tokens, slots and outputs, and by what. Refuses to make a difference: whoever
+//! could look at one of them lets it catch up first, and an assertion tells if he did not.
+
+mod leave;
+mod result;
+mod step;
+
+use crate::record::{BatchId, Quiet, ReqId, SlotId, Token, same_reqs};
+
+use super::window::Window;
+
+/// Batches of fewer rows are judged row by row.
+const ROWS_MIN: usize = if cfg!(test) { 1 } else { 8 };
+/// Steps after which all rows catch up.
+const STEPS_MAX: usize = if cfg!(test) { 5 } else { 32 };
+/// Rows that catch up together: their tokens of one step lie in a cache line.
+const TOGETHER: usize = 16;
+
+/// What is told of steps: requests, lengths, slots and tokens.
+pub(super) type Told<'a> = (&'a [ReqId], &'a [u32], &'a [(SlotId, Option<SlotId>)], &'a [Token]);
+
+/// The rows of the decode batch stepped last, some of which lag.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Steady {
+    /// By row: requests in order, their active slots, and the lengths that they have reached.
+    reqs: Vec<ReqId>,
+    slots: Vec<SlotId>,
+    ks: Vec<u32>,
+    /// By row: whether it lags, from which step on, and how many outputs it has.
+    lags: Vec<bool>,
+    since: Vec<u32>,
+    outputs: Vec<u32>,
+    /// The rows that do not lag, in order.
+    others: Vec<u32>,
+    /// The tokens sampled, row after row for each step, a step in every `stride` of them, and the launches.
+    tokens: Vec<Token>,
+    stride: usize,
+    launches: Vec<u32>,
+    /// The window of every row that lags, as if it had reached `k`.
+    window: Window,
+    k: u32,
+    /// The result that is being told.
+    result: Option<Passing>,
+    /// No rows: memory for those that leave.
+    moved: Vec<u32>,
+}
+
+/// A result of which some rows were told.
+#[derive(Clone, Debug)]
+struct Passing {
+    batch: BatchId,
+    /// The window of a row that was told, and what it knew of the row.
+    window: Window,
+    k: u32,
+    lookahead: u32,
+    /// The rows before this one were told.
+    rows: usize,
+}
+
+impl Steady {
+    /// Whether rows are these, all of them alive as they lag.
+    fn all_lag(&self, reqs: &[ReqId]) -> bool {
+        self.others.is_empty() && same_reqs(&self.reqs, reqs)
+    }
+
+    /// What to add to a length in the common window for that of a row.
+    fn shift(&self, row: usize) -> u32 {
+        self.ks[row].wrapping_sub(self.k)
+    }
+
+    fn put<T: Copy>(list: &mut Vec<T>, items: impl IntoIterator<Item = T>) {
+        list.clear();
+        list.extend(items);
+    }
+
+    /// Other rows, of which none lags yet.
+    fn begin(&mut self, reqs: &[ReqId], ks: &[u32], slots: &[(SlotId, Option<SlotId>)]) {
+        assert_eq!(self.lagging(), 0, "the rows before have caught up");
+        Steady::put(&mut self.others, 0..reqs.len() as u32);
+        Steady::put(&mut self.reqs, reqs.iter().copied());
+        Steady::put(&mut self.ks, ks.iter().copied());
+        Steady::put(&mut self.slots, slots.iter().map(|slots| slots.0));
+        Steady::put(&mut self.lags, reqs.iter().map(|_| false));
+        Steady::put(&mut self.since, reqs.iter().map(|_| 0));
+        Steady::put(&mut self.outputs, reqs.iter().map(|_| 0));
+        self.launches.clear();
+        self.result = None;
+        self.make_room();
+    }
+
+    /// Room for all rows at every step, and for some that may join them.
+    fn make_room(&mut self) {
+        let rows = self.reqs.len();
+        assert!(self.launches.is_empty(), "what is there lies as it did before");
+        if rows > self.stride {
+            self.stride = rows + rows / 4 + 4;
+            self.tokens.resize(self.stride * STEPS_MAX, 0);
+        }
+    }
+
+    /// Rows behind those that are there, of which none lags yet.
+    fn join(&mut self, reqs: &[ReqId], ks: &[u32], slots: &[(SlotId, Option<SlotId>)]) {
+        let rows = self.reqs.len();
+        self.reqs.extend_from_slice(&reqs[rows..]);
+        // As if they went on as they did.
+        self.ks.extend(ks[rows..].iter().map(|k| k.wrapping_sub(1)));
+        self.slots.extend(slots[rows..].iter().map(|slots| slots.0));
+        self.others.extend(rows as u32..reqs.len() as u32);
+        self.lags.resize(reqs.len(), false);
+        self.since.resize(reqs.len(), 0);
+        self.outputs.resize(reqs.len(), 0);
+    }
+
+    /// No rows any more but the first ones; the others have caught up.
+    fn cut(&mut self, rows: usize) {
+        assert!(!self.lags[rows..].contains(&true), "who lags stays");
+        self.others.retain(|&other| (other as usize) < rows);
+        self.reqs.truncate(rows);
+        self.ks.truncate(rows);
+        self.slots.truncate(rows);
+        self.lags.truncate(rows);
+        self.since.truncate(rows);
+        self.outputs.truncate(rows);
+    }
+
+    /// The tokens of a step.
+    fn column(&self, step: usize) -> &[Token] {
+        &self.tokens[step * self.stride..][..self.reqs.len()]
+    }
+
+    /// How many rows lag.
+    fn lagging(&self) -> usize {
+        self.reqs.len() - self.others.len()
+    }
+
+    /// The first row that does not lag, from `row` on, or the end.
+    fn next_other(&self, row: usize) -> usize {
+        let at = self.others.partition_point(|&other| (other as usize) < row);
+        self.others.get(at).map_or(self.reqs.len(), |&other| other as usize)
+    }
+
+    /// Adds the rows that do not go on as they did, be it that they lag or not, to a list.
+    fn find_moved(&self, ks: &[u32], slots: &[(SlotId, Option<SlotId>)], moved: &mut Vec<u32>) {
+        // Without a way out before the end, so that it can be done for several rows at a time.
+        let apart = self.ks.iter().zip(ks).fold(0, |apart, (own, k)| apart | (own.wrapping_add(1) ^ k));
+        let told = self.slots.iter().zip(slots);
+        let same = told.fold(true, |all, (own, (slot, track))| all & (own == slot) & track.is_none());
+        if apart != 0 || !same {
+            let rows = (0..).zip(self.ks.iter().zip(&self.slots)).zip(ks.iter().zip(slots));
+            let stay = |own: (&u32, &SlotId), told: (&u32, &(SlotId, Option<SlotId>))| {
+                *told.0 == own.0.wrapping_add(1) && *told.1 == (*own.1, None)
+            };
+            moved.extend(rows.filter(|&((_, own), told)| !stay(own, told)).map(|((row, _), _)| row));
+        }
+    }
+
+    /// Takes the outputs of rows of a result, which lag, if they are these rows from `start` on. Says of how many it was found out as
+    /// of the first.
+    fn all_quiet(&mut self, start: usize, rows: &[Quiet]) -> Option<usize> {
+        let own = self.reqs.get(start..start + rows.len())?;
+        let check = rows.first()?.check;
+        let told = own.iter().zip(rows);
+        let (same, alike) = told.fold((true, 0), |(same, alike), (&req, row)| {
+            (same & (req == row.req), alike + usize::from(row.check == check))
+        });
+        if same {
+            self.outputs[start..].iter_mut().zip(rows).for_each(|(outputs, row)| *outputs = row.outputs);
+        }
+        same.then_some(alike)
+    }
+}
