@@ -2,7 +2,7 @@
 
 use crate::record::{BatchId, Mode, ReqId, Short, SlotId};
 
-use super::masks::HostMasks;
+use super::masks::BatchMasks;
 use super::skew::Glimpse;
 
 /// A value for each row of a batch. Small batches, as searches run them by the million, need no memory of their own for it.
@@ -39,7 +39,7 @@ pub struct Batch {
     /// What prepare saw of the shared fields, a value a row, if that is asked for.
     pub glimpses: Vec<Glimpse>,
     /// Host masks, if built and not dropped.
-    pub masks: Option<HostMasks>,
+    pub masks: BatchMasks,
     /// Admission found no room last time and need not try again.
     pub is_full: bool,
 }
@@ -71,7 +71,7 @@ impl Batch {
             plan: None,
             track_rows: Vec::new(),
             glimpses: Vec::new(),
-            masks: None,
+            masks: BatchMasks::default(),
             is_full: false,
         }
     }
@@ -81,21 +81,22 @@ impl Batch {
     ///
     /// Returns whether masks were dropped.
     pub fn filter(&mut self, keep: impl Fn(ReqId) -> bool) -> bool {
+        let (reqs, lens) = (&mut self.reqs[..], &mut self.seq_lens[..]);
         // In nearly every turn all stay.
-        if self.reqs.iter().all(|&req| keep(req)) {
+        let Some(first) = reqs.iter().position(|&req| !keep(req)) else { return false };
+        let mut kept = first;
+        for at in first + 1..reqs.len() {
+            if keep(reqs[at]) {
+                (reqs[kept], lens[kept]) = (reqs[at], lens[at]);
+                kept += 1;
+            }
+        }
+        self.reqs.truncate(kept);
+        if kept == 0 {
             return false;
         }
-        let kept: Rows<bool> = self.reqs.iter().map(|&req| keep(req)).collect();
-        let count = kept.iter().filter(|&&k| k).count();
-        if count == 0 {
-            self.reqs.clear();
-            return false;
-        }
-        retain(&mut self.reqs, &kept);
-        retain(&mut self.seq_lens, &kept);
-        self.plan = None;
-        self.track_rows.clear();
-        self.masks.take().is_some()
+        self.seq_lens.truncate(kept);
+        self.drop_derived()
     }
 
     /// Keeps the rows of `kept`, in its order, as a retraction does; nothing changes if all stay. Returns whether masks
@@ -113,29 +114,59 @@ impl Batch {
             kept.iter().filter_map(|req| rows.clone().find(|row| row.0 == req)).map(|row| *row.1).collect();
         self.reqs = kept.into();
         self.seq_lens = lens;
-        self.plan = None;
-        self.track_rows.clear();
-        self.masks.take().is_some()
+        self.drop_derived()
     }
 
     /// Appends the rows of `other` and drops the masks (`merge_batch`). Returns whether masks were dropped.
     pub fn merge(&mut self, other: &Batch) -> bool {
         self.reqs.extend_from_slice(&other.reqs);
         self.seq_lens.extend_from_slice(&other.seq_lens);
+        self.drop_derived()
+    }
+
+    /// Drops what was made of the rows as they were. Returns whether there were masks.
+    fn drop_derived(&mut self) -> bool {
         self.plan = None;
         self.track_rows.clear();
-        self.masks.take().is_some()
+        self.masks.drop_all()
     }
-}
 
-fn retain<T: Copy + Default>(rows: &mut Rows<T>, kept: &[bool]) {
-    let mut kept = kept.iter();
-    rows.retain(|_| *kept.next().unwrap_or(&false));
+    /// Makes it the batch that runs nothing, in the memory that it has.
+    pub fn clear(&mut self, object: u32) {
+        let Batch {
+            id,
+            object: own,
+            mode,
+            reqs,
+            seq_lens,
+            decode_batch_idx,
+            prefix_lens,
+            chunked,
+            extend_track,
+            step_slots,
+            plan,
+            track_rows,
+            glimpses,
+            masks,
+            is_full,
+        } = self;
+        (*id, *own, *mode, *chunked, *plan, *is_full) = (BatchId(0), object, Mode::Decode, None, None, false);
+        reqs.clear();
+        seq_lens.clear();
+        decode_batch_idx.clear();
+        prefix_lens.clear();
+        extend_track.clear();
+        step_slots.clear();
+        track_rows.clear();
+        glimpses.clear();
+        masks.drop_all();
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::masks::HostMasks;
     use crate::model::rule::WantsMasks;
 
     fn batch(reqs: &[u32]) -> Batch {
@@ -144,7 +175,7 @@ mod tests {
         Batch {
             reqs: reqs.iter().map(|&r| ReqId(r)).collect(),
             seq_lens: lens.into(),
-            masks: Some(masks),
+            masks: masks.into(),
             ..Batch::empty(1)
         }
     }
@@ -157,15 +188,15 @@ mod tests {
             (some.reqs.as_slice(), some.seq_lens.as_slice()),
             ([ReqId(1), ReqId(3)].as_slice(), [10, 30].as_slice())
         );
-        assert!(some.masks.is_none());
+        assert!(some.masks.get().is_none());
     }
 
     #[test]
     fn a_filter_that_removes_none_or_all_keeps_them() {
         let mut none = batch(&[1, 2]);
-        assert!(!none.filter(|_| true) && none.masks.is_some());
+        assert!(!none.filter(|_| true) && none.masks.get().is_some());
         let mut all = batch(&[1, 2]);
-        assert!(!all.filter(|_| false) && all.masks.is_some() && all.reqs.is_empty());
+        assert!(!all.filter(|_| false) && all.masks.get().is_some() && all.reqs.is_empty());
     }
 
     #[test]
@@ -174,6 +205,6 @@ mod tests {
         let copy = live.clone();
         assert!(live.merge(&batch(&[2])));
         assert_eq!(live.reqs[..], [ReqId(1), ReqId(2)]);
-        assert!(live.masks.is_none() && copy.masks.is_some());
+        assert!(live.masks.get().is_none() && copy.masks.get().is_some());
     }
 }

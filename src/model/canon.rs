@@ -66,7 +66,7 @@ impl World {
                 let since = prepared.map(|prepared| self.reqs[req.index()].decode_batch_idx.wrapping_sub(prepared));
                 let plan = pending.batch.plan.as_ref().map(|plan| u32::from(plan[i]));
                 out.put([label, u32::from(prefills), accepted(i), or_none(since), or_none(plan)]);
-                self.canon_masks(pending.batch.masks.as_ref(), i, req, out);
+                self.canon_masks(pending.batch.masks.get(), i, req, out);
             }
         }
         out.word(END);
@@ -162,7 +162,7 @@ impl World {
         if setup.engine.result_queue == ResultQueue::Alias {
             for (i, &req) in running.reqs.iter().enumerate() {
                 out.maybe(running.plan.as_ref().map(|plan| u32::from(plan[i])));
-                self.canon_masks(running.masks.as_ref(), i, req, out);
+                self.canon_masks(running.masks.get(), i, req, out);
             }
         }
     }

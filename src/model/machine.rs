@@ -199,7 +199,7 @@ impl World {
     }
 
     /// A batch to be written over.
-    fn fresh_batch(&mut self) -> Box<Batch> {
+    pub(super) fn fresh_batch(&mut self) -> Box<Batch> {
         self.spare.take().unwrap_or_else(|| Box::new(Batch::empty(0)))
     }
 
@@ -431,14 +431,14 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
 
     /// The host masks that the result of `pending` sees for its row `i`: its own, or those of the live batch.
     pub(super) fn masks_at_result<'w>(&'w self, pending: &'w Pending, i: usize) -> Option<(&'w HostMasks, usize)> {
-        let own = pending.batch.masks.as_ref().map(|masks| (masks, i));
+        let own = pending.batch.masks.get().map(|masks| (masks, i));
         match self.setup.engine.result_queue {
             ResultQueue::Copy => own,
             ResultQueue::Alias if self.world.running.object != pending.batch.object => own,
             ResultQueue::Alias => {
                 let live = &self.world.running;
                 let row = live.reqs.iter().position(|&req| req == pending.batch.reqs[i])?;
-                live.masks.as_ref().map(|masks| (masks, row))
+                live.masks.get().map(|masks| (masks, row))
             }
         }
     }

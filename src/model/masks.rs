@@ -19,6 +19,53 @@ pub struct HostMasks {
 
 clone_in_place!(HostMasks { mask, mask_next, decode_batch_idx, track_idx });
 
+/// The host masks of a batch, if built and not dropped. Those dropped leave their memory to the next ones.
+#[derive(Debug, Default)]
+pub struct BatchMasks {
+    built: bool,
+    arrays: HostMasks,
+}
+
+impl Clone for BatchMasks {
+    fn clone(&self) -> Self {
+        self.get().map(|arrays| BatchMasks { built: true, arrays: arrays.clone() }).unwrap_or_default()
+    }
+
+    fn clone_from(&mut self, from: &Self) {
+        self.built = from.built;
+        if from.built {
+            self.arrays.clone_from(&from.arrays);
+        }
+    }
+}
+
+impl From<HostMasks> for BatchMasks {
+    fn from(arrays: HostMasks) -> Self {
+        BatchMasks { built: true, arrays }
+    }
+}
+
+impl BatchMasks {
+    /// The masks.
+    #[inline]
+    pub fn get(&self) -> Option<&HostMasks> {
+        self.built.then_some(&self.arrays)
+    }
+
+    /// Drops the masks. Says whether there were any.
+    #[inline]
+    pub fn drop_all(&mut self) -> bool {
+        std::mem::replace(&mut self.built, false)
+    }
+
+    /// Masks to be built: from now on there are some, and whoever asks for this writes over all of them.
+    #[inline]
+    pub fn renew(&mut self) -> &mut HostMasks {
+        self.built = true;
+        &mut self.arrays
+    }
+}
+
 impl HostMasks {
     /// Builds the arrays for `seq_lens` (lengths after this step) on a grid of `grid` tokens.
     pub fn build(wants: WantsMasks, seq_lens: &[u32], grid: u32, overlap: bool, idx: &[u32], track_idx: &[u8]) -> Self {

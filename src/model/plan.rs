@@ -151,6 +151,9 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         self.world.batches += 1;
         self.world.objects += 1;
         let id = crate::record::BatchId(self.world.batches);
-        Box::new(Batch { id, mode, ..Batch::empty(self.world.objects) })
+        let mut batch = self.world.fresh_batch();
+        batch.clear(self.world.objects);
+        (batch.id, batch.mode) = (id, mode);
+        batch
     }
 }

@@ -374,15 +374,14 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     fn build_masks(&mut self, batch: &mut Batch) {
         let engine = &self.setup.engine;
         let wants = self.rule.wants_masks();
-        let old = batch.masks.take();
         if wants == WantsMasks::No || engine.strategy == Strategy::NoBuffer {
+            batch.masks.drop_all();
             return;
         }
-        let mut masks = old.unwrap_or_default();
+        let masks = batch.masks.renew();
         let track_idx = batch.reqs.iter().map(|req| self.world.reqs[req.index()].next_track_idx);
         masks.build_into(wants, &batch.seq_lens, engine.grid_len(), engine.overlap, &batch.decode_batch_idx, track_idx);
         self.sink.fact(Fact::HostMasks { batch: batch.id, bytes: masks.bytes() });
-        batch.masks = Some(masks);
     }
 
     /// Captures the slots that the forward will use.

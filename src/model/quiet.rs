@@ -37,7 +37,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             all: &mut self.world.reqs,
             reqs: &batch.reqs[first..],
             prepared: &batch.decode_batch_idx[first..],
-            masks: batch.masks.as_ref().map(|masks| masks.rows_from(first)),
+            masks: batch.masks.get().map(|masks| masks.rows_from(first)),
             view: row_view(self.setup),
             quiet: self.quiet.room(batch.reqs.len() - first, NO_ROW),
         });
