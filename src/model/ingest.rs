@@ -10,8 +10,7 @@ use super::prompt::materialise;
 use super::request::{Stage, forget};
 use super::setup::{Arrive, Prompt, Stop};
 
-/// Outputs from which on room is made for them in advance, and the most.
-pub(super) const ROOM_MIN: u32 = 64;
+/// The most outputs that room is made for in advance.
 pub(super) const ROOM_MAX: u32 = 1 << 16;
 
 impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
@@ -68,26 +67,21 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
 
     fn see(&mut self, req: ReqId, at: crate::engine::Time) {
         let spec = &self.setup.requests[req.index()];
-        let tokens = materialise(self.setup, &self.world.reqs, req);
+        let ends_at = match spec.stop {
+            Stop::Token(nth) => nth.min(spec.max_new),
+            Stop::Length => spec.max_new,
+        };
+        let mut tokens = std::mem::take(&mut self.req(req).tokens);
+        // Steady decode allocates nothing.
+        materialise(self.setup, &self.world.reqs, req, ends_at.min(ROOM_MAX) as usize, &mut tokens);
         assert!(!tokens.is_empty(), "validation refuses empty prompts");
         self.sink.prompt(req, &tokens);
         self.sink.fact(Fact::Arrive { req, at, max_new: spec.max_new });
         let it = self.req(req);
         it.prompt_len = tokens.len() as u32;
         it.tip = State::ZERO.fold_all(&tokens);
-        if it.tokens.capacity() < tokens.len() {
-            it.tokens = tokens;
-        } else {
-            it.tokens.clear();
-            it.tokens.extend_from_slice(&tokens);
-        }
-        it.ends_at = match spec.stop {
-            Stop::Token(nth) => nth.min(spec.max_new),
-            Stop::Length => spec.max_new,
-        };
-        // Steady decode allocates nothing; what is short stays within its owner.
-        let room = if it.ends_at > ROOM_MIN { it.ends_at.min(ROOM_MAX) } else { 0 };
-        it.tokens.reserve_exact(room as usize);
+        it.tokens = tokens;
+        it.ends_at = ends_at;
         it.stage = Stage::Waiting;
         self.world.waiting.push(req);
         if let Arrive::Before(other, k) = spec.arrive

@@ -7,7 +7,7 @@ use super::batch::Batch;
 use super::clock::draw_many;
 use super::features::Features;
 use super::grid_test::mark;
-use super::ingest::{ROOM_MAX, ROOM_MIN};
+use super::ingest::ROOM_MAX;
 use super::machine::{Dead, Machine, Step};
 use super::request::Req;
 use super::rule::{Refused, WantsMasks};
@@ -204,9 +204,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
                 self.world.tree.match_pages(it.last_node, &mut it.pages);
             }
             let new = it.extend_end.div_ceil(page) - it.prefix_len.div_ceil(page);
-            if it.ends_at > ROOM_MIN {
-                it.pages.reserve((new + it.ends_at.min(ROOM_MAX) / page) as usize);
-            }
+            it.pages.reserve((new + it.ends_at.min(ROOM_MAX).div_ceil(page)) as usize);
             self.take_pages(req, new)?;
         }
         Ok(())
