@@ -5,19 +5,19 @@
 use crate::record::{Owner, PageId, ReqId, SlotId};
 
 use super::findings::{Findings, Trouble};
+use super::holder::{Holder, Holders, REQS_MAX};
 
 /// Slots beyond this index are not followed.
 const SLOTS_MAX: usize = 1 << 20;
 /// Pages beyond this index are not followed.
 const PAGES_MAX: usize = 1 << 25;
-/// Requests beyond this index are not followed.
-const REQS_MAX: usize = 1 << 22;
 
 /// The owners of everything.
 #[derive(Debug, Default)]
 pub(super) struct Account {
     slots: Vec<Holder>,
     pages: Vec<Holder>,
+    holders: Holders,
     /// By request: the node whose lock it holds.
     locks: Vec<Option<u32>>,
     /// By request: how many slots and pages it holds.
@@ -28,81 +28,30 @@ pub(super) struct Account {
     pub overflow: bool,
 }
 
-clone_in_place!(Account { slots, pages, locks, booked } copied { held, overflow });
-
-/// Who holds a slot or a page, in one word.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Holder(u64);
-
-impl Holder {
-    #[inline]
-    fn new(owner: Option<Owner>) -> Holder {
-        let (kind, idx, req) = match owner {
-            None => (0, 0, 0),
-            Some(Owner::Spare) => (1, 0, 0),
-            Some(Owner::Tree) => (2, 0, 0),
-            Some(Owner::Request(req)) => (3, 0, req.0),
-            Some(Owner::Active(req)) => (4, 0, req.0),
-            Some(Owner::Track(req, idx)) => (5, idx, req.0),
-        };
-        Holder(kind << 40 | u64::from(idx) << 32 | u64::from(req))
-    }
-
-    /// Whether it is anybody but nobody and the tree.
-    #[inline]
-    fn is_held(self) -> bool {
-        !matches!(self.0 >> 40, 0 | 2)
-    }
-
-    /// Whether a request is behind it.
-    #[inline]
-    fn is_request(self) -> bool {
-        self.0 >> 40 >= 3
-    }
-
-    /// The request behind it, if there is one.
-    #[inline]
-    fn req(self) -> ReqId {
-        ReqId(self.0 as u32)
-    }
-
-    #[inline]
-    fn owner(self) -> Option<Owner> {
-        let req = self.req();
-        match self.0 >> 40 {
-            0 => None,
-            1 => Some(Owner::Spare),
-            2 => Some(Owner::Tree),
-            3 => Some(Owner::Request(req)),
-            4 => Some(Owner::Active(req)),
-            5 => Some(Owner::Track(req, (self.0 >> 32) as u8)),
-            kind => unreachable!("no holder is of kind {kind}"),
-        }
-    }
-}
+clone_in_place!(Account { slots, pages, holders, locks, booked } copied { held, overflow });
 
 impl Account {
     /// Who holds a slot.
     #[inline]
     pub fn holder(&self, slot: SlotId) -> Option<Owner> {
-        self.slots.get(slot.index()).and_then(|holder| holder.owner())
+        self.slots.get(slot.index()).and_then(|holder| self.holders.owner(*holder))
     }
 
     /// Tells whose each page is: how many of the tree's come first, and whether the others are this request's; if they are not,
     /// sixteen pages make a word, two bits each: 0 nobody's, 1 this request's, 2 the tree's, 3 another's.
     #[inline]
     pub fn pages_of(&self, pages: &[PageId], req: ReqId, mut tell: impl FnMut(u32)) {
-        let [own, tree] = [Owner::Request(req), Owner::Tree].map(|owner| Holder::new(Some(owner)));
+        let (own, tree) = (self.holders.known(Some(Owner::Request(req))), Holder::TREE);
         let is = |page: &PageId, holder: Holder| self.pages.get(page.index()) == Some(&holder);
         let cached = pages.iter().take_while(|page| is(page, tree)).count();
         let others_own = pages[cached..].iter().all(|page| is(page, own));
         tell((cached as u32) << 1 | u32::from(others_own));
         if !others_own {
-            let bits = |page: &PageId| match self.pages.get(page.index()).and_then(|holder| holder.owner()) {
-                None => 0,
-                Some(Owner::Request(holder)) if holder == req => 1,
-                Some(Owner::Tree) => 2,
-                Some(_) => 3,
+            let bits = |page: &PageId| match self.pages.get(page.index()).copied().unwrap_or(Holder::NOBODY) {
+                Holder::NOBODY => 0,
+                Holder::TREE => 2,
+                holder if holder == own => 1,
+                _ => 3,
             };
             pages.chunks(16).for_each(|run| tell(run.iter().fold(0, |word, page| word << 2 | bits(page))));
         }
@@ -111,7 +60,7 @@ impl Account {
     /// Whether nobody holds a slot.
     #[inline]
     pub fn is_free(&self, slot: SlotId) -> bool {
-        self.slots.get(slot.index()).is_none_or(|holder| *holder == Holder::default())
+        self.slots.get(slot.index()).is_none_or(|holder| *holder == Holder::NOBODY)
     }
 
     /// Whether a request holds a lock.
@@ -129,7 +78,7 @@ impl Account {
 
     /// A slot was given out.
     pub fn slot_alloc(&mut self, slot: SlotId, owner: Owner, findings: &mut Findings) {
-        if let Some(held) = self.hand_over(slot, Some(owner)).and_then(Holder::owner) {
+        if let Some(held) = self.hand_over(slot, Some(owner)).and_then(|held| self.holders.owner(held)) {
             let reason = || format!("slot {slot} was given out twice: {} still has it", name(Some(held)));
             findings.trouble(Trouble::SlotTwice, 1, req_of(owner), Some(slot), reason);
         }
@@ -137,8 +86,9 @@ impl Account {
 
     /// A slot went from one owner to another, or to nobody.
     pub fn slot_pass(&mut self, slot: SlotId, from: Owner, to: Option<Owner>, findings: &mut Findings) {
-        let Some(held) = self.hand_over(slot, to).map(Holder::owner) else { return };
-        if held != Some(from) {
+        let Some(held) = self.hand_over(slot, to) else { return };
+        if held != self.holders.known(Some(from)) {
+            let held = self.holders.owner(held);
             let done = if to.is_some() { "handed on" } else { "freed" };
             let reason = || format!("slot {slot} was {done} by {}, but {} has it", name(Some(from)), name(held));
             findings.trouble(Trouble::SlotNotHis, 1, req_of(from), Some(slot), reason);
@@ -148,7 +98,7 @@ impl Account {
     /// Books a slot to somebody, or to nobody. Returns who had it, if it is followed.
     fn hand_over(&mut self, slot: SlotId, to: Option<Owner>) -> Option<Holder> {
         let holder = entry(&mut self.slots, slot.index(), SLOTS_MAX, &mut self.overflow)?;
-        let to = Holder::new(to);
+        let to = self.holders.number(to);
         let from = std::mem::replace(holder, to);
         self.tally(from, to, 1);
         Some(from)
@@ -193,13 +143,13 @@ impl Account {
     /// Whether a slot is the active one of a request.
     #[inline]
     pub fn is_active(&self, slot: SlotId, req: ReqId) -> bool {
-        self.slots.get(slot.index()) == Some(&Holder::new(Some(Owner::Active(req))))
+        self.slots.get(slot.index()) == Some(&self.holders.known(Some(Owner::Active(req))))
     }
 
     /// Gives each request a page, if all of them are free; otherwise nothing is changed.
     pub fn give_pages(&mut self, reqs: &[ReqId], pages: &[PageId]) -> bool {
-        let to = |req: ReqId| Holder::new(Some(Owner::Request(req)));
-        let given = self.book(pages, Holder::default(), reqs.iter().map(|&req| to(req)));
+        let Some(to) = Holder::requests(reqs) else { return false };
+        let given = self.book(pages, Holder::NOBODY, to);
         if given {
             self.held += pages.len() as u64;
             reqs.iter().zip(pages).for_each(|(req, _)| self.count_booked(req.index(), 1));
@@ -250,12 +200,12 @@ impl Account {
     #[cold]
     fn tell_held(&self, excused: impl Fn(ReqId) -> bool, findings: &mut Findings) {
         let left = |held: Owner| !req_of(held).is_some_and(&excused);
-        for (index, held) in outside(&self.slots).filter(|&(_, held)| left(held)) {
+        for (index, held) in self.outside(&self.slots).filter(|&(_, held)| left(held)) {
             let reason = || format!("slot s{index} is still held by {} at the end", name(Some(held)));
             let slot = SlotId(index as u32);
             findings.trouble(Trouble::SlotLeft, 1, req_of(held), Some(slot), reason);
         }
-        for (index, held) in outside(&self.pages).filter(|&(_, held)| left(held)) {
+        for (index, held) in self.outside(&self.pages).filter(|&(_, held)| left(held)) {
             let reason = || format!("page p{index} is still held by {} at the end", name(Some(held)));
             findings.trouble(Trouble::PageLeft, 1, req_of(held), None, reason);
         }
@@ -268,9 +218,16 @@ impl Account {
         }
     }
 
+    /// What is neither free nor the tree's.
+    fn outside<'a>(&'a self, list: &'a [Holder]) -> impl Iterator<Item = (usize, Owner)> + 'a {
+        // Looked at number by number: most of a large pool goes no further.
+        let outside = list.iter().enumerate().filter(|&(_, holder)| holder.is_held());
+        outside.filter_map(|(index, &holder)| Some((index, self.holders.owner(holder)?)))
+    }
+
     /// Gives pages from one holder to another, if that is as it should be for all of them; otherwise nothing is changed.
     pub fn pass_pages(&mut self, pages: &[PageId], from: Option<Owner>, to: Option<Owner>) -> bool {
-        let (from, to) = (Holder::new(from), Holder::new(to));
+        let (from, to) = (self.holders.known(from), self.holders.number(to));
         let passed = self.book(pages, from, std::iter::repeat(to));
         if passed {
             self.tally(from, to, pages.len() as u32);
@@ -286,7 +243,7 @@ impl Account {
             return false;
         }
         if end > self.pages.len() {
-            self.pages.resize(end, Holder::default());
+            self.pages.resize(end, Holder::NOBODY);
         }
         for (at, (page, to)) in pages.iter().zip(to).enumerate() {
             let held = &mut self.pages[page.index()];
@@ -309,13 +266,13 @@ impl Account {
         }
         let count_if = |held: bool| if held { u64::from(count) } else { 0 };
         self.held = self.held + count_if(to.is_held()) - count_if(from.is_held());
-        if from.is_request()
-            && let Some(booked) = self.booked.get_mut(from.req().index())
+        if let Some(index) = from.followed()
+            && let Some(booked) = self.booked.get_mut(index)
         {
             *booked -= count;
         }
         if to.is_request() {
-            self.count_booked(to.req().index(), count);
+            self.count_booked(to.followed().unwrap_or(REQS_MAX), count);
         }
     }
 
@@ -333,10 +290,10 @@ impl Account {
         let all = || self.slots.iter().chain(&self.pages);
         assert_eq!(self.held, all().filter(|holder| holder.is_held()).count() as u64);
         for (req, &booked) in (0..).zip(&self.booked) {
-            let own = all().filter(|holder| holder.is_request() && holder.req() == ReqId(req));
+            let own = all().filter(|holder| holder.followed() == Some(req));
             assert_eq!(booked, own.count() as u32);
         }
-        let unbooked = |holder: &&Holder| holder.is_request() && holder.req().index() >= self.booked.len();
+        let unbooked = |holder: &&Holder| holder.is_request() && holder.followed() >= Some(self.booked.len());
         assert_eq!(all().filter(unbooked).count(), 0);
     }
 
@@ -357,9 +314,9 @@ impl Account {
                 self.overflow = true;
                 return None;
             }
-            self.pages.resize(end, Holder::default());
+            self.pages.resize(end, Holder::NOBODY);
         }
-        let (from, to) = (Holder::new(from), Holder::new(to));
+        let (from, to) = (self.holders.known(from), self.holders.number(to));
         let run = &mut self.pages[start..end];
         if run.iter().all(|held| *held == from) {
             run.fill(to);
@@ -410,14 +367,6 @@ fn name(owner: Option<Owner>) -> String {
     }
 }
 
-/// What is neither free nor the tree's.
-fn outside(list: &[Holder]) -> impl Iterator<Item = (usize, Owner)> + '_ {
-    // Looked at word by word: most of a large pool goes no further.
-    let (nobody, tree) = (Holder::default(), Holder::new(Some(Owner::Tree)));
-    let outside = list.iter().enumerate().filter(move |&(_, &holder)| holder != nobody && holder != tree);
-    outside.filter_map(|(index, holder)| Some((index, holder.owner()?)))
-}
-
 fn held<T: Copy>(list: &[Option<T>]) -> impl Iterator<Item = (usize, T)> + '_ {
     list.iter().enumerate().filter_map(|(index, held)| held.map(|held| (index, held)))
 }
@@ -438,20 +387,4 @@ fn entry<'a, T: Copy + Default>(
         list.resize(index + 1, T::default());
     }
     list.get_mut(index)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_owner_is_told_from_its_word() {
-        for req in [0, 1, u32::MAX].map(ReqId) {
-            let track = [0, 1, u8::MAX].map(|idx| Owner::Track(req, idx));
-            let others = [Owner::Spare, Owner::Tree, Owner::Request(req), Owner::Active(req)];
-            for owner in track.into_iter().chain(others).map(Some).chain([None]) {
-                assert_eq!(Holder::new(owner).owner(), owner);
-            }
-        }
-    }
 }

@@ -24,6 +24,7 @@ mod decide;
 mod effects;
 mod findings;
 mod goals;
+mod holder;
 mod live;
 mod look;
 mod loss;
