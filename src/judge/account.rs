@@ -148,13 +148,38 @@ impl Account {
 
     /// Gives each request a page, if all of them are free; otherwise nothing is changed.
     pub fn give_pages(&mut self, reqs: &[ReqId], pages: &[PageId]) -> bool {
-        let Some(to) = Holder::requests(reqs) else { return false };
-        let given = self.book(pages, Holder::NOBODY, to);
-        if given {
-            self.held += pages.len() as u64;
-            reqs.iter().zip(pages).for_each(|(req, _)| self.count_booked(req.index(), 1));
+        let rows = reqs.len().min(pages.len());
+        let (reqs, pages) = (&reqs[..rows], &pages[..rows]);
+        let Some(last) = reqs.iter().map(|req| req.index()).max() else { return true };
+        if last >= REQS_MAX {
+            return false;
         }
-        given
+        if last >= self.booked.len() {
+            self.booked.resize(last + 1, 0);
+        }
+        if !self.make_room(pages) {
+            return false;
+        }
+        let (held, booked) = (&mut self.pages[..], &mut self.booked[..]);
+        for (at, (&req, &page)) in reqs.iter().zip(pages).enumerate() {
+            let held = &mut held[page.index()];
+            if *held != Holder::NOBODY {
+                self.take_pages_back(&reqs[..at], &pages[..at]);
+                return false;
+            }
+            *held = Holder::of_followed(req);
+            booked[req.index()] += 1;
+        }
+        self.held += rows as u64;
+        true
+    }
+
+    #[cold]
+    fn take_pages_back(&mut self, reqs: &[ReqId], pages: &[PageId]) {
+        for (req, page) in reqs.iter().zip(pages) {
+            self.pages[page.index()] = Holder::NOBODY;
+            self.booked[req.index()] -= 1;
+        }
     }
 
     /// A forward or copy of `req` writes a slot. Slot 0, the target of padding, is nobody's and may be written.
@@ -228,34 +253,30 @@ impl Account {
     /// Gives pages from one holder to another, if that is as it should be for all of them; otherwise nothing is changed.
     pub fn pass_pages(&mut self, pages: &[PageId], from: Option<Owner>, to: Option<Owner>) -> bool {
         let (from, to) = (self.holders.known(from), self.holders.number(to));
-        let passed = self.book(pages, from, std::iter::repeat(to));
-        if passed {
-            self.tally(from, to, pages.len() as u32);
-        }
-        passed
-    }
-
-    /// Gives pages from one holder to others, if that is as it should be for all of them; otherwise nothing is changed.
-    #[inline(always)]
-    fn book(&mut self, pages: &[PageId], from: Holder, to: impl Iterator<Item = Holder>) -> bool {
-        let end = pages.iter().map(|page| page.0).max().map_or(0, |page| page as usize + 1);
-        if end > PAGES_MAX {
+        if !self.make_room(pages) {
             return false;
         }
-        if end > self.pages.len() {
-            self.pages.resize(end, Holder::NOBODY);
-        }
-        for (at, (page, to)) in pages.iter().zip(to).enumerate() {
-            let held = &mut self.pages[page.index()];
+        let all = &mut self.pages[..];
+        for (at, page) in pages.iter().enumerate() {
+            let held = &mut all[page.index()];
             if *held != from {
-                for page in &pages[..at] {
-                    self.pages[page.index()] = from;
-                }
+                pages[..at].iter().for_each(|page| all[page.index()] = from);
                 return false;
             }
             *held = to;
         }
+        self.tally(from, to, pages.len() as u32);
         true
+    }
+
+    /// Makes room for pages, unless one of them is not followed.
+    #[inline]
+    fn make_room(&mut self, pages: &[PageId]) -> bool {
+        let end = pages.iter().map(|page| page.0).max().map_or(0, |page| page as usize + 1);
+        if end > self.pages.len() && end <= PAGES_MAX {
+            self.pages.resize(end, Holder::NOBODY);
+        }
+        end <= PAGES_MAX
     }
 
     /// Things went from one holder to another.

@@ -31,12 +31,10 @@ impl Holder {
     /// Not an owner that anything was given to.
     const STRANGER: Holder = Holder(u32::MAX);
 
-    /// The numbers of the pages of requests, if all of them are followed.
+    /// The number of the pages of a request that is followed.
     #[inline]
-    pub fn requests(reqs: &[ReqId]) -> Option<impl Iterator<Item = Holder>> {
-        // All are looked at in vectors, and none again one by one.
-        let followed = reqs.iter().fold(0, |seen, req| seen | req.0) < REQS_MAX as u32;
-        followed.then(|| reqs.iter().map(|req| Holder(REQUEST + req.0)))
+    pub fn of_followed(req: ReqId) -> Holder {
+        Holder(REQUEST | req.0)
     }
 
     /// The number of an owner, if it needs no place among the odd ones.
