@@ -162,13 +162,17 @@ impl Sink for Meter {
     fn bulk(&mut self, bulk: &Bulk<'_>) {
         match *bulk {
             Bulk::Quiet { rows, .. } => {
-                let (mut end_ns, mut new) = (self.end_ns, 0);
+                let (lives, mut end_ns, mut new) = (&mut self.lives[..], self.end_ns, 0);
+                let mut passed = 0;
                 for row in rows {
+                    let Some(life) = lives.get_mut(row.req.index()) else { break };
                     end_ns = end_ns.max(row.at.ns());
-                    new += u64::from(self.life(row.req).output(row.outputs, row.at.ns()));
+                    new += u64::from(life.output(row.outputs, row.at.ns()));
+                    passed += 1;
                 }
                 self.end_ns = end_ns;
                 self.output_tokens += new;
+                rows[passed..].iter().for_each(|row| self.output(row.req, row.outputs, row.at));
             }
             Bulk::Pages { .. } | Bulk::PageEach { .. } | Bulk::Prepared { .. } | Bulk::Stepped { .. } => {}
         }
