@@ -133,7 +133,22 @@ pub struct MaskRows<'a> {
     track_idx: &'a [u8],
 }
 
-impl MaskRows<'_> {
+impl<'a> MaskRows<'a> {
+    /// How to read `count` rows of masks that have everything but track indices; nothing if these are others.
+    #[inline]
+    pub fn without_track_idx(&self, count: usize) -> Option<impl Fn(usize) -> RowMasks + use<'a>> {
+        let none = self.track_idx.is_empty();
+        let [mask, next] = [self.mask, self.mask_next].map(|rows| rows.get(..count));
+        let idx = self.decode_batch_idx.get(..count).filter(|_| none);
+        let (mask, next, idx) = (mask?, next?, idx?);
+        Some(move |i: usize| RowMasks {
+            mask: mask[i] != 0,
+            mask_next: Some(next[i] != 0),
+            decode_batch_idx: idx[i],
+            track_idx: 0,
+        })
+    }
+
     /// What the arrays say of row `i`.
     #[inline]
     pub fn row(&self, i: usize) -> RowMasks {

@@ -57,10 +57,12 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             && let [Some(a), Some(b), Some(c), Some(d)] = checks.map(fixed)
         {
             // What nearly all setups have, without a question a row.
+            let (check_ns, mut now) = ([a, b, c, d], *cpu);
             for row in rows {
-                row.at = *cpu + row_ns;
-                *cpu = row.at + [a, b, c, d][row.check as usize];
+                row.at = now + row_ns;
+                now = row.at + check_ns[row.check as usize];
             }
+            *cpu = now;
             return;
         }
         for row in rows {
@@ -93,7 +95,11 @@ impl AskedRows<'_> {
     pub fn ask<R: Rule + ?Sized>(self, rule: &R) -> usize {
         match self.masks {
             None => self.ask_with(rule, |_| None),
-            Some(masks) => self.ask_with(rule, |i| Some(masks.row(i))),
+            Some(masks) => match masks.without_track_idx(self.reqs.len()) {
+                // What masks nearly always are, with nothing to be asked of them row by row.
+                Some(row) => self.ask_with(rule, |i| Some(row(i))),
+                None => self.ask_with(rule, |i| Some(masks.row(i))),
+            },
         }
     }
 
@@ -101,14 +107,14 @@ impl AskedRows<'_> {
     fn ask_with<R: Rule + ?Sized>(self, rule: &R, masks: impl Fn(usize) -> Option<RowMasks>) -> usize {
         let rows = self.reqs.iter().zip(self.prepared).zip(self.quiet);
         let mut passed = 0;
-        for ((&req, &prepared), row) in rows {
+        for (i, ((&req, &prepared), row)) in rows.enumerate() {
             let it = &mut self.all[req.index()];
             let outputs = it.outputs + 1;
             let ends = it.finish.is_some() | it.to_abort | (outputs >= it.ends_at);
             if ends | it.retracted | (it.middle_chunks > 0) | !it.has_track {
                 break;
             }
-            let mut view = RowView { masks: masks(passed), ..self.view };
+            let mut view = RowView { masks: masks(i), ..self.view };
             it.show(&mut view);
             view.outputs = outputs;
             let check = match rule.on_result(&view) {
@@ -119,7 +125,7 @@ impl AskedRows<'_> {
             let lookahead = i64::from(it.decode_batch_idx) - i64::from(prepared);
             let kv_committed_len = it.kv_committed_len;
             *row = Quiet { at: Time::ZERO, lookahead, req, outputs, kv_committed_len, check };
-            passed += 1;
+            passed = i + 1;
         }
         passed
     }
