@@ -95,6 +95,14 @@ pub fn mark_both(lens: &[u32], grid: u32, mask: &mut [u8], next: &mut [u8]) {
     }
 }
 
+/// The places of a mask that are not 0, in order. Nearly all are 0: whole vectors are passed at once.
+pub fn marked(mask: &[u8]) -> impl Iterator<Item = usize> + '_ {
+    let some = |lanes: &[u8]| lanes.iter().fold(0, |seen, lane| seen | lane) != 0;
+    let places = |(at, lanes): (usize, &[u8])| at * LANES..at * LANES + lanes.len();
+    let chunks = mask.chunks(LANES).enumerate().filter(move |(_, lanes)| some(lanes));
+    chunks.flat_map(places).filter(|&at| mask[at] != 0)
+}
+
 /// Whole vectors by `test`, what is left by `rest`. Vectors are gathered in place and stored at once: the compiler
 /// then knows that no store touches a length that is still to be read.
 #[inline(always)]
@@ -153,6 +161,7 @@ mod tests {
             assert_eq!(next[i] == 1, len % grid == grid - 1, "{len} one short of a grid of {grid}");
             assert!(mask[i] <= 1 && next[i] <= 1);
         }
+        assert!(marked(&mask).eq((0..mask.len()).filter(|&at| mask[at] != 0)));
     }
 
     /// Lengths where a wrong constant shows: both ends, and around the middle, where signed numbers wrap.

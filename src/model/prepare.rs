@@ -6,7 +6,7 @@ use crate::record::{AssertKind, BatchId, Bulk, Fact, Mode, Owner, PageId, Phase,
 use super::batch::Batch;
 use super::clock::draw_many;
 use super::features::Features;
-use super::grid_test::mark;
+use super::grid_test::{mark, marked};
 use super::ingest::ROOM_MAX;
 use super::machine::{Dead, Machine, Step};
 use super::request::Req;
@@ -261,17 +261,8 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         let page = self.setup.engine.page_size;
         let wanted = if page > 1 { page } else { 1 } * batch.reqs.len() as u32;
         self.make_kv_room(wanted);
-        self.take_decode_pages(&batch)?;
-        batch.decode_batch_idx.resize(batch.reqs.len(), 0);
-        let rows = batch.reqs.iter().zip(&mut *batch.seq_lens).zip(&mut *batch.decode_batch_idx);
-        let all = &mut self.world.reqs[..];
-        for ((&req, len), idx) in rows {
-            *len += 1;
-            let it = &mut all[req.index()];
-            it.decode_batch_idx += 1;
-            it.kv_committed_len += 1;
-            *idx = it.decode_batch_idx;
-        }
+        let paged = self.take_decode_pages(&batch)?;
+        advance(&mut self.world.reqs, &mut batch, &self.paged.1[..paged]);
         if self.setup.engine.strategy == Strategy::ExtraBufferLazy {
             self.prealloc_at_boundary(&batch);
         }
@@ -289,8 +280,9 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         copy
     }
 
-    /// A page for each row whose next token begins one.
-    fn take_decode_pages(&mut self, batch: &Batch) -> Step {
+    /// A page for each row whose next token begins one. Where every token does, the rows have still to be given theirs; returns
+    /// how many.
+    fn take_decode_pages(&mut self, batch: &Batch) -> Step<usize> {
         let page = self.setup.engine.page_size;
         let reqs = if page == 1 {
             &batch.reqs[..]
@@ -304,16 +296,18 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         };
         let pages = self.paged.1.room(reqs.len(), PageId(0));
         let given = self.world.pages.alloc_each(pages);
-        let all = &mut self.world.reqs[..];
-        for (&req, &page) in reqs.iter().zip(&pages[..given]) {
-            all[req.index()].pages.push(page);
+        let later = page == 1 && given == reqs.len();
+        if !later {
+            for (&req, &page) in reqs.iter().zip(&pages[..given]) {
+                self.world.reqs[req.index()].pages.push(page);
+            }
         }
         if given > 0 {
             self.sink.bulk(&Bulk::PageEach { reqs: &reqs[..given], pages: &pages[..given] });
         }
         match reqs.get(given) {
             Some(&req) => Err(Dead { req: Some(req), kind: AssertKind::OutOfPages }),
-            None => Ok(()),
+            None => Ok(if later { given } else { 0 }),
         }
     }
 
@@ -382,27 +376,24 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         self.sink.fact(Fact::HostMasks { batch: batch.id, bytes: masks.bytes() });
     }
 
-    /// Captures the slots that the forward will use.
+    /// Captures the track slots that the forward will use.
     fn capture_slots(&mut self, batch: &mut Batch) {
         let grid = self.setup.engine.grid_len();
         let lazy = self.setup.engine.strategy == Strategy::ExtraBufferLazy;
         // Lazy: the write index still names the kept slot if the second one was refused.
         let spares_kept = lazy && self.rule.refused() == Refused::WritesNothing;
-        batch.step_slots.resize(batch.reqs.len(), (SlotId(0), None));
         batch.track_rows.clear();
-        let witness = F::WITNESS && self.witness;
         let on_grid = self.on_grid.room(batch.reqs.len(), 0);
         mark(&batch.seq_lens, grid, on_grid);
         let all = &self.world.reqs[..];
-        for ((&req, &on_grid), slots) in batch.reqs.iter().zip(&*on_grid).zip(&mut *batch.step_slots) {
-            let it = &all[req.index()];
-            *slots = (it.active.expect("a running request has an active slot"), None);
-            if on_grid != 0 {
-                let spared = spares_kept && it.next_track_idx == it.last_track_idx;
-                slots.1 = if it.has_track && !spared { it.track[usize::from(it.next_track_idx)] } else { None };
+        for row in marked(on_grid) {
+            let it = &all[batch.reqs[row].index()];
+            let spared = spares_kept && it.next_track_idx == it.last_track_idx;
+            if it.has_track && !spared {
+                batch.step_slots[row].1 = it.track[usize::from(it.next_track_idx)];
             }
         }
-        if witness {
+        if F::WITNESS && self.witness {
             for (&req, &(_, track)) in batch.reqs.iter().zip(&batch.step_slots) {
                 let it = &all[req.index()];
                 let next = it.track[usize::from(it.next_track_idx)];
@@ -422,6 +413,34 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         } else {
             let row = |i: usize| prepared(&self.world.reqs, batch, i, batch.step_slots[i].1);
             self.sink.bulk(&Bulk::Prepared { batch: batch.id, reqs: &batch.reqs, ks: &batch.seq_lens, row: &row });
+        }
+    }
+}
+
+/// Prepares the rows of a batch for a step of one token each, in one pass: counters, the active slots, and a page each if there is
+/// one.
+fn advance(all: &mut [Req], batch: &mut Batch, pages: &[PageId]) {
+    let count = batch.reqs.len();
+    batch.decode_batch_idx.resize(count, 0);
+    batch.step_slots.resize(count, (SlotId(0), None));
+    let counters = batch.seq_lens.iter_mut().zip(&mut *batch.decode_batch_idx);
+    let rows = batch.reqs.iter().zip(counters.zip(&mut *batch.step_slots));
+    let step = |it: &mut Req, len: &mut u32, idx: &mut u32, slots: &mut (SlotId, Option<SlotId>)| {
+        *len += 1;
+        it.decode_batch_idx += 1;
+        it.kv_committed_len += 1;
+        *idx = it.decode_batch_idx;
+        *slots = (it.active.expect("a running request has an active slot"), None);
+    };
+    if pages.is_empty() {
+        for (&req, ((len, idx), slots)) in rows {
+            step(&mut all[req.index()], len, idx, slots);
+        }
+    } else {
+        for ((&req, ((len, idx), slots)), &page) in rows.zip(pages) {
+            let it = &mut all[req.index()];
+            step(it, len, idx, slots);
+            it.pages.push(page);
         }
     }
 }
