@@ -100,6 +100,8 @@ pub struct World {
     pub(super) refreshes: u32,
     /// The last turn did nothing either.
     idle: bool,
+    /// Whether a request has finished since the finished were filtered out of the running batch.
+    pub(super) unfiltered: bool,
     /// Batches that are over.
     pub(super) spare: Spare<Box<Batch>>,
 }
@@ -111,7 +113,7 @@ clone_in_place!(World
     }
     copied {
         turn, ratio, rows_held, batches, objects, decoded, chunked, chunk_abort, forwards, unfinished,
-        refreshes, idle,
+        refreshes, idle, unfiltered,
     }
     after World::level
 );
@@ -153,6 +155,7 @@ impl World {
             events_used: vec![false; setup.events.len()],
             refreshes: 0,
             idle: false,
+            unfiltered: false,
             spare: Spare::default(),
         }
     }

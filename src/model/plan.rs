@@ -74,6 +74,10 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
 
     /// Filters the finished, and those in `exclude`, out of the running batch.
     pub(super) fn filter_running(&mut self, exclude: &[ReqId]) {
+        // Those who join have not finished, so that in nearly every turn there is nobody to look for.
+        if !std::mem::replace(&mut self.world.unfiltered, false) && exclude.is_empty() {
+            return;
+        }
         let reqs = &self.world.reqs[..];
         let goes_on = |req: ReqId| !reqs[req.index()].finished();
         let dropped = if exclude.is_empty() {

@@ -100,6 +100,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         let it = self.req(req);
         it.finish = Some(kind);
         it.finished_len = Some(outputs);
+        self.world.unfiltered = true;
         self.sink.fact(Fact::Finish { req, kind, outputs });
     }
 
