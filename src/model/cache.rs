@@ -1,9 +1,7 @@
 //! What a request hands to the radix tree and what it gives back: at its end, and after its prefill.
 
 use crate::engine::Chooser;
-use crate::record::{
-    AssertKind, Bulk, Donated, Fact, Nothing, Offered, Owner, PageId, ReqId, Short, Sink, SlotId, Stream,
-};
+use crate::record::{AssertKind, Bulk, Donated, Fact, Nothing, Offered, Owner, ReqId, Sink, SlotId, Stream};
 
 use super::batch::Rows;
 use super::features::Features;
@@ -209,16 +207,19 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// that it had already are freed.
     fn insert(&mut self, req: ReqId, offer: &Offer, finished: bool) -> Inserted {
         let page = self.setup.engine.page_size;
+        // Lent, not copied: they may be many.
+        let own = std::mem::take(&mut self.req(req).pages);
         let it = &self.world.reqs[req.index()];
         let key = &it.tokens[..offer.key_len as usize];
-        let pages = &it.pages[..(offer.key_len / page) as usize];
+        let pages = &own[..(offer.key_len / page) as usize];
         let mut freed = Freed::default();
         let protected = it.cache_protected_len;
         let inserted = self.world.tree.insert(key, pages, Some(offer.slot), protected, &mut freed);
-        let new_pages: Short<PageId, 32> = pages[(inserted.prefix_len / page) as usize..].into();
+        let pages = &pages[(inserted.prefix_len / page) as usize..];
         self.free_pages(&freed.pages, Owner::Request(req));
         assert!(freed.slots.is_empty(), "an insert frees no state");
-        self.sink.bulk(&Bulk::Pages { pages: &new_pages, from: Some(Owner::Request(req)), to: Some(Owner::Tree) });
+        self.sink.bulk(&Bulk::Pages { pages, from: Some(Owner::Request(req)), to: Some(Owner::Tree) });
+        self.req(req).pages = own;
         let how = Donated { finished, existed: inserted.state_existed };
         let &Offer { label, slot, owner, key_len } = offer;
         self.sink.fact(Fact::Donate { req, label, key_len, slot, how });

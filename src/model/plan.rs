@@ -63,6 +63,8 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             self.world.running.is_full = false;
         }
         if !last.reqs.is_empty() {
+            // Its launch has used them up, and as the running batch it would be copied with them in every turn.
+            last.extend_track.clear();
             if self.world.running.reqs.is_empty() {
                 std::mem::swap(&mut self.world.running, &mut last);
             } else if self.world.running.merge(&last) {
