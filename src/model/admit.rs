@@ -166,7 +166,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Takes a slot for each waiting request in one call, as `alloc_group_begin` does.
     fn set_slots_aside(&mut self) {
         let count = self.world.waiting.len() as u32;
-        let mut spare = Vec::new();
+        let mut spare = Rows::new();
         if count == 0 || !self.give_slots(count, &mut spare) {
             self.sink.fact(Fact::SlotRefused { req: None, count });
             return;

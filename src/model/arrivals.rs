@@ -3,10 +3,11 @@
 use crate::engine::{EventQueue, Shared, Time};
 use crate::record::{Canon, ReqId};
 
+use super::batch::Rows;
 use super::setup::{Arrive, Setup};
 
 /// A request that may be seen now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Due {
     /// When it arrived.
     pub at: Time,
@@ -81,12 +82,12 @@ impl Arrivals {
     }
 
     /// Takes the due requests in order of arrival, then of their place in the setup, for which `see` holds.
-    pub fn take_due(&mut self, mut see: impl FnMut(Due) -> bool) -> Vec<Due> {
+    pub fn take_due(&mut self, mut see: impl FnMut(Due) -> bool) -> Rows<Due> {
         if self.due.is_empty() {
-            return Vec::new();
+            return Rows::new();
         }
         self.due.sort_unstable();
-        let mut seen = Vec::new();
+        let mut seen = Rows::new();
         self.due.retain(|&due| {
             let sees = see(due);
             if sees {

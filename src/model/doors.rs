@@ -19,6 +19,7 @@
 use crate::engine::{Choice, Chooser};
 use crate::record::{ReqId, Sink, SlotId};
 
+use super::batch::Rows;
 use super::features::Features;
 use super::machine::Machine;
 
@@ -41,7 +42,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
 
     /// Slots given out by the pool or by whoever stands at the door, all or none, appended to `out`. An answer that names a
     /// slot that is not free is not followed.
-    pub(super) fn give_slots(&mut self, count: u32, out: &mut Vec<SlotId>) -> bool {
+    pub(super) fn give_slots(&mut self, count: u32, out: &mut Rows<SlotId>) -> bool {
         if !self.chooser.is_open("slot") {
             return self.world.slots.alloc(count, out);
         }
@@ -54,9 +55,10 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             let chosen = SlotId(self.chooser.choose(choice));
             if !self.world.slots.take(chosen) {
                 // All or nothing: what was taken for this call goes back to where it came from.
-                for slot in out.drain(start..).rev() {
+                for &slot in out[start..].iter().rev() {
                     self.world.slots.put_back(slot);
                 }
+                out.truncate(start);
                 return false;
             }
             out.push(chosen);

@@ -4,6 +4,7 @@ use crate::engine::{Choice, Chooser};
 use crate::record::{Fact, Phase, ReqId, Sink, State};
 
 use super::arrivals::Due;
+use super::batch::Rows;
 use super::features::Features;
 use super::machine::Machine;
 use super::prompt::materialise;
@@ -41,7 +42,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             let choice = Choice { site: "arrival", subject: due.req.0, options: 2, default: 1 };
             chooser.choose(choice) == 1
         });
-        for due in self.in_order(seen) {
+        for due in &self.in_order(seen) {
             self.see(due.req, due.at);
         }
         if F::EVENTS {
@@ -53,7 +54,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
 
     /// The order in which requests that are seen in one turn join the waiting queue: by time and place in the setup,
     /// unless the chooser has another.
-    fn in_order(&mut self, mut seen: Vec<Due>) -> Vec<Due> {
+    fn in_order(&mut self, mut seen: Rows<Due>) -> Rows<Due> {
         if seen.len() < 2 || !self.chooser.is_open("order") {
             return seen;
         }
@@ -72,8 +73,9 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             Stop::Length => spec.max_new,
         };
         let mut tokens = std::mem::take(&mut self.req(req).tokens);
-        // Steady decode allocates nothing.
-        materialise(self.setup, &self.world.reqs, req, ends_at.min(ROOM_MAX) as usize, &mut tokens);
+        // Steady decode allocates nothing: room for all outputs, and for what a step in flight samples beyond the last.
+        let room = ends_at.min(ROOM_MAX) as usize + 2;
+        materialise(self.setup, &self.world.reqs, req, room, &mut tokens);
         assert!(!tokens.is_empty(), "validation refuses empty prompts");
         self.sink.prompt(req, &tokens);
         self.sink.fact(Fact::Arrive { req, at, max_new: spec.max_new });

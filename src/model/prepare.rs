@@ -3,7 +3,7 @@
 use crate::engine::{Choice, Chooser};
 use crate::record::{AssertKind, BatchId, Bulk, Fact, Mode, Owner, PageId, Phase, ReqId, Sink, SlotId};
 
-use super::batch::Batch;
+use super::batch::{Batch, Rows};
 use super::clock::draw_many;
 use super::features::Features;
 use super::grid_test::{mark, marked};
@@ -171,7 +171,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     }
 
     fn take_track_slots(&mut self, req: ReqId, count: u32) -> Option<()> {
-        let mut slots = Vec::with_capacity(2);
+        let mut slots = Rows::new();
         if !self.give_slots(count, &mut slots) {
             self.sink.fact(Fact::SlotRefused { req: Some(req), count });
             return None;

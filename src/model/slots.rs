@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 
 use crate::record::SlotId;
 
+use super::batch::Rows;
+
 /// State slots 1..=size; slot 0 is never given out. Allocation takes from the front, freeing appends at the back
 /// (`MambaSlotAllocator`, all four releases). So those never given out stand before those that came back, and are kept as
 /// a range: a snapshot of a large pool is as small as what was used of it.
@@ -45,7 +47,7 @@ impl SlotPool {
     }
 
     /// Takes `count` slots into `out`, or none at all.
-    pub fn alloc(&mut self, count: u32, out: &mut Vec<SlotId>) -> bool {
+    pub fn alloc(&mut self, count: u32, out: &mut Rows<SlotId>) -> bool {
         if count > self.available() {
             return false;
         }
@@ -101,9 +103,9 @@ impl SlotPool {
     }
 
     /// Gives back the spare slots that nobody took, in order; says which.
-    pub fn give_back(&mut self) -> Vec<SlotId> {
-        let rest: Vec<SlotId> = self.spare.drain(..).collect();
-        self.free.extend(&rest);
+    pub fn give_back(&mut self) -> Rows<SlotId> {
+        let rest: Rows<SlotId> = self.spare.drain(..).collect();
+        self.free.extend(&*rest);
         rest
     }
 }

@@ -3,6 +3,7 @@
 use crate::engine::Chooser;
 use crate::record::{AssertKind, Bulk, Fact, Owner, PageId, ReqId, Sink, SlotId};
 
+use super::batch::Rows;
 use super::features::Features;
 use super::machine::{Dead, Machine, Pending, Step};
 use super::radix::Freed;
@@ -12,9 +13,9 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Takes one slot from the free list.
     pub(super) fn alloc_slot(&mut self, owner: Owner) -> Option<SlotId> {
         let slot = if self.chooser.is_open("slot") {
-            let mut given = Vec::with_capacity(1);
+            let mut given = Rows::new();
             self.give_slots(1, &mut given);
-            given.pop()
+            given.last().copied()
         } else {
             self.world.slots.alloc_one()
         };

@@ -167,13 +167,15 @@ impl<T: Copy + Default, const N: usize> Short<T, N> {
     /// So many items, to be overwritten: whatever was there, and where that is not enough, `item`.
     #[inline]
     pub fn room(&mut self, count: usize, item: T) -> &mut [T] {
-        match &mut self.0 {
-            Items::Inside(len, _) if count <= N => *len = (*len).max(count as u8),
-            Items::Inside(..) => self.resize(count, item),
-            Items::Outside(items) if items.len() < count => items.resize(count, item),
-            Items::Outside(_) => {}
+        if self.len() < count {
+            self.make_room(count, item);
         }
         &mut self[..count]
+    }
+
+    #[cold]
+    fn make_room(&mut self, count: usize, item: T) {
+        self.resize(count, item);
     }
 
     #[cold]
