@@ -150,15 +150,14 @@ impl Account {
     pub fn give_pages(&mut self, reqs: &[ReqId], pages: &[PageId]) -> bool {
         let rows = reqs.len().min(pages.len());
         let (reqs, pages) = (&reqs[..rows], &pages[..rows]);
-        let Some(last) = reqs.iter().map(|req| req.index()).max() else { return true };
-        if last >= REQS_MAX {
+        // No request is beyond this.
+        let bound = reqs.iter().fold(0, |bound, req| bound | req.0) as usize;
+        if bound >= REQS_MAX || !self.make_room(pages) {
             return false;
         }
-        if last >= self.booked.len() {
-            self.booked.resize(last + 1, 0);
-        }
-        if !self.make_room(pages) {
-            return false;
+        if bound >= self.booked.len() {
+            let last = reqs.iter().map(|req| req.index()).max();
+            self.booked.resize(self.booked.len().max(last.map_or(0, |last| last + 1)), 0);
         }
         let (held, booked) = (&mut self.pages[..], &mut self.booked[..]);
         for (at, (&req, &page)) in reqs.iter().zip(pages).enumerate() {

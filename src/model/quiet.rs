@@ -33,6 +33,8 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// place.
     pub(super) fn pass_quiet(&mut self, pending: &Pending, first: usize) -> usize {
         let batch = &pending.batch;
+        let clock = self.row_costs().map(|costs| (&mut self.world.clock.cpu, costs));
+        let dated = clock.is_some();
         let passed = self.rule.on_rows(AskedRows {
             all: &mut self.world.reqs,
             reqs: &batch.reqs[first..],
@@ -40,35 +42,32 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             masks: batch.masks.get().map(|masks| masks.rows_from(first)),
             view: row_view(self.setup),
             quiet: self.quiet.room(batch.reqs.len() - first, NO_ROW),
+            clock,
         });
         if passed > 0 {
-            self.date(passed);
+            if !dated {
+                self.date(passed);
+            }
             self.sink.bulk(&Bulk::Quiet { batch: batch.id, rows: &self.quiet[..passed] });
         }
         first + passed
+    }
+
+    /// What every row costs before its token is appended, and afterwards by its check, where nothing of it is drawn.
+    fn row_costs(&self) -> Option<(u64, [u64; 4])> {
+        let costs = &self.setup.costs;
+        let [a, b, c, d] = Check::ALL.map(|check| fixed(costs.of_check(check)));
+        Some((fixed(costs.result_request)?, [a?, b?, c?, d?]))
     }
 
     /// Lets the CPU spend what `count` quiet rows cost, and says of each when its token was appended.
     fn date(&mut self, count: usize) {
         let costs = &self.setup.costs;
         let (rows, cpu) = (&mut self.quiet[..count], &mut self.world.clock.cpu);
-        let checks = Check::ALL.map(|check| costs.of_check(check));
-        if let Some(row_ns) = fixed(costs.result_request)
-            && let [Some(a), Some(b), Some(c), Some(d)] = checks.map(fixed)
-        {
-            // What nearly all setups have, without a question a row.
-            let (check_ns, mut now) = ([a, b, c, d], *cpu);
-            for row in rows {
-                row.at = now + row_ns;
-                now = row.at + check_ns[row.check as usize];
-            }
-            *cpu = now;
-            return;
-        }
         for row in rows {
             *cpu += draw(self.chooser, costs.result_request);
             row.at = *cpu;
-            *cpu += draw(self.chooser, checks[row.check as usize]);
+            *cpu += draw(self.chooser, costs.of_check(row.check));
         }
     }
 }
@@ -84,8 +83,10 @@ pub struct AskedRows<'a> {
     masks: Option<MaskRows<'a>>,
     /// What is the same for every row.
     view: RowView,
-    /// What is told of each row that was passed, but for its time.
+    /// What is told of each row that was passed.
     quiet: &'a mut [Quiet],
+    /// The CPU's time, and what a row costs before its token and by its check; if that is drawn, rows are dated afterwards.
+    clock: Option<(&'a mut Time, (u64, [u64; 4]))>,
 }
 
 impl AskedRows<'_> {
@@ -105,7 +106,11 @@ impl AskedRows<'_> {
 
     #[inline(always)]
     fn ask_with<R: Rule + ?Sized>(self, rule: &R, masks: impl Fn(usize) -> Option<RowMasks>) -> usize {
-        let rows = self.reqs.iter().zip(self.prepared).zip(self.quiet);
+        let mut undated = Time::ZERO;
+        let (cpu, (row_ns, check_ns)) = self.clock.unwrap_or((&mut undated, Default::default()));
+        let mut now = *cpu;
+        let count = self.reqs.len();
+        let rows = self.reqs.iter().zip(&self.prepared[..count]).zip(&mut self.quiet[..count]);
         let mut passed = 0;
         for (i, ((&req, &prepared), row)) in rows.enumerate() {
             let it = &mut self.all[req.index()];
@@ -124,9 +129,12 @@ impl AskedRows<'_> {
             it.outputs = outputs;
             let lookahead = i64::from(it.decode_batch_idx) - i64::from(prepared);
             let kv_committed_len = it.kv_committed_len;
-            *row = Quiet { at: Time::ZERO, lookahead, req, outputs, kv_committed_len, check };
+            let at = now + row_ns;
+            now = at + check_ns[check as usize];
+            *row = Quiet { at, lookahead, req, outputs, kv_committed_len, check };
             passed = i + 1;
         }
+        *cpu = now;
         passed
     }
 }
