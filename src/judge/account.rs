@@ -6,6 +6,7 @@ use crate::record::{Owner, PageId, ReqId, SlotId};
 
 use super::findings::{Findings, Trouble};
 use super::holder::{Holder, Holders, REQS_MAX};
+use super::paged::Paged;
 
 /// Slots beyond this index are not followed.
 const SLOTS_MAX: usize = 1 << 20;
@@ -16,7 +17,7 @@ const PAGES_MAX: usize = 1 << 25;
 #[derive(Debug, Default)]
 pub(super) struct Account {
     slots: Vec<Holder>,
-    pages: Vec<Holder>,
+    pages: Paged,
     holders: Holders,
     /// By request: the node whose lock it holds.
     locks: Vec<Option<u32>>,
@@ -42,12 +43,12 @@ impl Account {
     #[inline]
     pub fn pages_of(&self, pages: &[PageId], req: ReqId, mut tell: impl FnMut(u32)) {
         let (own, tree) = (self.holders.known(Some(Owner::Request(req))), Holder::TREE);
-        let is = |page: &PageId, holder: Holder| self.pages.get(page.index()) == Some(&holder);
+        let is = |page: &PageId, holder: Holder| self.pages.get(*page) == holder;
         let cached = pages.iter().take_while(|page| is(page, tree)).count();
         let others_own = pages[cached..].iter().all(|page| is(page, own));
         tell((cached as u32) << 1 | u32::from(others_own));
         if !others_own {
-            let bits = |page: &PageId| match self.pages.get(page.index()).copied().unwrap_or(Holder::NOBODY) {
+            let bits = |page: &PageId| match self.pages.get(*page) {
                 Holder::NOBODY => 0,
                 Holder::TREE => 2,
                 holder if holder == own => 1,
@@ -159,9 +160,9 @@ impl Account {
             let last = reqs.iter().map(|req| req.index()).max();
             self.booked.resize(self.booked.len().max(last.map_or(0, |last| last + 1)), 0);
         }
-        let (held, booked) = (&mut self.pages[..], &mut self.booked[..]);
+        let (mut all, booked) = (self.pages.all(), &mut self.booked[..]);
         for (at, (&req, &page)) in reqs.iter().zip(pages).enumerate() {
-            let held = &mut held[page.index()];
+            let held = all.of(page);
             if *held != Holder::NOBODY {
                 self.take_pages_back(&reqs[..at], &pages[..at]);
                 return false;
@@ -175,8 +176,8 @@ impl Account {
 
     #[cold]
     fn take_pages_back(&mut self, reqs: &[ReqId], pages: &[PageId]) {
-        for (req, page) in reqs.iter().zip(pages) {
-            self.pages[page.index()] = Holder::NOBODY;
+        for (req, &page) in reqs.iter().zip(pages) {
+            *self.pages.all().of(page) = Holder::NOBODY;
             self.booked[req.index()] -= 1;
         }
     }
@@ -224,12 +225,12 @@ impl Account {
     #[cold]
     fn tell_held(&self, excused: impl Fn(ReqId) -> bool, findings: &mut Findings) {
         let left = |held: Owner| !req_of(held).is_some_and(&excused);
-        for (index, held) in self.outside(&self.slots).filter(|&(_, held)| left(held)) {
+        for (index, held) in self.outside(self.slots.iter().copied()).filter(|&(_, held)| left(held)) {
             let reason = || format!("slot s{index} is still held by {} at the end", name(Some(held)));
             let slot = SlotId(index as u32);
             findings.trouble(Trouble::SlotLeft, 1, req_of(held), Some(slot), reason);
         }
-        for (index, held) in self.outside(&self.pages).filter(|&(_, held)| left(held)) {
+        for (index, held) in self.outside(self.pages.iter()).filter(|&(_, held)| left(held)) {
             let reason = || format!("page p{index} is still held by {} at the end", name(Some(held)));
             findings.trouble(Trouble::PageLeft, 1, req_of(held), None, reason);
         }
@@ -243,10 +244,10 @@ impl Account {
     }
 
     /// What is neither free nor the tree's.
-    fn outside<'a>(&'a self, list: &'a [Holder]) -> impl Iterator<Item = (usize, Owner)> + 'a {
+    fn outside<'a>(&'a self, list: impl Iterator<Item = Holder> + 'a) -> impl Iterator<Item = (usize, Owner)> + 'a {
         // Looked at number by number: most of a large pool goes no further.
-        let outside = list.iter().enumerate().filter(|&(_, holder)| holder.is_held());
-        outside.filter_map(|(index, &holder)| Some((index, self.holders.owner(holder)?)))
+        let outside = list.enumerate().filter(|&(_, holder)| holder.is_held());
+        outside.filter_map(|(index, holder)| Some((index, self.holders.owner(holder)?)))
     }
 
     /// Gives pages from one holder to another, if that is as it should be for all of them; otherwise nothing is changed.
@@ -255,11 +256,11 @@ impl Account {
         if !self.make_room(pages) {
             return false;
         }
-        let all = &mut self.pages[..];
-        for (at, page) in pages.iter().enumerate() {
-            let held = &mut all[page.index()];
+        let mut all = self.pages.all();
+        for (at, &page) in pages.iter().enumerate() {
+            let held = all.of(page);
             if *held != from {
-                pages[..at].iter().for_each(|page| all[page.index()] = from);
+                pages[..at].iter().for_each(|&page| *all.of(page) = from);
                 return false;
             }
             *held = to;
@@ -272,8 +273,8 @@ impl Account {
     #[inline]
     fn make_room(&mut self, pages: &[PageId]) -> bool {
         let end = pages.iter().map(|page| page.0).max().map_or(0, |page| page as usize + 1);
-        if end > self.pages.len() && end <= PAGES_MAX {
-            self.pages.resize(end, Holder::NOBODY);
+        if end <= PAGES_MAX {
+            self.pages.make_room(end);
         }
         end <= PAGES_MAX
     }
@@ -307,13 +308,13 @@ impl Account {
     /// Counts what is held again.
     #[cfg(test)]
     pub fn check_counts(&self) {
-        let all = || self.slots.iter().chain(&self.pages);
+        let all = || self.slots.iter().copied().chain(self.pages.iter());
         assert_eq!(self.held, all().filter(|holder| holder.is_held()).count() as u64);
         for (req, &booked) in (0..).zip(&self.booked) {
             let own = all().filter(|holder| holder.followed() == Some(req));
             assert_eq!(booked, own.count() as u32);
         }
-        let unbooked = |holder: &&Holder| holder.is_request() && holder.followed() >= Some(self.booked.len());
+        let unbooked = |holder: &Holder| holder.is_request() && holder.followed() >= Some(self.booked.len());
         assert_eq!(all().filter(unbooked).count(), 0);
     }
 
@@ -327,29 +328,23 @@ impl Account {
     /// Gives a run of pages from one holder to another. Says how many of them somebody else had, unless they are not followed.
     #[inline]
     fn page_run(&mut self, first: PageId, count: u32, from: Option<Owner>, to: Option<Owner>) -> Option<u64> {
-        let (start, count) = (first.index(), count as usize);
-        let end = start.saturating_add(count);
-        if end > self.pages.len() {
-            if end > PAGES_MAX {
-                self.overflow = true;
-                return None;
-            }
-            self.pages.resize(end, Holder::NOBODY);
+        let end = first.index().saturating_add(count as usize);
+        if end > PAGES_MAX {
+            self.overflow = true;
+            return None;
         }
+        self.pages.make_room(end);
         let (from, to) = (self.holders.known(from), self.holders.number(to));
-        let run = &mut self.pages[start..end];
-        if run.iter().all(|held| *held == from) {
-            run.fill(to);
-            self.tally(from, to, count as u32);
-            return Some(0);
-        }
         let mut wrong = 0;
-        for at in start..end {
-            let held = std::mem::replace(&mut self.pages[at], to);
-            wrong += u64::from(held != from);
-            self.tally(held, to, 1);
+        for page in (first.index()..end).map(|page| PageId(page as u32)) {
+            let held = std::mem::replace(self.pages.all().of(page), to);
+            if held != from {
+                wrong += 1;
+                self.tally(held, to, 1);
+            }
         }
-        Some(wrong)
+        self.tally(from, to, count - wrong);
+        Some(wrong.into())
     }
 }
 

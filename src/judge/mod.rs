@@ -28,6 +28,7 @@ mod holder;
 mod live;
 mod look;
 mod loss;
+mod paged;
 mod race;
 mod rows;
 mod sink;
