@@ -131,6 +131,39 @@ impl Batch {
         self.masks.drop_all()
     }
 
+    /// Becomes the copy of the running batch that is queued for a decode step. What every step makes anew is handed over, as nobody
+    /// reads it in the running batch any more.
+    pub fn queue(&mut self, running: &mut Batch) {
+        let Batch {
+            id,
+            object,
+            mode,
+            reqs,
+            seq_lens,
+            decode_batch_idx,
+            prefix_lens,
+            chunked,
+            extend_track,
+            step_slots,
+            plan,
+            track_rows,
+            glimpses,
+            masks,
+            is_full,
+        } = running;
+        (self.id, self.object, self.mode, self.chunked, self.is_full) = (*id, *object, *mode, *chunked, *is_full);
+        self.reqs.clone_from(reqs);
+        self.seq_lens.clone_from(seq_lens);
+        std::mem::swap(&mut self.decode_batch_idx, decode_batch_idx);
+        self.prefix_lens.clone_from(prefix_lens);
+        self.extend_track.clone_from(extend_track);
+        std::mem::swap(&mut self.step_slots, step_slots);
+        self.plan.clone_from(plan);
+        self.track_rows.clone_from(track_rows);
+        self.glimpses.clone_from(glimpses);
+        masks.lend_to(&mut self.masks);
+    }
+
     /// Makes it the batch that runs nothing, in the memory that it has.
     pub fn clear(&mut self, object: u32) {
         let Batch {

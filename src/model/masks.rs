@@ -22,18 +22,32 @@ clone_in_place!(HostMasks { mask, mask_next, decode_batch_idx, track_idx });
 /// The host masks of a batch, if built and not dropped. Those dropped leave their memory to the next ones.
 #[derive(Debug, Default)]
 pub struct BatchMasks {
-    built: bool,
+    held: Held,
     arrays: HostMasks,
+}
+
+/// What a batch has of masks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Held {
+    /// None.
+    #[default]
+    Nothing,
+    /// The arrays.
+    Arrays,
+    /// It was given masks, and the copy of it that was queued has the arrays: nobody looks at them in this one.
+    Lent,
 }
 
 impl Clone for BatchMasks {
     fn clone(&self) -> Self {
-        self.get().map(|arrays| BatchMasks { built: true, arrays: arrays.clone() }).unwrap_or_default()
+        let mut copy = BatchMasks::default();
+        copy.clone_from(self);
+        copy
     }
 
     fn clone_from(&mut self, from: &Self) {
-        self.built = from.built;
-        if from.built {
+        self.held = from.held;
+        if from.held == Held::Arrays {
             self.arrays.clone_from(&from.arrays);
         }
     }
@@ -41,7 +55,7 @@ impl Clone for BatchMasks {
 
 impl From<HostMasks> for BatchMasks {
     fn from(arrays: HostMasks) -> Self {
-        BatchMasks { built: true, arrays }
+        BatchMasks { held: Held::Arrays, arrays }
     }
 }
 
@@ -49,20 +63,29 @@ impl BatchMasks {
     /// The masks.
     #[inline]
     pub fn get(&self) -> Option<&HostMasks> {
-        self.built.then_some(&self.arrays)
+        match self.held {
+            Held::Arrays => Some(&self.arrays),
+            Held::Nothing | Held::Lent => None,
+        }
     }
 
     /// Drops the masks. Says whether there were any.
     #[inline]
     pub fn drop_all(&mut self) -> bool {
-        std::mem::replace(&mut self.built, false)
+        std::mem::take(&mut self.held) != Held::Nothing
     }
 
     /// Masks to be built: from now on there are some, and whoever asks for this writes over all of them.
     #[inline]
     pub fn renew(&mut self) -> &mut HostMasks {
-        self.built = true;
+        self.held = Held::Arrays;
         &mut self.arrays
+    }
+
+    /// Gives the masks to the copy of the batch that is queued, in place of whatever that one had.
+    pub fn lend_to(&mut self, copy: &mut BatchMasks) {
+        std::mem::swap(self, copy);
+        self.held = if copy.held == Held::Nothing { Held::Nothing } else { Held::Lent };
     }
 }
 
@@ -202,6 +225,17 @@ mod tests {
                 assert_eq!(masks, HostMasks::build(new, lens, 6, overlap, lens, track_idx));
             }
         }
+    }
+
+    #[test]
+    fn masks_that_were_lent_can_be_dropped_and_not_be_read() {
+        let build = || BatchMasks::from(HostMasks::build(WantsMasks::Own, &[3, 4], 4, true, &[], &[]));
+        let (mut live, mut copy) = (build(), BatchMasks::default());
+        live.lend_to(&mut copy);
+        assert!(live.get().is_none() && live.clone().get().is_none() && copy.get() == build().get());
+        assert!(live.clone().drop_all() && live.drop_all() && !live.drop_all());
+        live.lend_to(&mut copy);
+        assert!(copy.get().is_none() && !copy.drop_all());
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::ingest::ROOM_MAX;
 use super::machine::{Dead, Machine, Step};
 use super::request::Req;
 use super::rule::{Refused, WantsMasks};
-use super::setup::{Event, MixedTracking, Release, SlotHeadroom, Strategy};
+use super::setup::{Event, MixedTracking, Release, ResultQueue, SlotHeadroom, Strategy};
 
 impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Prepares a prefill batch (`prepare_for_extend`).
@@ -270,7 +270,12 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         self.capture_slots(&mut batch);
         batch.glimpses = self.glimpse(&batch.reqs);
         self.end();
-        Ok(self.queued_copy(batch))
+        if self.setup.engine.result_queue == ResultQueue::Alias {
+            return Ok(self.queued_copy(batch));
+        }
+        let mut copy = std::mem::replace(&mut self.world.running, batch);
+        copy.queue(&mut self.world.running);
+        Ok(copy)
     }
 
     /// Puts a prepared batch back as the running one, and returns the copy that is queued.
