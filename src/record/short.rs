@@ -32,6 +32,21 @@ impl<T: Copy + Default, const N: usize> Short<T, N> {
         self
     }
 
+    /// How many items there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        match &self.0 {
+            Items::Inside(len, _) => usize::from(*len),
+            Items::Outside(items) => items.len(),
+        }
+    }
+
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// How many items fit without more memory.
     pub fn capacity(&self) -> usize {
         match &self.0 {
