@@ -17,6 +17,8 @@ const ROWS_MIN: usize = if cfg!(test) { 1 } else { 8 };
 const STEPS_MAX: usize = if cfg!(test) { 5 } else { 32 };
 /// Rows that catch up together: their tokens of one step lie in a cache line.
 const TOGETHER: usize = 16;
+/// Rows that are looked at together for one that does not go on.
+const LOOK: usize = if cfg!(test) { 2 } else { 64 };
 
 /// What is told of steps: requests, lengths, slots and tokens.
 pub(super) type Told<'a> = (&'a [ReqId], &'a [u32], &'a [(SlotId, Option<SlotId>)], &'a [Token]);
@@ -143,16 +145,22 @@ impl Steady {
 
     /// Adds the rows that do not go on as they did, be it that they lag or not, to a list.
     fn find_moved(&self, ks: &[u32], slots: &[(SlotId, Option<SlotId>)], moved: &mut Vec<u32>) {
-        // Without a way out before the end, so that it can be done for several rows at a time.
-        let apart = self.ks.iter().zip(ks).fold(0, |apart, (own, k)| apart | (own.wrapping_add(1) ^ k));
-        let told = self.slots.iter().zip(slots);
-        let same = told.fold(true, |all, (own, (slot, track))| all & (own == slot) & track.is_none());
-        if apart != 0 || !same {
-            let rows = (0..).zip(self.ks.iter().zip(&self.slots)).zip(ks.iter().zip(slots));
-            let stay = |own: (&u32, &SlotId), told: (&u32, &(SlotId, Option<SlotId>))| {
-                *told.0 == own.0.wrapping_add(1) && *told.1 == (*own.1, None)
-            };
-            moved.extend(rows.filter(|&((_, own), told)| !stay(own, told)).map(|((row, _), _)| row));
+        let own = self.ks.chunks(LOOK).zip(self.slots.chunks(LOOK));
+        let told = ks.chunks(LOOK).zip(slots.chunks(LOOK));
+        for (first, ((own_ks, own_slots), (ks, slots))) in (0_u32..).step_by(LOOK).zip(own.zip(told)) {
+            // Without a way out before the end, so that it can be done for several rows at a time.
+            let apart = own_ks.iter().zip(ks).fold(0, |apart, (own, k)| apart | (own.wrapping_add(1) ^ k));
+            let pairs = own_slots.iter().zip(slots);
+            let same = pairs.fold(true, |all, (own, (slot, track))| all & (own == slot) & track.is_none());
+            if apart == 0 && same {
+                continue;
+            }
+            let rows = (first..).zip(own_ks.iter().zip(own_slots)).zip(ks.iter().zip(slots));
+            for ((row, (own_k, own_slot)), (&k, &slots)) in rows {
+                if k != own_k.wrapping_add(1) || slots != (*own_slot, None) {
+                    moved.push(row);
+                }
+            }
         }
     }
 
