@@ -239,11 +239,9 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         self.unlock(req);
         let held = self.world.tree.lock(node);
         self.sink.fact(Fact::Lock { req, node: node.0 });
-        let pages = &mut self.paged.1;
-        pages.clear();
-        self.world.tree.match_pages(node, pages);
         let it = &mut self.world.reqs[req.index()];
-        it.pages[..pages.len()].copy_from_slice(pages);
+        let own = (key_len / self.setup.engine.page_size) as usize;
+        self.world.tree.copy_pages(node, &mut it.pages[..own]);
         it.lock = Some(held);
         it.last_node = node;
         it.cache_protected_len = key_len;

@@ -261,7 +261,7 @@ pub struct Machine<'a, C, S, F = Every> {
     pub(super) sampled: Rows<Token>,
     /// Whether each row of a step is on the grid.
     pub(super) on_grid: Rows<u8>,
-    /// Requests that got a page each, and the pages; pages of the tree where a lock moves.
+    /// Requests that got a page each, and the pages.
     pub(super) paged: (Rows<ReqId>, Rows<PageId>),
     features: PhantomData<F>,
 }

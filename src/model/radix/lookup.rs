@@ -74,6 +74,18 @@ impl Radix {
         }
     }
 
+    /// Writes the pages from the root through `node` over as many others. `node` must be live.
+    pub fn copy_pages(&self, node: NodeId, out: &mut [PageId]) {
+        let mut rest = out;
+        for id in self.ancestry(node) {
+            let pages = self.node(id).pages.items();
+            let (before, own) = rest.split_at_mut(rest.len() - pages.len());
+            own.copy_from_slice(pages);
+            rest = before;
+        }
+        assert!(rest.is_empty(), "a node has as many pages as its prefix");
+    }
+
     /// `id`, its parent, and so on, without the root.
     pub(super) fn ancestry(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         let step = move |&at: &NodeId| Some(self.node(at).parent);

@@ -58,6 +58,9 @@ fn match_inside_a_node_splits_it_and_finds_no_state() {
     let mut all = Vec::new();
     tree.match_pages(long, &mut all);
     assert_eq!(all, pages(10..15));
+    let mut copied = pages(0..5);
+    tree.copy_pages(long, &mut copied);
+    assert_eq!(copied, all);
     let ends: Vec<u32> = tree.walk().map(|view| view.end_len).collect();
     assert_eq!(ends, [0, 3, 5]);
 }
