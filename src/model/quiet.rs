@@ -56,8 +56,11 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// What every row costs before its token is appended, and afterwards by its check, where nothing of it is drawn.
     fn row_costs(&self) -> Option<(u64, [u64; 4])> {
         let costs = &self.setup.costs;
-        let [a, b, c, d] = Check::ALL.map(|check| fixed(costs.of_check(check)));
-        Some((fixed(costs.result_request)?, [a?, b?, c?, d?]))
+        let mut check_ns = [0; 4];
+        for check in Check::ALL {
+            check_ns[check as usize] = fixed(costs.of_check(check))?;
+        }
+        Some((fixed(costs.result_request)?, check_ns))
     }
 
     /// Lets the CPU spend what `count` quiet rows cost, and says of each when its token was appended.
