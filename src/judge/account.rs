@@ -403,3 +403,43 @@ fn entry<'a, T: Copy + Default>(
     }
     list.get_mut(index)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a page and a slot that went from hand to hand come to, with owners that are followed and with owners that are not.
+    fn handed_on(first: ReqId) -> (bool, Vec<u64>) {
+        let [a, b] = [first, ReqId(first.0 + 1)];
+        let (mut account, mut findings) = (Account::default(), Findings::new(false));
+        let page = PageId(3);
+        let one_by_one = !account.give_pages(&[a], &[page]);
+        if one_by_one {
+            account.page_alloc(page, 1, Owner::Request(a), &mut findings);
+        }
+        let mut held = Vec::new();
+        account.pages_of(&[page], a, |word| held.push(word.into()));
+        account.pages_of(&[page], b, |word| held.push(word.into()));
+        assert!(!account.pass_pages(&[page], Some(Owner::Request(b)), Some(Owner::Tree)));
+        account.page_pass(page, 1, Owner::Request(b), Some(Owner::Request(b)), &mut findings);
+        account.slot_alloc(SlotId(1), Owner::Track(a, 1), &mut findings);
+        account.slot_pass(SlotId(1), Owner::Track(a, 0), Some(Owner::Active(b)), &mut findings);
+        assert!(account.is_active(SlotId(1), b) && !account.is_active(SlotId(1), a));
+        account.writes(SlotId(1), a, &mut findings);
+        held.push(account.held);
+        assert!(account.pass_pages(&[page], Some(Owner::Request(b)), None));
+        account.slot_pass(SlotId(1), Owner::Active(b), None, &mut findings);
+        account.close(|_| false, &mut findings);
+        assert_eq!(one_by_one, account.overflow);
+        held.push(account.held);
+        held.push(findings.len() as u64);
+        (account.overflow, held)
+    }
+
+    #[test]
+    fn owners_too_many_to_be_followed_are_told_apart_like_others() {
+        let (overflow, held) = handed_on(ReqId(0));
+        assert!(!overflow);
+        assert_eq!(handed_on(ReqId(u32::MAX - 1)), (true, held));
+    }
+}
