@@ -170,7 +170,8 @@ impl Requests {
     /// The request was seen by the scheduler.
     pub fn arrive(&mut self, req: ReqId, max_new: u32) {
         if let Some(live) = self.get_or_new(req) {
-            live.truth.reserve(max_new.min(RESERVE_MAX) as usize);
+            // The step in flight at the end samples one more.
+            live.truth.reserve(max_new.min(RESERVE_MAX) as usize + 2);
         }
         if let Some(outcome) = self.outcomes.get_mut(req.index()) {
             outcome.arrived = true;
