@@ -197,19 +197,25 @@ impl Requests {
     }
 
     /// It has this many outputs.
-    #[inline]
     pub fn output(&mut self, req: ReqId, outputs: u32) {
+        assert!(!self.lags(req), "who is told of has caught up");
+        self.set_outputs(req, outputs);
+    }
+
+    /// The same for those who know whether it lags.
+    #[inline]
+    pub fn set_outputs(&mut self, req: ReqId, outputs: u32) {
         if let Some(outcome) = self.outcomes.get_mut(req.index()) {
             outcome.outputs = outputs;
         } else if self.get_or_new(req).is_some() {
-            self.output(req, outputs);
+            self.set_outputs(req, outputs);
         }
     }
 
     /// It has this many outputs; the request itself, if it is alive.
     #[inline]
     pub fn output_of(&mut self, req: ReqId, outputs: u32) -> Option<&mut Live> {
-        self.output(req, outputs);
+        self.set_outputs(req, outputs);
         self.row(req)
     }
 
@@ -225,6 +231,7 @@ impl Requests {
     pub fn release(&mut self, req: ReqId) {
         if self.outcomes.get(req.index()).is_some_and(|outcome| outcome.finish.is_some()) {
             let Some(live) = self.live.get_mut(req.index()).and_then(Option::take) else { return };
+            assert!(!live.lags, "who is released has caught up");
             self.spare.keep(live);
         }
     }
@@ -237,7 +244,11 @@ impl Requests {
     /// Everyone alive, by index.
     pub fn iter(&mut self) -> impl Iterator<Item = (ReqId, &mut Live)> {
         let live = self.live.iter_mut().enumerate();
-        live.filter_map(|(index, live)| Some((ReqId(index as u32), live.as_deref_mut()?)))
+        live.filter_map(|(index, live)| {
+            let live = live.as_deref_mut()?;
+            assert!(!live.lags, "who is looked at has caught up");
+            Some((ReqId(index as u32), live))
+        })
     }
 
     /// Keeps what can be looked at alone.

@@ -178,11 +178,6 @@ impl Rows {
         self.open.is_open && self.open.req == req && (self.open.fired || self.open.seen.due.is_some())
     }
 
-    /// Whose row or decision is open, of this batch.
-    pub fn opened_by(&self, batch: BatchId) -> Option<ReqId> {
-        (self.open.is_open && self.open.batch == batch).then_some(self.open.req)
-    }
-
     /// Adds what was passed.
     pub fn add(&mut self, passed: Passed) {
         for check in Check::ALL {

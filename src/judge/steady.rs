@@ -1,7 +1,8 @@
 //! Rows of a decode batch that go on as they are, step after step: what is told of them is put down by column and looked at later.
 //!
 //! Owns which rows lag behind in their windows, tokens, slots and outputs, and by what. Refuses to make a difference: whoever
-//! could look at one of them lets it catch up first, and an assertion tells if he did not.
+//! could look at one of them lets it catch up first. Looks at such a request or slot, changes of its outputs, and its slot's
+//! change of hands are assertions, so that who forgets ends the judge and not with another judgement.
 
 mod leave;
 mod result;
@@ -30,15 +31,19 @@ pub(super) struct Steady {
     reqs: Vec<ReqId>,
     slots: Vec<SlotId>,
     ks: Vec<u32>,
-    /// By row: whether it lags, from which step on, and how many outputs it has.
+    /// By row: whether it lags.
     lags: Vec<bool>,
+    /// By row that lags: the first step that it has not caught up on.
     since: Vec<u32>,
+    /// By row that lags: the outputs that were told.
     outputs: Vec<u32>,
     /// The rows that do not lag, in order.
     others: Vec<u32>,
-    /// The tokens sampled, row after row for each step, a step in every `stride` of them, and the launches.
+    /// The tokens sampled, by step and row.
     tokens: Vec<Token>,
+    /// How far the tokens of two steps are apart: at least as many as there are rows.
     stride: usize,
+    /// The launch of each step.
     launches: Vec<u32>,
     /// The window of every row that lags, as if it had reached `k`.
     window: Window,
@@ -143,7 +148,7 @@ impl Steady {
         self.others.get(at).map_or(self.reqs.len(), |&other| other as usize)
     }
 
-    /// Adds the rows that do not go on as they did, be it that they lag or not, to a list.
+    /// Adds the rows that do not go on as they did to a list, also those that do not lag.
     fn find_moved(&self, ks: &[u32], slots: &[(SlotId, Option<SlotId>)], moved: &mut Vec<u32>) {
         let own = self.ks.chunks(LOOK).zip(self.slots.chunks(LOOK));
         let told = ks.chunks(LOOK).zip(slots.chunks(LOOK));
@@ -164,18 +169,13 @@ impl Steady {
         }
     }
 
-    /// Takes the outputs of rows of a result, which lag, if they are these rows from `start` on. Says of how many it was found out as
-    /// of the first.
-    fn all_quiet(&mut self, start: usize, rows: &[Quiet]) -> Option<usize> {
-        let own = self.reqs.get(start..start + rows.len())?;
-        let check = rows.first()?.check;
-        let told = own.iter().zip(rows);
-        let (same, alike) = told.fold((true, 0), |(same, alike), (&req, row)| {
-            (same & (req == row.req), alike + usize::from(row.check == check))
-        });
-        if same {
-            self.outputs[start..].iter_mut().zip(rows).for_each(|(outputs, row)| *outputs = row.outputs);
+    /// How many rows of a result are these rows from `start` on, before the first that is another.
+    fn count_same(&self, start: usize, rows: &[Quiet]) -> usize {
+        let own = || self.reqs[start..].iter().zip(rows);
+        // Without a way out before the end, as nearly always all are.
+        if own().fold(true, |same, (&req, row)| same & (req == row.req)) {
+            return own().len();
         }
-        same.then_some(alike)
+        own().take_while(|&(&req, row)| req == row.req).count()
     }
 }

@@ -174,7 +174,9 @@ impl Store {
     #[inline]
     pub fn step(&mut self, slot: SlotId) -> Option<Content<'_>> {
         let launch = self.clock.launched();
-        Some(Content { slot: self.slots.get_mut(slot.index())?, launch })
+        let slot = self.slots.get_mut(slot.index())?;
+        assert!(!slot.lags, "what is looked at has caught up");
+        Some(Content { slot, launch })
     }
 
     /// A forward clears a slot. A slot that its owner cleared and nobody wrote counts as unwritten.

@@ -97,7 +97,8 @@ impl Truth {
         Some(State { n: k, h: all })
     }
 
-    /// Whether the next step can be one that [`Truth::step`] takes, from the content `base` of length `k`.
+    /// Whether the next step can be one that [`Truth::step`] takes, from the content `base` of length `k`, and so those after it, but
+    /// for a hash that comes out as [`UNKNOWN`] by chance.
     pub fn goes_on_from(&self, base: State, k: u32) -> bool {
         let right = base.n == k && base.h == self.newest.but_last && base.h != UNKNOWN;
         right && self.tokens.len() == k as usize + 1

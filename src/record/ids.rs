@@ -30,16 +30,6 @@ id!(
     /// A request, by its position in the setup.
     ReqId, "r"
 );
-/// Whether two lists name the same requests: long ones without a way out before the end, so that several can be compared at a
-/// time.
-#[inline]
-pub fn same_reqs(one: &[ReqId], other: &[ReqId]) -> bool {
-    if one.len() < 16 {
-        return one == other;
-    }
-    one.len() == other.len() && one.iter().zip(other).fold(0, |differ, (one, other)| differ | (one.0 ^ other.0)) == 0
-}
-
 id!(
     /// A batch, counted from 1 in order of preparation.
     BatchId, "b"
@@ -52,3 +42,13 @@ id!(
     /// A physical page of the KV cache, `page_size` tokens.
     PageId, "p"
 );
+
+/// Whether two lists name the same requests: long ones without a way out before the end, so that several can be compared at a
+/// time.
+#[inline]
+pub fn same_reqs(one: &[ReqId], other: &[ReqId]) -> bool {
+    if one.len() < 16 {
+        return one == other;
+    }
+    one.len() == other.len() && one.iter().zip(other).fold(0, |differ, (one, other)| differ | (one.0 ^ other.0)) == 0
+}

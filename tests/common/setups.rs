@@ -90,7 +90,22 @@ pub fn setups() -> impl Generator<Value = Setup> {
     })
 }
 
-/// The same with every engine variant in play: chunks, mixed batches, speculation, aborts, forced retraction,
+/// A setup of requests that decode together in batches of more rows than a few, some of them for long.
+pub fn crowds() -> impl Generator<Value = Setup> {
+    let raw = (any::<u8>(), 0..6u32, any::<u8>(), 1..12u32, 1..70u32, any::<bool>(), 1..6u32);
+    let fails = proptest::collection::vec((0..60u32, any::<u8>()), 0..3);
+    (engine(), proptest::collection::vec(raw, 9..28), fails, 8..26u32).prop_map(|(mut engine, raw, fails, running)| {
+        let tight = engine.mamba_slots < 64;
+        engine.max_running = running;
+        engine.mamba_slots = if tight { 5 * running + 1 } else { 400 };
+        engine.kv_tokens = if tight { 80 * running } else { 8192 };
+        // Rows that wait for a boundary for long, or meet one every few steps.
+        engine.track_interval *= if running % 2 == 0 { 4 } else { 64 };
+        resolve(engine, raw, fails)
+    })
+}
+
+/// The same as [`setups`] with every engine variant in play: chunks, mixed batches, speculation, aborts, forced retraction,
 /// exhaustion, snapshots by copy, immediate copy-on-write, deferred frees, any grid.
 pub fn wide_setups() -> impl Generator<Value = Setup> {
     let chunk = prop_oneof![Just(None), (4..20u32).prop_map(Some)];

@@ -1,6 +1,6 @@
 //! What must hold of the loop under any timing, rule and engine variant.
 
-use crate::common::setups::{setups, wide_setups};
+use crate::common::setups::{crowds, setups, wide_setups};
 use overlapsim::engine::{Choice, Chooser, Seeded};
 use overlapsim::judge::{Judge, Judgement, Kind, Options, Verdict};
 use overlapsim::model::{Every, Plain, ResultQueue, Setup, Stop, Strategy};
@@ -104,6 +104,11 @@ proptest! {
 
     #[test]
     fn facts_told_at_once_are_those_told_one_by_one_whatever_is_on(setup in wide_setups()) {
+        told_at_once(&setup)?;
+    }
+
+    #[test]
+    fn facts_told_at_once_are_those_told_one_by_one_in_large_batches(setup in crowds()) {
         told_at_once(&setup)?;
     }
 

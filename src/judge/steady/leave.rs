@@ -87,7 +87,7 @@ impl Judge {
         let live = self.requests.row(req).expect("a row that lags is alive");
         (live.lags, live.window) = (false, window.shifted(steady.shift(row)));
         self.store.set_lags(steady.slots[row], false);
-        self.requests.output(req, steady.outputs[row]);
+        self.requests.set_outputs(req, steady.outputs[row]);
     }
 
     /// All rows that lag catch up, but for their windows and outputs.
@@ -119,13 +119,14 @@ impl Judge {
         let states =
             (0..newest).map(|i| State { n: k - (newest - 1 - i) as u32, h: hashes[hashes.len() - newest + i] });
         let launches = &steady.launches[steady.launches.len() - newest..];
-        // What a slot held is remembered for two launches.
+        // A slot holds what the last launch wrote, and remembers what the last two wrote over: three states, as no two of the steps
+        // are of one launch.
         self.store.write_each(steady.slots[row], launches.iter().copied().zip(states), req);
     }
 }
 
-/// Whose window, tokens or outputs a fact looks at or changes, and which slots: every request and slot that it names, unless only
-/// who has what is meant.
+/// Whose window, tokens or outputs a fact looks at or changes, and which slots: every request and slot that it names, but for who
+/// holds pages and locks. Of a slot that changes hands the slot alone: the row in it no longer steps in its own.
 #[inline(always)]
 fn named(fact: &Fact) -> (Option<ReqId>, [Option<SlotId>; 3]) {
     match *fact {

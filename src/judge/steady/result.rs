@@ -34,11 +34,6 @@ impl Judge {
         let Some(skipped) = steady.reqs[told..].iter().position(|&req| req == first.req) else { return 0 };
         let start = told + skipped;
         (told..start).for_each(|row| self.leave_if_lagging(steady, row));
-        if let Some(req) = self.rows.opened_by(batch)
-            && let Ok(row) = steady.reqs.binary_search(&req)
-        {
-            self.leave_if_lagging(steady, row);
-        }
         let mut passed = Passed::default();
         let mut count = 0;
         while count < rows.len() {
@@ -59,15 +54,17 @@ impl Judge {
             }
         }
         self.rows.add(passed);
+        // The first row is one of these, so it at least was taken.
+        let last_row = start + count - 1;
         if let Some(last) = rows.last().filter(|_| count == rows.len())
-            && steady.lags[start + count - 1]
+            && steady.lags[last_row]
         {
-            let (at, k) = ((batch, last.req), steady.shift(start + count - 1).wrapping_add(k));
+            let (at, k) = ((batch, last.req), steady.shift(last_row).wrapping_add(k));
             let now = (self.findings.turn, self.findings.phase);
             self.rows.plain_row(at, (k, lookahead, last.check), now, &mut self.requests, &mut self.counts);
         }
         if let Some(result) = &mut steady.result {
-            result.rows = start + count;
+            result.rows = last_row + 1;
         }
         count
     }
@@ -83,17 +80,17 @@ impl Judge {
         lookahead: u32,
         passed: &mut Passed,
     ) -> usize {
-        let Some(alike) = steady.all_quiet(start, rows) else {
-            let own = steady.reqs[start..].iter().zip(rows);
-            let same = own.take_while(|&(&req, row)| req == row.req).count();
-            return if same == 0 { 0 } else { self.pass_run(steady, start, &rows[..same], false, lookahead, passed) };
-        };
+        let same = steady.count_same(start, rows);
+        let (rows, is_end) = (&rows[..same], is_end && same == rows.len());
+        let Some(first) = rows.first() else { return 0 };
+        steady.outputs[start..].iter_mut().zip(rows).for_each(|(outputs, row)| *outputs = row.outputs);
         let counted = rows.len() - usize::from(is_end);
         if counted > 0 {
             self.rows.close(&mut self.requests, &mut self.counts);
         }
-        if alike == rows.len() {
-            self.rows.count_passed(counted as u64, lookahead, rows[0].check, passed);
+        // Nearly always all were found out alike.
+        if rows.iter().filter(|row| row.check == first.check).count() == rows.len() {
+            self.rows.count_passed(counted as u64, lookahead, first.check, passed);
         } else {
             rows[..counted].iter().for_each(|row| self.rows.count_passed(1, lookahead, row.check, passed));
         }

@@ -22,6 +22,7 @@ impl Judge {
     fn step_rows(&mut self, steady: &mut Steady, batch: BatchId, told: Told<'_>) -> bool {
         let (reqs, ks, slots, tokens) = told;
         let launch = self.store.launched();
+        // Of a launch that steps twice a slot remembers what it held before both, so these go one by one.
         if steady.lagging() == 0 || steady.launches.last() == Some(&launch) {
             return false;
         }
@@ -76,7 +77,7 @@ impl Judge {
         true
     }
 
-    /// Rows of a batch were stepped one by one: from now on they may lag, if the next step is of the same.
+    /// Rows of a batch were stepped one by one: they may lag from now on, if the batch before had the same.
     pub(in crate::judge) fn may_lag(&mut self, (reqs, ks, slots, _): Told<'_>) {
         if reqs.len() < ROWS_MIN {
             return;
