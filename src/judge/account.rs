@@ -38,6 +38,25 @@ impl Account {
         self.slots.get(slot.index()).and_then(|holder| self.holders.owner(*holder))
     }
 
+    /// How a slot is held, as a number below 512, and by which request, if there is one.
+    #[inline]
+    pub fn kind(&self, slot: SlotId) -> (u32, Option<ReqId>) {
+        match self.holder(slot) {
+            None => (0, None),
+            Some(Owner::Spare) => (1, None),
+            Some(Owner::Tree) => (2, None),
+            Some(Owner::Request(req)) => (3, Some(req)),
+            Some(Owner::Active(req)) => (4, Some(req)),
+            Some(Owner::Track(req, index)) => (5 + u32::from(index), Some(req)),
+        }
+    }
+
+    /// Whether a slot is the tree's.
+    #[inline]
+    pub fn is_cached(&self, slot: SlotId) -> bool {
+        self.slots.get(slot.index()) == Some(&Holder::TREE)
+    }
+
     /// Tells whose each page is: how many of the tree's come first, and whether the others are this request's; if they are not,
     /// sixteen pages make a word, two bits each: 0 nobody's, 1 this request's, 2 the tree's, 3 another's.
     #[inline]
@@ -72,7 +91,9 @@ impl Account {
     /// How many slots, pages and locks are booked to requests for which `gone` holds.
     pub fn left(&self, gone: impl Fn(ReqId) -> bool) -> u32 {
         let is_gone = |index: usize| gone(ReqId(index as u32));
-        let booked = self.booked.iter().enumerate().filter(|&(index, &count)| count > 0 && is_gone(index));
+        // What is booked to somebody is held.
+        let booked = if self.held == 0 { &[] } else { self.booked.as_slice() };
+        let booked = booked.iter().enumerate().filter(|&(index, &count)| count > 0 && is_gone(index));
         let locks = held(&self.locks).filter(|&(index, _)| is_gone(index)).count();
         booked.map(|(_, count)| count).sum::<u32>() + locks as u32
     }

@@ -4,7 +4,7 @@
 //! over. Findings are taken as they come ([`Judge::take_findings`]), so that two ways to a state need not have found the
 //! same.
 
-use crate::record::{Canon, Names, Owner, PageId, ReqId, SlotId, State};
+use crate::record::{Canon, Names, PageId, ReqId, SlotId, State};
 
 use super::court::Judge;
 use super::live::Live;
@@ -88,14 +88,7 @@ impl Judge {
 
     #[inline]
     fn canon_slot(&self, slot: SlotId, out: &mut Canon) {
-        let (kind, holder) = match self.account.holder(slot) {
-            None => (0, None),
-            Some(Owner::Spare) => (1, None),
-            Some(Owner::Tree) => (2, None),
-            Some(Owner::Active(req)) => (3, Some(req)),
-            Some(Owner::Request(req)) => (4, Some(req)),
-            Some(Owner::Track(req, index)) => (5 + u32::from(index), Some(req)),
-        };
+        let (kind, holder) = self.account.kind(slot);
         self.store.canon(slot, [kind, out.rank_if_live(holder)], self, out);
     }
 }
@@ -108,13 +101,27 @@ impl Names for Judge {
     }
 
     #[inline]
-    fn is_blank(&self, slot: SlotId, canon: &Canon) -> bool {
-        let Some(state) = self.store.settled(slot).filter(|_| self.account.is_free(slot)) else { return false };
-        state == State::ZERO || !canon.shares() && self.owner(state, canon).is_none()
+    fn free(&self, slot: SlotId, place: u32, out: &mut Canon) {
+        let Some(state) = self.store.settled(slot).filter(|_| self.account.is_free(slot)) else {
+            let label = out.label_slot(Some(slot));
+            return out.put([place, label]);
+        };
+        if state == State::ZERO {
+            return;
+        }
+        let owner = self.owner(state, out);
+        if owner.is_none() && !out.shares() {
+            return;
+        }
+        match out.label_free(slot, place) {
+            Some(label) => out.put([place, label]),
+            None => self.store.canon_settled(slot, [place, 0], owner, out),
+        }
     }
 
+    #[inline]
     fn plain(&self, slot: SlotId, state: State) -> Option<(ReqId, bool)> {
-        self.store.plain(slot, state).filter(|_| self.account.holder(slot) == Some(Owner::Tree))
+        self.store.plain(slot, state).filter(|_| self.account.is_cached(slot))
     }
 
     #[inline]

@@ -64,11 +64,12 @@ struct Slot {
     /// The last launch that copied from here, and for whom.
     read: (u32, ReqId),
     donation: Option<Donation>,
-    /// What a racing copy left here, and the finding that says so.
-    flaw: Option<(State, usize)>,
     /// Whether what it holds lags behind: nobody may look at it.
     lags: bool,
 }
+
+// Two cache lines: a search copies all slots with every state.
+const _: () = assert!(size_of::<Slot>() == 128);
 
 const NOTHING: Held = Held::new(0, State::ZERO);
 /// A slot as the pool was created.
@@ -80,7 +81,6 @@ const FRESH: Slot = Slot {
     since: 0,
     read: (0, ReqId(0)),
     donation: None,
-    flaw: None,
     lags: false,
 };
 
@@ -99,17 +99,20 @@ pub(super) struct Pending {
 #[derive(Debug)]
 pub(super) struct Store {
     slots: Vec<Slot>,
+    /// By slot, in order: what a racing copy left there, and the finding that says so. Hardly ever any, and not with the slots, which are
+    /// copied all the time.
+    flaws: Vec<(SlotId, State, usize)>,
     clock: Clock,
     /// Whether a slot was named that is not followed.
     pub overflow: bool,
 }
 
-clone_in_place!(Store { slots, clock, overflow });
+clone_in_place!(Store { slots, flaws, clock, overflow });
 
 impl Store {
     /// No slot known, nothing launched.
     pub fn new() -> Store {
-        Store { slots: Vec::new(), clock: Clock::new(), overflow: false }
+        Store { slots: Vec::new(), flaws: Vec::new(), clock: Clock::new(), overflow: false }
     }
 
     /// A forward was queued; the effects that follow belong to it.
@@ -129,8 +132,8 @@ impl Store {
             slot.earlier = slot.writer.take().or(slot.earlier);
             slot.since = launched;
             slot.donation = None;
-            slot.flaw = None;
         }
+        self.forget_flaw(slot);
     }
 
     /// A forward of `req` writes `state`.
@@ -202,13 +205,23 @@ impl Store {
     /// there too. Then what that one leaves is the worst that can come of it. `flaw` is the finding about the copy.
     pub fn write_now(&mut self, slot: SlotId, state: State, writer: Option<ReqId>, flaw: Option<usize>) {
         let in_flight = self.in_flight(slot);
-        let Some(slot) = self.slot(slot) else { return };
+        let Some(held) = self.slot(slot) else { return };
         if in_flight {
-            slot.writer = slot.writer.or(slot.earlier);
-        } else {
-            (slot.now, slot.before) = (Held::new(0, state), [NOTHING; 2]);
-            slot.writer = writer;
-            slot.flaw = flaw.map(|flaw| (state, flaw));
+            held.writer = held.writer.or(held.earlier);
+            return;
+        }
+        (held.now, held.before) = (Held::new(0, state), [NOTHING; 2]);
+        held.writer = writer;
+        self.forget_flaw(slot);
+        if let Some(flaw) = flaw {
+            let at = self.flaws.partition_point(|known| known.0 < slot);
+            self.flaws.insert(at, (slot, state, flaw));
+        }
+    }
+
+    fn forget_flaw(&mut self, slot: SlotId) {
+        if !self.flaws.is_empty() {
+            self.flaws.retain(|flaw| flaw.0 != slot);
         }
     }
 
@@ -245,14 +258,15 @@ impl Store {
 
     /// Whether a slot holds this state, was donated as that, and nothing else is to be told of it: who donated it, and
     /// whether that is who wrote it last.
+    #[inline]
     pub fn plain(&self, slot: SlotId, state: State) -> Option<(ReqId, bool)> {
-        let slot = self.get(slot);
-        if !self.is_settled(slot) {
+        let held = self.get(slot);
+        if !self.is_settled(held) {
             return None;
         }
-        let Donation { req, state: donated, root, by_decode: _ } = slot.donation.as_ref()?;
-        let plain = slot.now.state() == state && *donated == state && root.is_none() && slot.flaw.is_none();
-        plain.then_some((*req, slot.writer == Some(*req)))
+        let Donation { req, state: donated, root, by_decode: _ } = held.donation.as_ref()?;
+        let plain = held.now.state() == state && *donated == state && root.is_none() && self.flaw_in(slot).is_none();
+        plain.then_some((*req, held.writer == Some(*req)))
     }
 
     /// Forwards that the CPU has not waited for.
@@ -276,36 +290,47 @@ impl Store {
     /// of the others follow.
     #[inline]
     pub fn canon(&self, slot: SlotId, [kind, holder]: [u32; 2], names: &impl Names, out: &mut Canon) {
-        let slot = self.get(slot);
-        let content = slot.now.state();
-        if self.is_settled(slot) {
-            // What it held before was overwritten by a launch that is known as well.
-            let flawed = slot.flaw.is_some_and(|flaw| flaw.0 == content);
-            let bits =
-                u32::from(slot.writer.is_some()) << 2 | u32::from(slot.donation.is_some()) << 1 | u32::from(flawed);
-            let [how, n, low, high] = out.named(content, names.owner(content, out));
-            let head = SETTLED | (bits * NAME_END + how) << 9 | kind;
-            out.put([head, holder, out.rank_if_live(slot.writer), n, low, high]);
+        let held = self.get(slot);
+        if self.is_settled(held) {
+            self.canon_settled(slot, [holder, kind], names.owner(held.now.state(), out), out);
         } else {
             self.canon_in_flight(slot, [kind, holder], names, out);
-        }
-        if let Some(Donation { req, state, root, by_decode: _ }) = &slot.donation {
-            let flags = [slot.writer == Some(*req), *state == content, root.is_some()];
-            let bits = flags.iter().fold(0, |bits, &flag| bits << 1 | u32::from(flag));
-            out.put([out.rank_if_live(Some(*req)), bits]);
+            canon_donation(held, out);
         }
     }
 
+    /// Writes what a slot holds that no forward in flight has to do with, behind a word that is known, and with who has it. What it holds
+    /// is the prefix of `owner`, if it is that of a live request.
+    #[inline]
+    pub fn canon_settled(&self, slot: SlotId, [first, kind]: [u32; 2], owner: Option<ReqId>, out: &mut Canon) {
+        let flaw = self.flaw_in(slot);
+        let slot = self.get(slot);
+        let content = slot.now.state();
+        // What it held before was overwritten by a launch that is known as well.
+        let flawed = flaw.is_some_and(|flaw| flaw.0 == content);
+        // Nobody, somebody who is over, or who follows.
+        let writer = slot.writer.map_or(0, |writer| if out.is_live(writer) { 2 } else { 1 });
+        let bits = writer << 2 | u32::from(slot.donation.is_some()) << 1 | u32::from(flawed);
+        let [how, n, low, high] = out.named(content, owner);
+        out.put([first, SETTLED | (bits * NAME_END + how) << 9 | kind, n, low, high]);
+        if writer == 2 {
+            out.word(out.rank_if_live(slot.writer));
+        }
+        canon_donation(slot, out);
+    }
+
     #[inline(never)]
-    fn canon_in_flight(&self, slot: &Slot, [kind, holder]: [u32; 2], names: &impl Names, out: &mut Canon) {
+    fn canon_in_flight(&self, slot: SlotId, [kind, holder]: [u32; 2], names: &impl Names, out: &mut Canon) {
+        let flaw = self.flaw_in(slot);
+        let slot = self.get(slot);
         let ago = |launch: u32| self.clock.launched() - launch;
         let unknown = slot.before.iter().filter(|before| !self.clock.knows(before.launch));
         let (read, reader) = slot.read;
         let (writes, reads) = (!self.clock.knows(slot.now.launch), !self.clock.knows(read));
-        let flawed = slot.flaw.is_some_and(|flaw| flaw.0 == slot.now.state());
+        let flawed = flaw.is_some_and(|flaw| flaw.0 == slot.now.state());
         let flags = [slot.writer.is_some(), writes, reads, slot.donation.is_some(), flawed];
         let bits = flags.iter().fold(0, |bits, &flag| bits << 1 | u32::from(flag));
-        out.put([kind, holder, bits << 2 | unknown.clone().count() as u32, out.rank_if_live(slot.writer)]);
+        out.put([holder, kind, bits << 2 | unknown.clone().count() as u32, out.rank_if_live(slot.writer)]);
         out.state(slot.now.state(), names);
         for before in unknown {
             out.word(ago(before.launch));
@@ -332,8 +357,14 @@ impl Store {
 
     /// The finding about the copy that left what a slot holds.
     pub fn flaw(&self, slot: SlotId) -> Option<usize> {
-        let slot = self.get(slot);
-        slot.flaw.filter(|flaw| flaw.0 == slot.now.state()).map(|flaw| flaw.1)
+        let content = self.content(slot);
+        self.flaw_in(slot).filter(|flaw| flaw.0 == content).map(|flaw| flaw.1)
+    }
+
+    /// The same, and what that copy left, whether or not it is still there.
+    #[inline]
+    fn flaw_in(&self, slot: SlotId) -> Option<(State, usize)> {
+        self.flaws.iter().find(|flaw| flaw.0 == slot).map(|flaw| (flaw.1, flaw.2))
     }
 
     /// Who wrote last since the present owner got the slot.
@@ -372,6 +403,16 @@ impl Store {
         let slot = self.slots.get_mut(slot.index())?;
         assert!(!slot.lags, "what is looked at has caught up");
         Some(slot)
+    }
+}
+
+/// Writes where a cached state came from.
+#[inline]
+fn canon_donation(slot: &Slot, out: &mut Canon) {
+    if let Some(Donation { req, state, root, by_decode: _ }) = &slot.donation {
+        let flags = [slot.writer == Some(*req), *state == slot.now.state(), root.is_some()];
+        let bits = flags.iter().fold(0, |bits, &flag| bits << 1 | u32::from(flag));
+        out.put([out.rank_if_live(Some(*req)), bits]);
     }
 }
 

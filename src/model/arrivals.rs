@@ -114,6 +114,9 @@ impl Arrivals {
     /// Who comes later stands behind them, but for one thing: what came at the very time that it is now stands by its place
     /// in the setup among whatever comes at the next ingest. `times` says that times are to be written as they are.
     pub fn canon(&self, now: Time, times: bool, out: &mut Canon) {
+        if self.due.is_empty() {
+            return;
+        }
         let mut due = self.due.clone();
         due.sort_unstable();
         for due in due {

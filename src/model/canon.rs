@@ -26,13 +26,13 @@ impl World {
     /// Writes who waits, runs and is in flight. Gives every live request its label.
     pub fn canon_queues(&self, setup: &Setup, frame: Frame, out: &mut Canon) {
         assert!(self.pinned.is_empty(), "pins are checked within their turn");
-        out.maybe(self.turn_matters(setup).then_some(self.turn));
+        let turn = or_none(self.turn_matters(setup).then_some(self.turn));
+        out.put([turn, u32::from(self.idle())]);
         if self.clock_matters(frame) {
             out.long(self.clock.cpu.ns());
             out.long(self.clock.gpu_free.ns());
             self.queue.iter().for_each(|pending| out.long(pending.copied.ns()));
         }
-        out.flag(self.idle());
         self.arrivals.canon(self.clock.cpu, self.clock_matters(frame), out);
         out.word(END);
         self.waiting.iter().for_each(|&req| out.req(req));
@@ -103,10 +103,7 @@ impl World {
         out.word(END);
         let (fresh, back) = self.slots.waiting();
         for (place, slot) in back.enumerate() {
-            if !names.is_blank(slot, out) {
-                let label = out.label_slot(Some(slot));
-                out.put([fresh + place as u32, label]);
-            }
+            names.free(slot, fresh + place as u32, out);
         }
         out.word(END);
     }
@@ -207,20 +204,43 @@ impl World {
 
     /// Requests that are over: how many of each kind, and the tokens that prompts may still be made of.
     fn canon_over(&self, out: &mut Canon) {
+        if out.are_all_unlike() {
+            return self.canon_each_over(out);
+        }
         for (index, it) in self.reqs.iter().enumerate() {
             let class = out.class(ReqId(index as u32));
             match it.stage {
                 Stage::Unseen => out.count(class, 0),
                 Stage::Waiting | Stage::Running => {}
-                Stage::Finished if it.tokens.is_empty() => out.count(class, 1),
                 Stage::Finished => {
                     out.count(class, 1);
-                    let State { n, h } = it.tip;
-                    let [low, high] = halves(h);
-                    out.put([n, it.known_len(), low, high]);
+                    canon_tokens(it, out);
                 }
             }
         }
         out.counts();
+    }
+
+    /// The same where no two requests are interchangeable: two bits each, sixteen to a word.
+    fn canon_each_over(&self, out: &mut Canon) {
+        for some in self.reqs.chunks(16) {
+            let bits = |it: &Req| match it.stage {
+                Stage::Waiting | Stage::Running => 0,
+                Stage::Unseen => 1,
+                Stage::Finished if it.tokens.is_empty() => 2,
+                Stage::Finished => 3,
+            };
+            out.word(some.iter().fold(0, |word, it| word << 2 | bits(it)));
+            some.iter().filter(|it| it.stage == Stage::Finished).for_each(|it| canon_tokens(it, out));
+        }
+    }
+}
+
+/// The tokens of a request that is over, if they are of use.
+fn canon_tokens(it: &Req, out: &mut Canon) {
+    if !it.tokens.is_empty() {
+        let State { n, h } = it.tip;
+        let [low, high] = halves(h);
+        out.put([n, it.known_len(), low, high]);
     }
 }

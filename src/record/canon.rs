@@ -11,20 +11,23 @@ const GONE: u32 = u32::MAX;
 /// The label of nothing.
 const NONE: u32 = u32::MAX - 1;
 
+/// Labels of slots from here on are places of the free list.
+const PLACES: u32 = 1 << 30;
+
 /// Ways to name a content.
 pub const NAME_END: u32 = 4;
 
-/// Bytes for words in the beginning.
-const ROOM: usize = 4096;
+/// Room for words in the beginning.
+const ROOM: usize = 1024;
 
 /// What the contents of slots and nodes are called: by whoever knows the tokens of the requests.
 pub trait Names {
     /// The live request whose first `state.n` tokens a state is the fold of, if there is one.
     fn owner(&self, state: State, canon: &Canon) -> Option<ReqId>;
 
-    /// Whether a free slot is like one that was never used: no forward in flight uses it, and what it holds is the prefix
-    /// of no request.
-    fn is_blank(&self, slot: SlotId, canon: &Canon) -> bool;
+    /// Writes a slot at a place of the free list, but for one that is like one that was never used: no forward in flight uses it, and
+    /// what it holds is the prefix of no request.
+    fn free(&self, slot: SlotId, place: u32, out: &mut Canon);
 
     /// Whether a slot is the tree's and holds what it was donated as, which is this state, and no forward in flight or
     /// earlier fault has to do with it. Who donated it, and whether that is who wrote it last, is all that is left to say.
@@ -37,8 +40,8 @@ pub trait Names {
 /// Words under way, with the labels given so far. One value serves many states: [`Canon::begin`] clears it.
 #[derive(Clone, Debug)]
 pub struct Canon {
-    /// Little-endian words of 32 bits, the first `len` bytes of it: all else is room.
-    words: Vec<u8>,
+    /// Little-endian words, the first `len` of it: all else is room.
+    words: Vec<[u8; 4]>,
     len: usize,
     /// By request: the first member of its class of interchangeable requests, itself if it has none.
     classes: Vec<u32>,
@@ -48,6 +51,8 @@ pub struct Canon {
     used: Vec<u32>,
     /// By class: members without a label, unseen and over.
     counts: Vec<[u32; 2]>,
+    /// The classes that there are.
+    heads: Vec<u32>,
     /// By request: its label.
     reqs: Vec<u32>,
     /// Requests in the order of their labels.
@@ -57,25 +62,33 @@ pub struct Canon {
     slot_order: Vec<SlotId>,
     round: u32,
     batches: Vec<BatchId>,
+    /// Room for a list to be sorted: by key, two numbers of whoever sorts.
+    pub sorted: Vec<(u128, [u32; 2])>,
+    /// Room for the places in such a list.
+    pub ranks: Vec<u32>,
 }
 
 impl Canon {
     /// For runs of requests with these classes of interchangeable ones.
     pub fn new(classes: Vec<u32>, shares: bool) -> Canon {
         let count = classes.len();
+        let heads = (0..).zip(&classes).filter(|&(index, &class)| index == class).map(|(_, &class)| class).collect();
         Canon {
-            words: vec![0; ROOM],
+            words: vec![[0; 4]; ROOM],
             len: 0,
             classes,
             shares,
             used: vec![0; count],
             counts: vec![[0; 2]; count],
+            heads,
             reqs: vec![GONE; count],
             req_order: Vec::with_capacity(count),
             slots: Vec::new(),
             slot_order: Vec::new(),
             round: 0,
             batches: Vec::new(),
+            sorted: Vec::new(),
+            ranks: Vec::new(),
         }
     }
 
@@ -99,16 +112,13 @@ impl Canon {
     /// Some numbers.
     #[inline]
     pub fn put<const N: usize>(&mut self, words: [u32; N]) {
-        let end = self.len + 4 * N;
-        if self.words.len() < end {
-            self.make_room(end);
-        }
-        if let Some(place) = self.words.get_mut(self.len..end) {
-            for (place, word) in place.as_chunks_mut().0.iter_mut().zip(words) {
-                *place = word.to_le_bytes();
+        match self.words.get_mut(self.len..).and_then(<[_]>::first_chunk_mut::<N>) {
+            Some(place) => {
+                *place = words.map(u32::to_le_bytes);
+                self.len += N;
             }
+            None => self.put_and_grow(&words),
         }
-        self.len = end;
     }
 
     /// A yes or no.
@@ -178,6 +188,11 @@ impl Canon {
         self.reqs.get(req.index()).is_some_and(|&label| label != GONE)
     }
 
+    /// Whether no two requests are interchangeable.
+    pub fn are_all_unlike(&self) -> bool {
+        self.heads.len() == self.classes.len()
+    }
+
     /// The class of a request.
     pub fn class(&self, req: ReqId) -> u32 {
         self.classes[req.index()]
@@ -190,12 +205,9 @@ impl Canon {
 
     /// Writes the counts of every class.
     pub fn counts(&mut self) {
-        for class in 0..self.counts.len() {
-            let [unseen, over] = self.counts[class];
-            if unseen + over > 0 {
-                self.counts[class] = [0; 2];
-                self.put([class as u32, unseen << 16 | over]);
-            }
+        for at in 0..self.heads.len() {
+            let [unseen, over] = std::mem::take(&mut self.counts[self.heads[at] as usize]);
+            self.put([unseen << 16 | over]);
         }
     }
 
@@ -215,18 +227,41 @@ impl Canon {
     #[inline]
     pub fn label_slot(&mut self, slot: Option<SlotId>) -> u32 {
         let Some(slot) = slot else { return NONE };
+        let (now, next) = (self.round, self.slot_order.len() as u32);
+        let (round, label) = self.slot_label(slot);
+        if *round == now {
+            return *label;
+        }
+        (*round, *label) = (now, next);
+        self.slot_order.push(slot);
+        next
+    }
+
+    /// Calls a slot that has no label by its place in the free list: whoever asks writes all about it at once, and it is none of those
+    /// that are left to be written. Otherwise returns its label.
+    #[inline]
+    pub fn label_free(&mut self, slot: SlotId, place: u32) -> Option<u32> {
+        if place >= PLACES {
+            return Some(self.label_slot(Some(slot)));
+        }
+        let now = self.round;
+        let (round, label) = self.slot_label(slot);
+        if *round == now {
+            return Some(*label);
+        }
+        (*round, *label) = (now, PLACES | place);
+        None
+    }
+
+    #[inline]
+    fn slot_label(&mut self, slot: SlotId) -> &mut (u32, u32) {
         if slot.index() >= self.slots.len() {
             self.slots.resize(slot.index() + 1, (0, 0));
         }
-        let (round, label) = &mut self.slots[slot.index()];
-        if *round != self.round {
-            (*round, *label) = (self.round, self.slot_order.len() as u32);
-            self.slot_order.push(slot);
-        }
-        *label
+        &mut self.slots[slot.index()]
     }
 
-    /// The slots that have labels, in their order.
+    /// The slots that have labels, in their order, but for those called by a place.
     pub fn slots(&self) -> &[SlotId] {
         &self.slot_order
     }
@@ -274,7 +309,7 @@ impl Canon {
 
     /// The words so far, little-endian.
     pub fn words(&self) -> &[u8] {
-        &self.words[..self.len]
+        self.words[..self.len].as_flattened()
     }
 
     /// The fingerprint of the words: 128 bits, of which equal ones are taken for equal words.
@@ -283,8 +318,13 @@ impl Canon {
     }
 
     #[cold]
-    fn make_room(&mut self, bytes: usize) {
-        self.words.resize(2 * bytes, 0);
+    fn put_and_grow(&mut self, words: &[u32]) {
+        let end = self.len + words.len();
+        self.words.resize(2 * end, [0; 4]);
+        for (place, word) in self.words[self.len..end].iter_mut().zip(words) {
+            *place = word.to_le_bytes();
+        }
+        self.len = end;
     }
 }
 

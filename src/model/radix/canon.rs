@@ -7,8 +7,8 @@ use crate::record::{Canon, Names, ReqId, Short, State, Token};
 
 use super::{Lock, NodeId, Radix};
 
-/// Nodes by where they stand in the order, each with the live request that its end is a prefix of.
-type Nodes = Short<(u128, NodeId, Option<ReqId>), 8>;
+/// In place of a live request.
+const NOBODY: u32 = u32::MAX;
 
 /// In place of the label of a slot about which there is nothing to say.
 const PLAIN: u32 = 0xFFFF_0000;
@@ -51,10 +51,13 @@ impl Radix {
         lock: impl Fn(ReqId) -> Option<&'a Lock>,
         out: &mut Canon,
     ) {
-        let mut nodes = Nodes::new();
-        for (at, node) in self.nodes.iter().enumerate().skip(1) {
-            let (Some(node), id) = (node, NodeId(at as u32)) else { continue };
-            let end = node.end.unwrap_or_else(|| self.end(id));
+        // By where they stand in the order: nodes, each with the live request that its end is a prefix of.
+        let mut nodes = std::mem::take(&mut out.sorted);
+        let mut ranks = std::mem::take(&mut out.ranks);
+        nodes.clear();
+        for (at, node) in (0..).zip(&self.nodes).skip(1) {
+            let Some(node) = node else { continue };
+            let end = node.end.unwrap_or_else(|| self.end(NodeId(at)));
             let owner = names.owner(end, out);
             // What nobody has is of no use to those who come, if they cannot have it either.
             if !ample || out.shares() || owner.is_some() {
@@ -63,26 +66,34 @@ impl Radix {
                     Some(owner) => u128::from(out.rank(owner) + 1) << 96 | u128::from(end.n) << 64,
                     None => u128::from(end.n) << 64 | u128::from(end.h),
                 };
-                nodes.push((key, id, owner));
+                nodes.push((key, [at, owner.map_or(NOBODY, |owner| owner.0)]));
             }
         }
         sort(&mut nodes);
-        let mut ranks = Short::<u32, 16>::new();
+        ranks.clear();
         ranks.resize(self.nodes.len(), u32::MAX);
-        for (rank, (_, id, _)) in nodes.iter().enumerate() {
-            ranks[id.0 as usize] = rank as u32;
+        for (rank, (_, [id, _])) in (0..).zip(&nodes) {
+            ranks[*id as usize] = rank;
         }
+        assert!(nodes.len() < 1 << 29, "the rank of a node takes less than a word");
         out.word(nodes.len() as u32);
-        for &(_, id, owner) in &nodes {
-            let node = self.node(id);
-            let end = node.end.unwrap_or_else(|| self.end(id));
+        for &(_, [id, owner]) in &nodes {
+            let node = self.node(NodeId(id));
+            let end = node.end.unwrap_or_else(|| self.end(NodeId(id)));
+            let owner = (owner != NOBODY).then_some(ReqId(owner));
             let [how, n, low, high] = out.named(end, owner);
             let plain = node.state.and_then(|slot| names.plain(slot, end));
-            let [state, donor] = match plain {
-                Some((donor, wrote)) => [PLAIN | u32::from(wrote), out.rank_if_live(Some(donor))],
-                None => [out.label_slot(node.state); 2],
+            let donor = plain.and_then(|(donor, _)| out.is_live(donor).then_some(donor));
+            let state = match plain {
+                Some((_, wrote)) => PLAIN | u32::from(donor.is_some()) << 1 | u32::from(wrote),
+                None => out.label_slot(node.state),
             };
-            out.put([how, n, low, high, ranks[node.parent.0 as usize], node.token_count(), state, donor]);
+            // The root is 0.
+            let parent = ranks[node.parent.0 as usize].wrapping_add(1);
+            out.put([parent << 2 | how, n, low, high, node.token_count(), state]);
+            if donor.is_some() {
+                out.word(out.rank_if_live(donor));
+            }
             if !ample {
                 out.put([node.kv_lock, node.state_lock]);
             }
@@ -100,17 +111,18 @@ impl Radix {
                 }
             }
         }
+        (out.sorted, out.ranks) = (nodes, ranks);
     }
 }
 
 /// Sorts what is nearly always a handful, and often sorted already.
-fn sort(nodes: &mut [(u128, NodeId, Option<ReqId>)]) {
+fn sort(nodes: &mut [(u128, [u32; 2])]) {
     if nodes.len() > 16 {
-        return nodes.sort_unstable_by_key(|&(key, id, _)| (key, id));
+        return nodes.sort_unstable();
     }
     for end in 1..nodes.len() {
         let mut at = end;
-        while at > 0 && (nodes[at - 1].0, nodes[at - 1].1) > (nodes[at].0, nodes[at].1) {
+        while at > 0 && (nodes[at - 1].0, nodes[at - 1].1[0]) > (nodes[at].0, nodes[at].1[0]) {
             nodes.swap(at - 1, at);
             at -= 1;
         }

@@ -146,7 +146,8 @@ impl Radix {
     pub(super) fn child(&self, parent: NodeId, rest: &[Token]) -> Option<NodeId> {
         let page = rest.get(..self.config.page_size as usize)?;
         let key = page_key(page);
-        let begins = |id: NodeId| self.node(id).key.items().starts_with(page);
+        // The key of a page of one token is the token.
+        let begins = |id: NodeId| page.len() == 1 || self.node(id).key.items().starts_with(page);
         let children = &self.node(parent).children;
         if let Some(list) = children.as_list() {
             return list.iter().find(|&&(hash, id)| hash == key && begins(id)).map(|&(_, id)| id);
