@@ -69,13 +69,14 @@ fn best<T>(mut round: impl FnMut() -> (T, Duration)) -> (T, Duration) {
 }
 
 fn main() {
-    // `cargo bench --bench search -- one 24`: the pinned case alone, on one job (`jobs 2`: on two), to be looked at by a profiler; with a
-    // smaller number of outputs, by a slow one.
+    // `cargo bench --bench search -- one 24`: the pinned case alone, on one job (`jobs 2`: on two; `bfs`: in that order), to be looked at
+    // by a profiler; with a smaller number of outputs, by a slow one.
     // `-- runs 1000`: so many random runs alone, on one job; `-- small 9`: nine times the case with many ways to a state.
     let number = |name: &str| std::env::args().skip_while(|word| word != name).nth(1)?.parse().ok();
     let jobs = number("jobs").unwrap_or(1) as usize;
+    let order = if std::env::args().any(|word| word == "bfs") { Order::Bfs } else { Order::Dfs };
     if let Some(outputs) = number("one") {
-        let (checked, time) = search(&conversation::scenario(4, outputs), "mask-lookahead", Order::Dfs, jobs);
+        let (checked, time) = search(&conversation::scenario(4, outputs), "mask-lookahead", order, jobs);
         let unique = checked.explored.unique;
         return println!("{unique} unique states, {:.0} a second", unique as f64 / time.as_secs_f64());
     }

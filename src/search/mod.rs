@@ -4,13 +4,16 @@
 //! whose state is a value and whose every step asks a [`Chooser`](crate::engine::Chooser). Replay, random draws and the
 //! enumeration of all answers are choosers.
 
+mod desk;
 mod draw;
 mod enumerate;
+mod expand;
 mod explore;
 mod parallel;
 mod replay;
 mod shrink;
 mod system;
+mod tally;
 mod team;
 mod visited;
 

@@ -117,11 +117,8 @@ fn no_wall_clock_environment_or_hash_map_order() {
     for (module, files) in sources() {
         for (path, text) in files {
             // The progress bar alone reads the clock, and nothing that is computed depends on it but the end of a search
-            // whose time is over; the number of a shard alone comes from the environment; the states of a search that
-            // were seen are a set that nobody iterates.
-            if module == "command" && (path.ends_with("progress.rs") || path.ends_with("shard.rs"))
-                || path.ends_with("search/visited.rs")
-            {
+            // whose time is over; the number of a shard alone comes from the environment.
+            if module == "command" && (path.ends_with("progress.rs") || path.ends_with("shard.rs")) {
                 continue;
             }
             for word in forbidden {
