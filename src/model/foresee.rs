@@ -32,6 +32,14 @@ impl Foresight {
         Some(foresight)
     }
 
+    /// Whether the next turn asks nothing before its second half.
+    pub fn asks_late(self, world: &World, setup: &Setup) -> bool {
+        let may_arrive = self.unseen && world.reqs.iter().any(|it| it.stage == Stage::Unseen);
+        let may_abort = self.live && world.unfinished > 0;
+        // A launch that waits for the last result processes it in the first half.
+        !may_arrive && !may_abort && !setup.engine.disable_consecutive_prefill_overlap
+    }
+
     /// No fewer than the open questions of the next turn, if that can be told.
     pub fn questions_max(self, world: &World, setup: &Setup) -> Option<usize> {
         let unseen = || world.reqs.iter().filter(|it| it.stage == Stage::Unseen).count();

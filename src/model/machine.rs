@@ -242,6 +242,19 @@ pub(super) struct Dead {
 /// Steps that an assertion of the modelled system can end.
 pub(super) type Step<T = ()> = Result<T, Dead>;
 
+/// What is due in the second half of a turn.
+#[derive(Clone, Copy, Debug)]
+struct Due {
+    /// Something was done in the first half, or is to be done.
+    busy: bool,
+    /// The oldest result is to be processed.
+    result: bool,
+}
+
+/// What the first half of a turn leaves to the second one.
+#[derive(Clone, Copy, Debug)]
+pub struct Half(Step<Due>);
+
 /// The machine at work: a state, what it is a function of, and where its facts go.
 #[derive(Debug)]
 pub struct Machine<'a, C, S, F = Every> {
@@ -352,11 +365,27 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
 
     /// One loop turn. Returns how the run ended if it did.
     pub fn turn(&mut self) -> Option<Ended> {
+        let half = self.first_half();
+        self.second_half(half)
+    }
+
+    /// A turn up to its launch, and no result but one that the launch waits for.
+    pub fn first_half(&mut self) -> Half {
         self.ask("turn", self.world.turn, 1, 0);
         let at = self.world.clock.cpu;
         self.sink.fact(Fact::Turn { turn: self.world.turn, at });
-        let stepped = if self.setup.engine.overlap { self.turn_overlap() } else { self.turn_normal() };
-        let busy = match stepped {
+        Half(if self.setup.engine.overlap { self.launch_overlap() } else { self.launch_normal() })
+    }
+
+    /// The result that is due in a turn, and the end of it. Returns how the run ended if it did.
+    pub fn second_half(&mut self, half: Half) -> Option<Ended> {
+        let processed = half.0.and_then(|due| {
+            if due.result {
+                self.process_last()?;
+            }
+            Ok(due.busy)
+        });
+        let busy = match processed {
             Ok(busy) => busy,
             Err(Dead { req, kind }) => {
                 self.sink.fact(Fact::Assert { req, kind });
@@ -370,8 +399,8 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
         if idle && again { self.idle() } else { None }
     }
 
-    /// Plan and launch, then process the last result while the forward runs. Says whether anything was done.
-    fn turn_overlap(&mut self) -> Step<bool> {
+    /// Plan and launch: the last result is processed while the forward runs.
+    fn launch_overlap(&mut self) -> Step<Due> {
         self.ingest();
         let pending = !matches!(self.world.last, Last::None);
         let last_prefill = match &self.world.last {
@@ -387,21 +416,15 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
             self.process_last()?;
         }
         let launched = self.launch_and_queue(batch);
-        if pending && !waits {
-            self.process_last()?;
-        }
-        Ok(launched || pending)
+        Ok(Due { busy: launched || pending, result: pending && !waits })
     }
 
-    /// Plan, launch, wait, process. Says whether anything was done.
-    fn turn_normal(&mut self) -> Step<bool> {
+    /// Plan and launch: what was launched is waited for and processed.
+    fn launch_normal(&mut self) -> Step<Due> {
         self.ingest();
         let batch = self.plan()?;
         let launched = self.launch_and_queue(batch);
-        if launched {
-            self.process_last()?;
-        }
-        Ok(launched)
+        Ok(Due { busy: launched, result: launched })
     }
 
     /// Launches a batch, queues it (a copy, or a reference by object), and remembers it as the last one.

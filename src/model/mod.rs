@@ -44,7 +44,7 @@ pub use foresee::Foresight;
 pub use frame::Frame;
 pub use grid_test::{mark, mark_both};
 pub use lengths::prompt_len;
-pub use machine::{Ended, Machine, World};
+pub use machine::{Ended, Half, Machine, World};
 pub use masks::HostMasks;
 pub use quiet::AskedRows;
 pub use radix::TombstoneLock;

@@ -2,7 +2,7 @@
 
 use crate::engine::{Chooser, Open};
 use crate::judge::{Finding, Goal, Judge, Judgement, Kind, Options, Verdict, weight};
-use crate::model::{Every, Foresight, Frame, Machine, Rule, Setup, World};
+use crate::model::{Ended, Every, Foresight, Frame, Half, Machine, Rule, Setup, World};
 use crate::record::{Canon, fingerprint};
 use crate::search::{self, Bound, Explored, Limits, Order, Path, Replay, Stepped, System};
 
@@ -119,21 +119,17 @@ struct Timings<'a> {
     literal: bool,
 }
 
-impl System for Timings<'_> {
-    type State = Box<Moment>;
-    type Kind = Kind;
-    type Scratch = Canon;
-
-    fn start(&self) -> Box<Moment> {
-        let options = Options { page_size: self.setup.engine.page_size, keep_boundaries: false, keep_reasons: false };
-        Box::new(Moment { world: Some(Box::new(World::new(self.setup))), judge: Judge::new(options), turns: 0 })
+impl Timings<'_> {
+    /// A machine in a state. It has the world of it, until it gives that back.
+    #[inline(always)]
+    fn machine<'m, C: Chooser>(&'m self, state: &'m mut Moment, chooser: &'m mut C) -> Machine<'m, C, Judge, Every> {
+        let world = state.world.take().expect("a state between two steps is whole");
+        Machine::resume(self.setup, self.rule, chooser, &mut state.judge, world)
     }
 
-    fn step(&self, state: &mut Box<Moment>, chooser: &mut impl Chooser) -> Stepped<Kind> {
-        let world = state.world.take().expect("a state between two steps is whole");
-        let mut machine = Machine::<_, _, Every>::resume(self.setup, self.rule, chooser, &mut state.judge, world);
-        let ended = machine.turn();
-        let world = state.world.insert(machine.into_world());
+    /// The end of a step.
+    fn stepped(&self, state: &mut Moment, world: Box<World>, ended: Option<Ended>) -> Stepped<Kind> {
+        let world = state.world.insert(world);
         if !self.literal {
             world.fold_tree();
         }
@@ -147,6 +143,44 @@ impl System for Timings<'_> {
         }
         let cut = state.judge.is_cut() || cut_short;
         Stepped { over, cut, found: kinds(&findings), goals: goals.bits() }
+    }
+}
+
+impl System for Timings<'_> {
+    type State = Box<Moment>;
+    type Half = Half;
+    type Kind = Kind;
+    type Scratch = Canon;
+
+    fn start(&self) -> Box<Moment> {
+        let options = Options { page_size: self.setup.engine.page_size, keep_boundaries: false, keep_reasons: false };
+        Box::new(Moment { world: Some(Box::new(World::new(self.setup))), judge: Judge::new(options), turns: 0 })
+    }
+
+    fn step(&self, state: &mut Box<Moment>, chooser: &mut impl Chooser) -> Stepped<Kind> {
+        let mut machine = self.machine(state, chooser);
+        let ended = machine.turn();
+        let world = machine.into_world();
+        self.stepped(state, world, ended)
+    }
+
+    fn first_half(&self, state: &mut Box<Moment>, chooser: &mut impl Chooser) -> Half {
+        let mut machine = self.machine(state, chooser);
+        let half = machine.first_half();
+        state.world = Some(machine.into_world());
+        half
+    }
+
+    fn second_half(&self, state: &mut Box<Moment>, half: Half, chooser: &mut impl Chooser) -> Stepped<Kind> {
+        let mut machine = self.machine(state, chooser);
+        let ended = machine.second_half(half);
+        let world = machine.into_world();
+        self.stepped(state, world, ended)
+    }
+
+    fn asks_late(&self, state: &Box<Moment>) -> bool {
+        let world = state.world.as_deref();
+        self.foresight.zip(world).is_some_and(|(foresight, world)| foresight.asks_late(world, self.setup))
     }
 
     fn questions_max(&self, state: &Box<Moment>) -> Option<usize> {

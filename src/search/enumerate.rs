@@ -61,6 +61,11 @@ impl<'a> Enumerate<'a> {
         self.asked.len() >= questions_max && !self.has_more()
     }
 
+    /// Whether an open question was asked in this step.
+    pub fn has_asked(&self) -> bool {
+        self.at > 0
+    }
+
     /// Whether some list is left to try for this step.
     pub fn has_more(&self) -> bool {
         self.asked.iter().any(|asked| asked.rank + 1 < asked.options)

@@ -81,13 +81,25 @@ impl<S: System> Worker<S> {
         let Worker { scratch, spare, here } = self;
         let mut expanded = Expanded::default();
         expanded.successors.reserve(2 * nodes.len());
+        expanded.answers.reserve(2 * nodes.len());
         expanded.parents.extend(nodes.iter().map(|node| (node.id, node.depth)));
         let mut chooser = Enumerate::new(open);
+        // What all ways on from a state have in common is done once.
+        let halves = nodes.into_iter().map(|Node { mut state, .. }| {
+            let questions_max = system.questions_max(&state).unwrap_or(usize::MAX);
+            let half = (questions_max == 0 || system.asks_late(&state)).then(|| {
+                chooser.begin();
+                let half = system.first_half(&mut state, &mut chooser);
+                assert!(!chooser.has_asked(), "the first half of a step asks what was foreseen: nothing");
+                half
+            });
+            (questions_max, half, state)
+        });
+        let origins: Vec<_> = halves.collect();
         let mut sifted = 0;
-        for (from, node) in (0..).zip(nodes) {
+        for (from, (questions_max, half, state)) in (0..).zip(origins) {
             chooser.begin();
-            let questions_max = system.questions_max(&node.state).unwrap_or(usize::MAX);
-            let mut origin = Some(node.state);
+            let mut origin = Some(state);
             for ways in 0.. {
                 if ways == ANSWERS_MAX {
                     expanded.too_many = true;
@@ -99,7 +111,10 @@ impl<S: System> Worker<S> {
                     Some(origin) if !last => spare.copy_of(origin),
                     Some(_) | None => origin.take().expect("no way comes after the last"),
                 };
-                let stepped = system.step(&mut state, &mut chooser);
+                let stepped = match half {
+                    Some(half) => system.second_half(&mut state, half, &mut chooser),
+                    None => system.step(&mut state, &mut chooser),
+                };
                 let start = expanded.answers.len() as u32;
                 expanded.answers.extend(chooser.answers().map(|(answer, script)| answer << 1 | u32::from(!script)));
                 let answers = (start, expanded.answers.len() as u32);

@@ -20,6 +20,8 @@ pub struct Stepped<K> {
 pub trait System: Sync {
     /// A state between two steps.
     type State: Clone + Send + Sync;
+    /// What the first half of a step leaves to the second one, beside the state.
+    type Half: Copy;
     /// What findings are told apart by.
     type Kind: Clone + Ord + Send;
     /// Memory for fingerprints, one a thread.
@@ -30,6 +32,19 @@ pub trait System: Sync {
 
     /// One step.
     fn step(&self, state: &mut Self::State, chooser: &mut impl Chooser) -> Stepped<Self::Kind>;
+
+    /// The first half of a step.
+    fn first_half(&self, state: &mut Self::State, chooser: &mut impl Chooser) -> Self::Half;
+
+    /// The second half of a step, from a state in the middle of it.
+    fn second_half(&self, state: &mut Self::State, half: Self::Half, chooser: &mut impl Chooser)
+    -> Stepped<Self::Kind>;
+
+    /// Whether the next step asks no open question in its first half: all ways on can have that in common.
+    fn asks_late(&self, state: &Self::State) -> bool {
+        let _ = state;
+        false
+    }
 
     /// No fewer than the open questions that the next step from a state can ask, if that can be told: the last list of
     /// answers is then tried on the state itself and not on a copy.
