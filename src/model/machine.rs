@@ -213,6 +213,13 @@ impl World {
         }
     }
 
+    /// Reads a little of every part. What it returns says nothing.
+    pub fn glance(&self) -> u64 {
+        let reqs = self.reqs.iter().fold(0, |sum, it| sum ^ it.tip.h ^ u64::from(it.prefix_len));
+        let queue = self.queue.iter().fold(self.running.id.0, |sum, pending| sum ^ pending.batch.id.0);
+        reqs ^ u64::from(queue) ^ self.tree.glance()
+    }
+
     /// The radix tree, for audits.
     pub fn tree(&self) -> &Radix {
         &self.tree

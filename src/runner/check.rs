@@ -187,6 +187,10 @@ impl System for Timings<'_> {
         self.foresight?.questions_max(state.world.as_deref()?, self.setup)
     }
 
+    fn glance(&self, state: &Box<Moment>) -> u64 {
+        state.world.as_ref().map_or(0, |world| world.glance()) ^ state.judge.glance()
+    }
+
     fn scratch(&self) -> Canon {
         Frame::canon(self.setup)
     }

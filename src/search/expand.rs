@@ -12,7 +12,7 @@ use super::visited::Visited;
 /// Most ways on from one state.
 const ANSWERS_MAX: usize = 1 << 14;
 /// Most states that a thread keeps for their memory.
-const SPARE_MAX: usize = 1 << 10;
+const SPARE_MAX: usize = 1 << 15;
 /// So many successors are not kept before those that were seen are thrown away.
 const CROWD: usize = 512;
 
@@ -83,6 +83,7 @@ impl<S: System> Worker<S> {
         expanded.successors.reserve(2 * nodes.len());
         expanded.answers.reserve(2 * nodes.len());
         expanded.parents.extend(nodes.iter().map(|node| (node.id, node.depth)));
+        std::hint::black_box(nodes.iter().fold(0, |sum, node| sum ^ system.glance(&node.state)));
         let mut chooser = Enumerate::new(open);
         // What all ways on from a state have in common is done once.
         let halves = nodes.into_iter().map(|Node { mut state, .. }| {

@@ -53,6 +53,13 @@ pub trait System: Sync {
         None
     }
 
+    /// Reads a little of all that a step will read. Several states of a block then wait for memory together and not one after another.
+    /// What it returns says nothing.
+    fn glance(&self, state: &Self::State) -> u64 {
+        let _ = state;
+        0
+    }
+
     /// Memory for fingerprints.
     fn scratch(&self) -> Self::Scratch;
 
