@@ -77,11 +77,13 @@ fn ratios(_: &mut Criterion) {
             token / yard
         );
     }
-    linear("as many requests", |times| decode::waves(64, times, 1024));
+    linear("as many requests, 64 at first", |times| decode::waves(64, times, 1024));
+    linear("as many requests, 640 at first", |times| decode::waves(64, 10 * times, 1024));
     linear("as long outputs", |times| decode::setup(64, 1024 * times));
 }
 
-/// Whether time is linear in tokens: more requests of 1024 outputs, 64 at a time, or longer outputs of 64 requests.
+/// Whether time is linear in tokens: more requests of 1024 outputs, 64 at a time, or longer outputs of 64 requests. While the first 64
+/// requests run, nothing is evicted, and all that they have fits into a cache.
 fn linear(what: &str, setup: impl Fn(u32) -> Setup) {
     let token = [1, 10, 100].map(|times| {
         let setup = setup(times);

@@ -46,10 +46,11 @@ pub(super) struct Live {
     /// Its last cache hit.
     pub hit: Option<Hit>,
     matched: u32,
+    max_new: u32,
     admitted: bool,
 }
 
-clone_in_place!(Live { truth, window, marks, dues } copied { lags, taint, hit, matched, admitted });
+clone_in_place!(Live { truth, window, marks, dues } copied { lags, taint, hit, matched, max_new, admitted });
 
 /// All requests.
 #[derive(Debug, Default)]
@@ -95,6 +96,7 @@ impl Live {
             taint: None,
             hit: None,
             matched: 0,
+            max_new: 0,
             admitted: false,
         }
     }
@@ -170,8 +172,7 @@ impl Requests {
     /// The request was seen by the scheduler.
     pub fn arrive(&mut self, req: ReqId, max_new: u32) {
         if let Some(live) = self.get_or_new(req) {
-            // The step in flight at the end samples one more.
-            live.truth.reserve(max_new.min(RESERVE_MAX) as usize + 2);
+            live.max_new = max_new;
         }
         if let Some(outcome) = self.outcomes.get_mut(req.index()) {
             outcome.arrived = true;
@@ -189,6 +190,10 @@ impl Requests {
     pub fn admit(&mut self, req: ReqId) {
         let Some(live) = self.get_or_new(req) else { return };
         let (matched, first) = (live.matched, !live.admitted);
+        if first {
+            // The step in flight at the end samples one more. Not before: who waits for long needs no memory yet.
+            live.truth.reserve(live.max_new.min(RESERVE_MAX) as usize + 2);
+        }
         live.dues.admit(matched);
         live.admitted = true;
         if first && let Some(outcome) = self.outcomes.get_mut(req.index()) {

@@ -38,6 +38,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         if let Some(req) = chunked {
             self.go_on(req, &mut budget, &mut admitted);
         }
+        let in_chunks = admitted.len();
         self.set_slots_aside();
         let mut goes_on = true;
         let mut looked = Rows::new();
@@ -64,11 +65,21 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             }
         }
         self.give_slots_back();
-        self.world.waiting.retain(|req| !admitted.contains(req));
+        self.leave_queue(&admitted[in_chunks..]);
         if let Some(req) = self.world.chunked.filter(|_| !admitted.is_empty()) {
             self.req(req).middle_chunks += 1;
         }
         Ok(admitted)
+    }
+
+    /// Takes the admitted out of the queue: nearly always its first ones, and it may be long.
+    fn leave_queue(&mut self, admitted: &[ReqId]) {
+        let waiting = &mut self.world.waiting;
+        let first = waiting.iter().zip(admitted).take_while(|(waits, req)| waits == req).count();
+        waiting.drain(..first);
+        if first < admitted.len() {
+            waiting.retain(|req| !admitted[first..].contains(req));
+        }
     }
 
     /// The request to look at after the first `place` ones: the next in the queue, if `own` says so. `looked` are those

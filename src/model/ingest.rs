@@ -13,6 +13,14 @@ use super::setup::{Arrive, Prompt, Stop};
 
 /// The most outputs that room is made for in advance.
 pub(super) const ROOM_MAX: u32 = 1 << 16;
+/// Most outputs for which room is made when a request is seen; for more it is made when it is admitted.
+const ROOM_EARLY: u32 = 64;
+
+/// Room for all tokens beyond the prompt, so that steady decode allocates nothing: so many outputs, and what a step in flight samples
+/// beyond the last.
+pub(super) fn room_for(ends_at: u32) -> usize {
+    ends_at.min(ROOM_MAX) as usize + 2
+}
 
 impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Takes in the requests whose earliest moment has come, unless the chooser shows them later.
@@ -73,8 +81,8 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             Stop::Length => spec.max_new,
         };
         let mut tokens = std::mem::take(&mut self.req(req).tokens);
-        // Steady decode allocates nothing: room for all outputs, and for what a step in flight samples beyond the last.
-        let room = ends_at.min(ROOM_MAX) as usize + 2;
+        // Who waits for long is not to have memory that others could use in the meantime.
+        let room = if ends_at <= ROOM_EARLY { room_for(ends_at) } else { 0 };
         materialise(self.setup, &self.world.reqs, req, room, &mut tokens);
         assert!(!tokens.is_empty(), "validation refuses empty prompts");
         self.sink.prompt(req, &tokens);
