@@ -116,6 +116,8 @@ impl Sink for Judge {
             Fact::NoDonate { req, why, .. } => self.no_donate(req, why),
             Fact::TrackRefused { req, k, in_place } => {
                 self.goals.insert(Goal::SecondSlotRefused);
+                // What the row told last recorded can be what is written over.
+                self.rows.close(&mut self.requests, &mut self.counts);
                 if let Some(live) = self.requests.get_or_new(req) {
                     live.dues.refuse(k, in_place);
                 }

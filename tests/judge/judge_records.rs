@@ -285,6 +285,24 @@ fn what_the_engine_forces_is_skipped() {
 }
 
 #[test]
+fn a_step_in_place_overwrites_what_was_recorded_whether_or_not_another_row_was_told_since() {
+    let recorded = || {
+        let mut tape = before_the_boundary();
+        tape.row(3, A, None).row(4, A, Some((4, 2)));
+        tape
+    };
+    let refused = Fact::TrackRefused { req: A, k: 8, in_place: true };
+    for told_since in [false, true] {
+        let mut tape = recorded();
+        if told_since {
+            tape.row(5, B, None);
+        }
+        let judged = tape.fact(refused).nothing(Nothing::NoCheckpoint).done();
+        assert_eq!((judged.verdict, judged.checkpoints.skipped), (Verdict::Clean, 1), "told since: {told_since}");
+    }
+}
+
+#[test]
 fn a_refused_slot_excuses_no_rule_that_misses_what_was_written_in_place() {
     let mut refused = before_the_boundary();
     refused.fact(Fact::TrackRefused { req: A, k: 4, in_place: true });
