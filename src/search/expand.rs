@@ -12,9 +12,9 @@ use super::visited::Visited;
 /// Most ways on from one state.
 const ANSWERS_MAX: usize = 1 << 14;
 /// Most states that a thread keeps for their memory.
-const SPARE_MAX: usize = 1 << 15;
+const SPARE_MAX: usize = 1 << 12;
 /// So many successors are not kept before those that were seen are thrown away.
-const CROWD: usize = 512;
+const CROWD: usize = 64;
 
 /// A state of the frontier.
 pub(super) struct Node<T> {
@@ -129,6 +129,16 @@ impl<S: System> Worker<S> {
                 let told = !stepped.found.is_empty() || stepped.cut;
                 let stepped = told.then(|| Box::new(stepped));
                 expanded.successors.push(Successor { from, answers, next, stepped });
+                if expanded.successors.len() - sifted >= CROWD {
+                    name(system, &mut expanded.successors[sifted..], scratch);
+                    for successor in &mut expanded.successors[sifted..] {
+                        let known = successor.next.take_if(|(print, _)| seen(*print) || !here.insert(*print));
+                        if let Some((_, state)) = known {
+                            keep(spare, state);
+                        }
+                    }
+                    sifted = expanded.successors.len();
+                }
                 let more = chooser.advance();
                 assert!(!(last && more), "a step asks no more questions than was foreseen");
                 if !more {
@@ -137,16 +147,6 @@ impl<S: System> Worker<S> {
             }
             if let Some(origin) = origin {
                 keep(spare, origin);
-            }
-            if expanded.successors.len() - sifted >= CROWD {
-                name(system, &mut expanded.successors[sifted..], scratch);
-                for successor in &mut expanded.successors[sifted..] {
-                    let known = successor.next.take_if(|(print, _)| seen(*print) || !here.insert(*print));
-                    if let Some((_, state)) = known {
-                        keep(spare, state);
-                    }
-                }
-                sifted = expanded.successors.len();
             }
         }
         name(system, &mut expanded.successors[sifted..], scratch);
