@@ -100,7 +100,11 @@ impl Canon {
         self.req_order.clear();
         self.slot_order.clear();
         self.batches.clear();
-        self.round += 1;
+        self.round = self.round.checked_add(1).unwrap_or_else(|| {
+            // A label of a round that comes again would be taken for one of now.
+            self.slots.clear();
+            1
+        });
     }
 
     /// A number.
@@ -376,5 +380,19 @@ mod tests {
         });
         assert_eq!(some, same);
         assert_ne!(words(|canon| canon.req(ReqId(2))), words(|canon| canon.req(ReqId(0))));
+    }
+
+    #[test]
+    fn a_round_that_comes_again_knows_no_labels_of_before() {
+        let mut canon = Canon::new(vec![0], false);
+        canon.begin();
+        (0..3).for_each(|slot| canon.slot(Some(SlotId(slot))));
+        canon.round = u32::MAX;
+        canon.begin();
+        canon.slot(Some(SlotId(2)));
+        let mut fresh = Canon::new(vec![0], false);
+        fresh.begin();
+        fresh.slot(Some(SlotId(2)));
+        assert_eq!((canon.words(), canon.round), (fresh.words(), 1));
     }
 }
