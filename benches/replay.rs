@@ -5,9 +5,10 @@
 use std::collections::BinaryHeap;
 use std::hint::black_box;
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group};
 use overlapsim::model::Setup;
 use overlapsim::runner::{self, Keep};
 use overlapsim::scenario;
@@ -17,6 +18,8 @@ mod decode;
 
 /// Output tokens of a run.
 const TOKENS: u32 = 1 << 18;
+/// The first argument of a bench that makes one run.
+const ALONE: &str = "alone";
 /// Rounds of which the best counts, where ratios are printed.
 const ROUNDS: usize = 5;
 
@@ -80,6 +83,34 @@ fn ratios(_: &mut Criterion) {
     linear("as many requests, 64 at first", |times| decode::waves(64, times, 1024));
     linear("as many requests, 640 at first", |times| decode::waves(64, 10 * times, 1024));
     linear("as long outputs", |times| decode::setup(64, 1024 * times));
+    linear_alone();
+}
+
+/// The same as outputs get longer, each run in a process of its own: there no run has the memory of one before, whatever its size.
+fn linear_alone() {
+    let program = std::env::current_exe().expect("a bench knows where it is");
+    let alone = |times: u32| {
+        let run = || {
+            let output =
+                Command::new(&program).args([ALONE, &times.to_string()]).output().expect("a bench can run itself");
+            String::from_utf8_lossy(&output.stdout).trim().parse::<f64>().expect("it prints a number")
+        };
+        (0..ROUNDS).map(|_| run()).fold(f64::INFINITY, f64::min)
+    };
+    let token = [1, 10, 100].map(alone);
+    println!(
+        "linear in tokens, as long outputs, a process each: an output token takes {:.3} at x10 and {:.3} at x100 of what it takes at x1",
+        token[1] / token[0],
+        token[2] / token[0]
+    );
+}
+
+/// Prints the nanoseconds an output token takes in the first run with outputs of this length, but for one that brings the code into
+/// memory.
+fn alone(times: u32) {
+    judged(&decode::setup(64, 64));
+    let setup = decode::setup(64, 1024 * times);
+    println!("{}", best(1, || judged(&setup)));
 }
 
 /// Whether time is linear in tokens: more requests of 1024 outputs, 64 at a time, or longer outputs of 64 requests. While the first 64
@@ -131,4 +162,12 @@ fn traces(criterion: &mut Criterion) {
 }
 
 criterion_group!(benches, ratios, batches, traces);
-criterion_main!(benches);
+
+fn main() {
+    let mut args = std::env::args().skip(1);
+    if args.next().as_deref() == Some(ALONE) {
+        return alone(args.next().and_then(|times| times.parse().ok()).expect("how many times as long"));
+    }
+    benches();
+    Criterion::default().configure_from_args().final_summary();
+}
