@@ -21,11 +21,19 @@ impl Judge {
     pub(in crate::judge) fn catch_up_before(&mut self, fact: &Fact) {
         if self.steady.is_some() {
             let (req, slots) = named(fact);
-            if let Some(req) = req {
-                self.catch_up_req(req);
+            if req.is_some() || slots != [None; 3] {
+                self.catch_up_named(req, slots);
             }
-            slots.into_iter().flatten().for_each(|slot| self.catch_up_slot(slot));
         }
+    }
+
+    // In one place, and not wherever a fact is told.
+    #[inline(never)]
+    fn catch_up_named(&mut self, req: Option<ReqId>, slots: [Option<SlotId>; 3]) {
+        if let Some(req) = req {
+            self.catch_up_req(req);
+        }
+        slots.into_iter().flatten().for_each(|slot| self.catch_up_slot(slot));
     }
 
     /// Lets a request catch up.
