@@ -8,6 +8,8 @@ mod leave;
 mod result;
 mod step;
 
+pub(super) use leave::names_req;
+
 use crate::record::{BatchId, Quiet, ReqId, SlotId, Token, same_reqs};
 
 use super::window::Window;

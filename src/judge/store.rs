@@ -162,6 +162,12 @@ impl Store {
         self.slots.get(slot.index()).is_some_and(|slot| slot.lags)
     }
 
+    /// A slot goes from one owner to another: nobody's row may lag in it.
+    #[inline]
+    pub fn changes_hands(&self, slot: SlotId) {
+        assert!(!self.lags(slot), "who has a slot that changes hands has caught up");
+    }
+
     /// From now on it does, or no more.
     pub fn set_lags(&mut self, slot: SlotId, lags: bool) {
         self.slots[slot.index()].lags = lags;

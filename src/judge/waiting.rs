@@ -6,6 +6,7 @@
 use crate::record::{BatchId, Fact, ReqId, Short, same_reqs};
 
 use super::court::Judge;
+use super::steady::names_req;
 use super::window::Window;
 
 /// The rows of the last batch prepared, all of requests that are alive, no two of the same.
@@ -75,7 +76,7 @@ impl Judge {
     /// Puts the rows that wait into the windows, before a fact that looks there.
     #[inline]
     pub(super) fn settle_before(&mut self, fact: &Fact) {
-        if !self.waiting.is_empty() && heeds_windows(fact) {
+        if !self.waiting.is_empty() && names_req(fact) {
             self.settle_rows();
         }
     }
@@ -111,63 +112,5 @@ impl Judge {
                 live.window.prepare(batch, k);
             }
         }
-    }
-}
-
-/// Whether a fact looks at windows, or ends what a row that waits belongs to. A prompt does neither.
-#[inline(always)]
-fn heeds_windows(fact: &Fact) -> bool {
-    match fact {
-        Fact::Turn { .. }
-        | Fact::Begin { .. }
-        | Fact::End { .. }
-        | Fact::Arrive { .. }
-        | Fact::Match { .. }
-        | Fact::Admit { .. }
-        | Fact::SlotAlloc { .. }
-        | Fact::SlotRefused { .. }
-        | Fact::SlotMove { .. }
-        | Fact::SlotFree { .. }
-        | Fact::PageAlloc { .. }
-        | Fact::PageMove { .. }
-        | Fact::PageFree { .. }
-        | Fact::Lock { .. }
-        | Fact::Unlock { .. }
-        | Fact::PrepareExtend { .. }
-        | Fact::HostMasks { .. }
-        | Fact::MasksDropped { .. }
-        // It looks at windows only while a boundary is in flight, and minds the rows that wait (`Judge::rows_changed`).
-        | Fact::Launch { .. }
-        | Fact::Wait { .. }
-        | Fact::Flip { .. }
-        | Fact::Read { .. }
-        | Fact::Fields { .. }
-        | Fact::Arrays { .. }
-        | Fact::Output { .. }
-        | Fact::EventUnused { .. }
-        | Fact::PinMissed { .. }
-        | Fact::PinEnded { .. } => false,
-        Fact::PrepareDecode { .. }
-        | Fact::Hit { .. }
-        | Fact::Clear { .. }
-        | Fact::CopyState { .. }
-        | Fact::Extend { .. }
-        | Fact::Step { .. }
-        | Fact::Verify { .. }
-        | Fact::Sampled { .. }
-        | Fact::Skip { .. }
-        | Fact::Finish { .. }
-        | Fact::Row { .. }
-        | Fact::Decision { .. }
-        | Fact::Donate { .. }
-        | Fact::NoDonate { .. }
-        | Fact::TrackRefused { .. }
-        | Fact::Retract { .. }
-        | Fact::Abort { .. }
-        | Fact::Mix { .. }
-        | Fact::MiddleChunk { .. }
-        | Fact::Assert { .. }
-        | Fact::Bound { .. }
-        | Fact::Done { .. } => true,
     }
 }

@@ -133,6 +133,13 @@ impl Judge {
     }
 }
 
+/// Whether a fact looks at a window, or may: where one is looked at without a name, the row that waits is minded there
+/// (`Judge::rows_changed`, `Judge::settle`).
+#[inline(always)]
+pub(in crate::judge) fn names_req(fact: &Fact) -> bool {
+    named(fact).0.is_some()
+}
+
 /// Whose window, tokens or outputs a fact looks at or changes, and which slots: every request and slot that it names, but for who
 /// holds pages and locks. Of a slot that changes hands the slot alone: the row in it no longer steps in its own.
 #[inline(always)]
