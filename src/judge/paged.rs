@@ -1,17 +1,19 @@
 //! Who holds each page, laid out for requests whose pages lie apart.
 //!
 //! Owns where the number of a page stands. Requests that decode together take a page each in turn, so that the pages of one lie apart by
-//! as many as there are requests; where that is a power of two, the lines of memory that hold their numbers would all fall into a few
-//! sets of every cache. Refuses to know owners.
+//! as many as there are requests. In their own order, each of its numbers would be in a line of memory of its own, and where those many are
+//! a power of two, all those lines in a few sets of every cache. Here pages that lie [`ROWS`] apart stand side by side: a request that is
+//! over gives its pages away line by line, and a step still finds the lines of the step before. Refuses to know owners.
 
 use crate::record::PageId;
 
 use super::holder::Holder;
 
-/// Numbers that change places among themselves. The first so many keep theirs: small cases know few pages.
-const BLOCK: usize = 512;
-/// The bits of a place that say which line of the block it is in; the sixteen numbers of a line stay together.
-const LINES: usize = BLOCK - 16;
+/// Pages that lie so many apart stand side by side.
+const ROWS: usize = 64;
+/// Pages that change places among themselves, a small part of the first-level cache. The first so many keep theirs: small cases know few
+/// pages.
+const BLOCK: usize = ROWS * 64;
 
 /// The holders of pages, from the first one on.
 #[derive(Debug, Default)]
@@ -21,10 +23,14 @@ pub(super) struct Paged {
 
 clone_in_place!(Paged { list });
 
-/// Where a page stands: in its block, in the line that it would have moved by the number of the block.
+/// Where a page stands: each block is a table whose rows are written where its columns were.
 #[inline]
 fn at(page: usize) -> usize {
-    page ^ ((page >> 5) & LINES)
+    if page < BLOCK {
+        return page;
+    }
+    let (row, column) = (page % ROWS, page / ROWS % (BLOCK / ROWS));
+    page / BLOCK * BLOCK + row * (BLOCK / ROWS) + column
 }
 
 impl Paged {
@@ -74,7 +80,7 @@ mod tests {
 
     #[test]
     fn each_page_has_a_place_of_its_own() {
-        for end in [1, 40, 511, 512, 513, 20_000, 40_000] {
+        for end in [1, 40, 4095, 4096, 4097, 20_000, 40_000] {
             let mut paged = Paged::default();
             paged.make_room(end);
             let mut holders = Holders::default();
