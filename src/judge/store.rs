@@ -57,7 +57,7 @@ struct Slot {
     before: [Held; 2],
     /// Who wrote last since the present owner got the slot.
     writer: Option<ReqId>,
-    /// Who wrote last before that.
+    /// Who wrote last before that, if the present owner got the slot while that was in flight.
     earlier: Option<ReqId>,
     /// The last launch when the present owner got the slot.
     since: u32,
@@ -129,7 +129,8 @@ impl Store {
     pub fn begin(&mut self, slot: SlotId) {
         let launched = self.clock.launched();
         if let Some(slot) = self.slot(slot) {
-            slot.earlier = slot.writer.take().or(slot.earlier);
+            slot.earlier = slot.last_writer();
+            slot.writer = None;
             slot.since = launched;
             slot.donation = None;
         }
@@ -213,7 +214,7 @@ impl Store {
         let in_flight = self.in_flight(slot);
         let Some(held) = self.slot(slot) else { return };
         if in_flight {
-            held.writer = held.writer.or(held.earlier);
+            held.writer = held.last_writer();
             return;
         }
         (held.now, held.before) = (Held::new(0, state), [NOTHING; 2]);
@@ -253,8 +254,7 @@ impl Store {
     pub fn pending(&self, slot: SlotId) -> Option<Pending> {
         let slot = self.get(slot);
         let ((launch, req), writes) = if !self.clock.knows(slot.now.launch) {
-            let newer = slot.writer.filter(|_| slot.now.launch > slot.since);
-            ((slot.now.launch, newer.or(slot.earlier)), true)
+            ((slot.now.launch, slot.last_writer()), true)
         } else {
             let (launch, req) = slot.read;
             ((launch, Some(req)), false)
@@ -343,8 +343,9 @@ impl Store {
             out.state(before.state(), names);
         }
         if writes {
-            let flags = u32::from(slot.now.launch > slot.since) << 1 | u32::from(slot.earlier.is_some());
-            out.put([ago(slot.now.launch), flags, out.rank_if_live(slot.earlier)]);
+            let last = slot.last_writer();
+            let flags = u32::from(slot.is_its_owners()) << 1 | u32::from(last.is_some());
+            out.put([ago(slot.now.launch), flags, out.rank_if_live(last)]);
         }
         if reads {
             out.put([ago(read), u32::from(read > slot.since), out.rank_if_live(Some(reader))]);
@@ -448,6 +449,19 @@ impl Content<'_> {
 }
 
 impl Slot {
+    /// Whether the last write came after the present owner got the slot.
+    #[inline]
+    fn is_its_owners(&self) -> bool {
+        self.now.launch > self.since
+    }
+
+    /// Who wrote what is in flight to it, or nobody if that is a clear that counts as unwritten. Whoever wrote before the present owner is of
+    /// no more interest once the owner's own forwards write, or no write is in flight.
+    #[inline]
+    fn last_writer(&self) -> Option<ReqId> {
+        if self.is_its_owners() { self.writer } else { self.writer.or(self.earlier) }
+    }
+
     #[inline]
     fn write(&mut self, launch: u32, state: State, req: ReqId) {
         self.overwrite(launch, state);
