@@ -8,7 +8,8 @@ use std::collections::VecDeque;
 
 use crate::record::Spare;
 
-use super::expand::{Expanded, Node, Successor, keep};
+use super::block::{From, Next, Node, Successor, Work};
+use super::expand::{drop_if, keep};
 use super::explore::{Bound, Explored, Order};
 use super::tally::Tally;
 use super::visited::Visited;
@@ -22,11 +23,11 @@ pub(super) const BLOCKS: usize = 8;
 const SUCCESSORS_MAX: usize = 4096;
 
 /// Some states to be expanded.
-pub(super) struct Block<T> {
+pub(super) struct Block<T, K> {
     number: u64,
     /// The thread that made most of the states, or at least the block before.
     by: usize,
-    pub nodes: Vec<Node<T>>,
+    pub work: Work<T, K>,
 }
 
 /// The frontier, and what is under way.
@@ -36,9 +37,13 @@ pub(super) struct Desk<T, K> {
     visited: Visited,
     frontier: VecDeque<Node<T>>,
     /// Blocks that nobody has begun with, by number.
-    to_do: VecDeque<Block<T>>,
+    to_do: VecDeque<Block<T, K>>,
     /// By number, the blocks that have not been taken in: what came of those that are expanded, and who did it.
-    done: VecDeque<Option<(usize, Expanded<T, K>)>>,
+    done: VecDeque<Option<(usize, Work<T, K>)>>,
+    /// Lists of blocks that have been taken in, for the next ones.
+    rooms: Vec<Work<T, K>>,
+    /// Of the block that is taken in, by step: the state from which another step was taken, if it is new: its id and depth.
+    passed: Vec<Option<(u32, u32)>>,
     /// Blocks taken in.
     taken: u64,
     /// States that are not in the frontier: those of blocks that have not been taken in.
@@ -62,6 +67,8 @@ impl<T, K: Clone + Ord> Desk<T, K> {
             frontier: VecDeque::from([Node { id: 0, depth: 0, state: start }]),
             to_do: VecDeque::new(),
             done: VecDeque::new(),
+            rooms: Vec::new(),
+            passed: Vec::new(),
             taken: 0,
             away: 0,
             block: BLOCK,
@@ -75,6 +82,11 @@ impl<T, K: Clone + Ord> Desk<T, K> {
             (0..BLOCKS).for_each(|_| desk.give_out(0));
         }
         desk
+    }
+
+    /// Which state of the frontier is next.
+    pub fn order(&self) -> Order {
+        self.order
     }
 
     /// Whether nothing is left to do.
@@ -100,31 +112,34 @@ impl<T, K: Clone + Ord> Desk<T, K> {
     }
 
     /// A block for a thread: if there is one, with states that it made itself.
-    pub fn next(&mut self, thread: usize) -> Option<Block<T>> {
+    pub fn next(&mut self, thread: usize) -> Option<Block<T, K>> {
         let own = self.to_do.iter().position(|block| block.by == thread);
         self.to_do.remove(own.unwrap_or(0))
     }
 
-    /// Whether a state was seen in a block that has been taken in.
-    pub fn knows(&self, print: u128) -> bool {
-        self.visited.contains(print)
+    /// Drops states that were seen in blocks that have been taken in.
+    pub fn sift(&self, successors: &mut [Successor<T, K>], spare: &mut Spare<T>) {
+        self.visited.touch(successors.iter().filter_map(|successor| successor.next.print()));
+        drop_if(successors, spare, |print| self.visited.contains(print));
     }
 
     /// A thread has expanded a block.
-    pub fn hand_in(&mut self, thread: usize, number: u64, expanded: Expanded<T, K>) {
-        self.done[(number - self.taken) as usize] = Some((thread, expanded));
+    pub fn hand_in(&mut self, thread: usize, block: Block<T, K>) {
+        let Block { number, by: _, work } = block;
+        self.done[(number - self.taken) as usize] = Some((thread, work));
     }
 
     /// Takes in what can be taken in by now. States that are not new are kept for their memory.
     pub fn take_in(&mut self, spare: &mut Spare<T>) {
         while !self.over && self.done.front().is_some_and(Option::is_some) {
-            let Some((thread, expanded)) = self.done.pop_front().flatten() else { return };
+            let Some((thread, mut work)) = self.done.pop_front().flatten() else { return };
             self.taken += 1;
-            let too_many = expanded.too_many;
-            self.take(expanded, spare);
-            if too_many {
+            self.take(&mut work, spare);
+            if work.too_many {
                 self.end(Some(Bound::Answers));
             }
+            work.clear();
+            self.rooms.push(work);
             if self.goes_on() {
                 self.give_out(thread);
             }
@@ -146,37 +161,44 @@ impl<T, K: Clone + Ord> Desk<T, K> {
         let count = self.block.min(self.frontier.len());
         let number = self.taken + self.done.len() as u64;
         self.away += count;
+        let mut work = self.rooms.pop().unwrap_or_default();
         if count == 0 {
-            return self.done.push_back(Some((by, Expanded::default())));
+            return self.done.push_back(Some((by, work)));
         }
         self.done.push_back(None);
-        let nodes = match self.order {
-            Order::Bfs => self.frontier.drain(..count).collect(),
-            Order::Dfs => self.frontier.drain(self.frontier.len() - count..).rev().collect(),
-        };
-        self.to_do.push_back(Block { number, by, nodes });
+        match self.order {
+            Order::Bfs => work.nodes.extend(self.frontier.drain(..count)),
+            Order::Dfs => work.nodes.extend(self.frontier.drain(self.frontier.len() - count..).rev()),
+        }
+        self.to_do.push_back(Block { number, by, work });
     }
 
-    /// Takes in the successors of a block, in the order of the nodes that they came from.
-    fn take(&mut self, expanded: Expanded<T, K>, spare: &mut Spare<T>) {
-        let Expanded { parents, successors, answers, goals, too_many: _ } = expanded;
+    /// Takes in the successors of a block, in their order.
+    fn take(&mut self, work: &mut Work<T, K>, spare: &mut Spare<T>) {
+        let Work { nodes: _, parents, too_many: _, successors, answers } = work;
         self.away -= parents.len();
         if !parents.is_empty() {
             self.block = (SUCCESSORS_MAX * parents.len() / successors.len().max(1)).clamp(1, BLOCK);
         }
-        self.tally.reach(goals);
-        self.visited.touch(successors.iter().filter_map(|successor| Some(successor.next.as_ref()?.0)));
-        for Successor { from, answers: (start, end), next, stepped } in successors {
-            let (parent, depth) = parents[from as usize];
-            let answers = &answers[start as usize..end as usize];
-            let depth = depth + 1;
-            self.tally.step(parent, depth, answers, stepped.as_deref());
-            let Some((print, state)) = next else { continue };
-            if self.visited.insert(print) {
-                let id = self.tally.add(parent, answers);
-                self.frontier.push_back(Node { id, depth, state });
-            } else {
-                keep(spare, state);
+        self.visited.touch(successors.iter().filter_map(|successor| successor.next.print()));
+        self.passed.clear();
+        for Successor { from, answers: (start, end), next, goals, stepped } in successors.drain(..) {
+            let origin = match from {
+                From::Node(at) => Some(parents[at as usize]),
+                From::Step(at) => self.passed[at as usize],
+            };
+            let passed = origin.and_then(|(parent, depth)| {
+                let answers = &answers[start as usize..end as usize];
+                let depth = depth + 1;
+                self.tally.step(parent, depth, answers, goals, stepped.as_deref());
+                let is_new = next.print().is_some_and(|print| self.visited.insert(print));
+                is_new.then(|| (self.tally.add(parent, answers), depth))
+            });
+            self.passed.push(passed);
+            match (next, passed) {
+                (Next::State(_, state), Some((id, depth))) => self.frontier.push_back(Node { id, depth, state }),
+                (Next::State(_, state), None) => keep(spare, state),
+                (Next::Nothing | Next::Passed(_), _) => {}
             }
         }
     }
@@ -184,12 +206,5 @@ impl<T, K: Clone + Ord> Desk<T, K> {
     /// What the search saw.
     pub fn finish(self) -> Explored<K> {
         self.tally.finish(self.bound)
-    }
-}
-
-impl<T> Block<T> {
-    /// Which of the blocks it is.
-    pub fn number(&self) -> u64 {
-        self.number
     }
 }

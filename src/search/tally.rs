@@ -46,14 +46,10 @@ impl<K: Clone + Ord> Tally<K> {
         self.trails.len() as u64
     }
 
-    /// Goals were reached.
-    pub fn reach(&mut self, goals: u64) {
-        self.goals |= goals;
-    }
-
-    /// A step was taken from a state, with these answers.
-    pub fn step(&mut self, parent: u32, depth: u32, answers: &[u32], stepped: Option<&Stepped<K>>) {
+    /// A step was taken from a state, with these answers: to this depth, and these goals were reached.
+    pub fn step(&mut self, parent: u32, depth: u32, answers: &[u32], goals: u64, stepped: Option<&Stepped<K>>) {
         self.transitions += 1;
+        self.goals |= goals;
         self.depth = self.depth.max(depth);
         if let Some(stepped) = stepped {
             self.cut |= stepped.cut;

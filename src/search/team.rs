@@ -9,7 +9,7 @@ use crate::engine::Open;
 
 use super::desk::Desk;
 use super::expand::Worker;
-use super::explore::{Bound, Explored};
+use super::explore::{Bound, Explored, Order};
 use super::system::System;
 
 /// Looks at the bell before a thread lets others run, and before it goes to sleep. What it waits for is nearly always some microseconds
@@ -22,6 +22,9 @@ const PAUSES: usize = 16;
 pub(super) struct Shared<'a, S: System> {
     system: &'a S,
     open: &'a Open,
+    /// Whether threads go on from states where nothing is asked. In the order of the frontier they do not: the first way to a state would
+    /// not be the shortest.
+    follows: bool,
     desk: Mutex<Desk<S::State, S::Kind>>,
     /// Rung when there is something to do, or nothing any more.
     bell: Condvar,
@@ -32,7 +35,8 @@ pub(super) struct Shared<'a, S: System> {
 impl<'a, S: System> Shared<'a, S> {
     /// Before the first block.
     pub fn new(system: &'a S, open: &'a Open, desk: Desk<S::State, S::Kind>) -> Self {
-        Shared { system, open, desk: Mutex::new(desk), bell: Condvar::new(), rung: AtomicBool::new(true) }
+        let follows = desk.order() == Order::Dfs;
+        Shared { system, open, follows, desk: Mutex::new(desk), bell: Condvar::new(), rung: AtomicBool::new(true) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Desk<S::State, S::Kind>> {
@@ -86,10 +90,10 @@ impl<S: System> Drop for Alarm<'_, '_, S> {
 /// Works until the search is over. `stop` is asked after every block of this thread.
 pub(super) fn work<S: System>(shared: &Shared<'_, S>, thread: usize, mut stop: impl FnMut(u64) -> bool) {
     let _alarm = Alarm(shared);
-    let mut worker = Worker::new(shared.system);
+    let mut worker = Worker::new(shared.system, shared.open);
     let mut desk = shared.lock();
     while !desk.is_over() {
-        let Some(block) = desk.next(thread) else {
+        let Some(mut block) = desk.next(thread) else {
             shared.rung.store(false, Ordering::Relaxed);
             drop(desk);
             let rung = shared.listen();
@@ -102,10 +106,12 @@ pub(super) fn work<S: System>(shared: &Shared<'_, S>, thread: usize, mut stop: i
             continue;
         };
         drop(desk);
-        let number = block.number();
-        let expanded = worker.expand(shared.system, shared.open, block.nodes, |print| shared.lock().knows(print));
+        worker.expand(&mut block.work, |successors, spare| shared.lock().sift(successors, spare));
+        if shared.follows {
+            worker.follow(&mut block.work, |successors, spare| shared.lock().sift(successors, spare));
+        }
         desk = shared.lock();
-        desk.hand_in(thread, number, expanded);
+        desk.hand_in(thread, block);
         desk.take_in(&mut worker.spare);
         if stop(desk.unique()) {
             desk.end(Some(Bound::Stopped));

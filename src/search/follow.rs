@@ -1,0 +1,57 @@
+//! A block goes on from states where nothing is asked: there is one way on, and who has such a state at hand takes it.
+//!
+//! Owns which states those are, and how far it goes. Refuses to decide which are new: what was followed from a state that turns out to
+//! have been seen before counts for nothing.
+
+use crate::record::Spare;
+
+use super::block::{From, Next, Successor, Work};
+use super::expand::{Origin, Worker};
+use super::system::System;
+
+/// Most steps without a question, one after another: a run that waits for ever comes to no end of its own.
+const STEPS_MAX: usize = 16;
+
+impl<S: System> Worker<'_, S> {
+    /// Takes the steps in which nothing is asked, from what the steps of a block have led to so far. `sift` drops states that were seen.
+    pub fn follow(
+        &mut self,
+        work: &mut Work<S::State, S::Kind>,
+        sift: impl Fn(&mut [Successor<S::State, S::Kind>], &mut Spare<S::State>),
+    ) {
+        let mut start = 0;
+        for _ in 0..STEPS_MAX {
+            let end = work.successors.len();
+            if !work.successors[start..].iter().any(|successor| self.has_one_way(&successor.next)) {
+                return;
+            }
+            sift(&mut work.successors[start..], &mut self.spare);
+            let mut origins = std::mem::take(&mut self.origins);
+            for (at, successor) in (start as u32..).zip(&mut work.successors[start..]) {
+                if self.has_one_way(&successor.next)
+                    && let Some(mut state) = successor.next.pass()
+                {
+                    self.chooser.begin();
+                    let half = self.system.first_half(&mut state, &mut self.chooser);
+                    origins.push(Origin { from: From::Step(at), questions_max: 0, half: Some(half), state });
+                }
+            }
+            for Origin { from, half, state, questions_max: _ } in origins.drain(..) {
+                self.chooser.begin();
+                self.step(from, half, state, work);
+                assert!(!self.chooser.has_asked(), "a step asks no more questions than was foreseen");
+            }
+            self.origins = origins;
+            self.name(&mut work.successors[end..]);
+            start = end;
+        }
+    }
+
+    /// Whether the next step asks nothing.
+    fn has_one_way(&self, next: &Next<S::State>) -> bool {
+        match next {
+            Next::State(_, state) => self.system.questions_max(state) == Some(0),
+            Next::Nothing | Next::Passed(_) => false,
+        }
+    }
+}
