@@ -2,7 +2,8 @@
 //! not depend on the way there.
 //!
 //! Left out are the clock and the turn where nothing waits for them, counters that are only compared with each other, what
-//! belongs to requests that are over, and, where the [`Frame`] says that a pool is never short, its order and count.
+//! belongs to requests that are over, and, where the [`Frame`] says that a pool is never short, its order and count; where it says that
+//! slots that came back to the pool are not given out again, they are left out too. When all requests are over, so are tree and pools.
 //! Arrays of a batch that its launch has used up are left out too. Everything else is written.
 
 use crate::record::{Canon, Names, ReqId, State, halves, or_none};
@@ -79,20 +80,21 @@ impl World {
         }
     }
 
-    /// Writes the fields of every live request, the tree, and the pools, in that order.
+    /// Writes the fields of every live request, and if there is or will be one the tree and the pools.
     pub fn canon_rest(&self, setup: &Setup, frame: Frame, names: &impl Names, out: &mut Canon) {
         for at in 0..out.reqs().len() {
             let req = out.reqs()[at];
             self.canon_req(setup, req, names, out);
         }
         out.word(END);
-        self.canon_over(out);
-        self.tree.canon(frame.ample, names, |req| self.reqs[req.index()].lock.as_ref(), out);
-        if !frame.ample {
-            out.long(self.ratio.current.to_bits());
-            out.word(self.refreshes);
-            out.word(self.pages.available());
-            out.word(self.slots.available());
+        let goes_on = self.unfinished > 0;
+        assert!(goes_on || out.reqs().is_empty(), "who is alive is unfinished");
+        out.flag(goes_on);
+        // Where nobody is left, and nobody is to come, nothing is matched, given out or evicted any more.
+        if goes_on {
+            self.canon_over(out);
+            self.tree.canon(frame.ample, names, |req| self.reqs[req.index()].lock.as_ref(), out);
+            self.canon_pools(frame, names, out);
         }
         for &(slot, owner) in &self.deferred_frees {
             out.slot(Some(slot));
@@ -101,9 +103,21 @@ impl World {
             out.flag(super::store::holder(owner).is_some_and(later));
         }
         out.word(END);
+    }
+
+    /// Writes how much there is in the pools, and the slots that came back.
+    fn canon_pools(&self, frame: Frame, names: &impl Names, out: &mut Canon) {
+        if !frame.ample {
+            out.long(self.ratio.current.to_bits());
+            out.word(self.refreshes);
+            out.word(self.pages.available());
+            out.word(self.slots.available());
+        }
         let (fresh, back) = self.slots.waiting();
-        for (place, slot) in back.enumerate() {
-            names.free(slot, fresh + place as u32, out);
+        if frame.fresh_slots_last {
+            assert!(fresh > 0, "slots that nobody had last");
+        } else {
+            back.enumerate().for_each(|(place, slot)| names.free(slot, fresh + place as u32, out));
         }
         out.word(END);
     }

@@ -1,7 +1,8 @@
 //! What can be said of all runs of a setup before any of them begins: which requests are interchangeable, and which parts
 //! of a state can never matter. Used to tell states of a search apart no more than their futures differ.
 
-use super::setup::{Arrive, Event, Prompt, Setup};
+use super::setup::{Arrive, Event, Prompt, Setup, Strategy};
+use crate::engine::Open;
 use crate::record::Canon;
 
 /// What holds of every run of a setup.
@@ -10,6 +11,9 @@ pub struct Frame {
     /// Neither KV nor state slots are ever short, whatever the order of things: nothing is evicted, and the budget, its share
     /// of outputs and the orders of the tree decide nothing.
     pub ample: bool,
+    /// No slot that came back to the pool is ever given out again: those that nobody had stand before it, and they last. What such a slot
+    /// holds, and where it stands, is nobody's business then.
+    pub fresh_slots_last: bool,
     /// Turns may take no time, so that what is due at one moment need not be due in one order.
     pub clock_matters: bool,
 }
@@ -31,9 +35,32 @@ fn prompt_max(setup: &Setup, index: usize) -> u64 {
     }
 }
 
+/// How often a slot is given out in any run, at most, if KV is never short and slots are not; nothing if that can be without end.
+fn given_out(setup: &Setup, open: &Open) -> Option<u64> {
+    let engine = &setup.engine;
+    // A request can be retracted time and again; a round of admission that moves only a chunk, or finds that rows which ride along
+    // have used up the budget, admits nobody.
+    if open.has("retract") || engine.chunked_prefill_size.is_some() || engine.mixed_chunk {
+        return None;
+    }
+    let requests = setup.requests.len() as u64;
+    let retractions = setup.events.iter().filter(|event| matches!(event, Event::Retract { .. })).count() as u64;
+    let prefills = requests * (1 + retractions);
+    // Every round of admission admits somebody, and sets a slot aside for each who waits. Of a prefill: the active slot, two track slots,
+    // one for the state that is cached at its end, and one for a hit, which whoever is looked at last gives back.
+    let by_prefills = prefills * (requests + 6);
+    // The lazy strategy takes a second slot at a boundary, at most one a step.
+    let steps = |index: usize| (reach(setup, index) + 2) * (1 + retractions);
+    let by_steps = match engine.strategy {
+        Strategy::NoBuffer | Strategy::ExtraBuffer => 0,
+        Strategy::ExtraBufferLazy => (0..setup.requests.len()).map(steps).sum(),
+    };
+    Some(by_prefills + by_steps)
+}
+
 impl Frame {
-    /// Looks at a setup.
-    pub fn new(setup: &Setup) -> Frame {
+    /// Looks at a setup, and at what is open.
+    pub fn new(setup: &Setup, open: &Open) -> Frame {
         let engine = &setup.engine;
         let page = u64::from(engine.page_size);
         let (mut kv, mut slots) = (0, 0);
@@ -44,8 +71,14 @@ impl Frame {
             // Held and set aside, with one that stands in for it while its free waits, and a state a token in the tree.
             slots += reach + 16;
         }
+        let pool = u64::from(engine.mamba_slots);
+        let kv_is_ample = kv < u64::from(engine.kv_tokens);
+        // No more is ever asked for than what admission makes sure of for every request.
+        let headroom = 4 * setup.requests.len() as u64;
+        let fresh_slots_last = kv_is_ample && given_out(setup, open).is_some_and(|given| given + headroom < pool);
         let still = super::clock::least(setup.costs.ingest) + super::clock::least(setup.costs.plan) == 0;
-        Frame { ample: kv < u64::from(engine.kv_tokens) && slots < u64::from(engine.mamba_slots), clock_matters: still }
+        let ample = kv_is_ample && (fresh_slots_last || slots < pool);
+        Frame { ample, fresh_slots_last, clock_matters: still }
     }
 
     /// For each request the first one that it can change places with: the same arrival, end and length of a prompt of

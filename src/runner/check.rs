@@ -60,7 +60,7 @@ impl Checked {
 /// Searches all timings.
 pub fn check(check: &Check<'_>, limits: Limits<'_>) -> Checked {
     let Check { setup, rule, open, order, literal, jobs } = *check;
-    let timings = Timings { setup, rule, foresight: Foresight::new(open), frame: Frame::new(setup), literal };
+    let timings = Timings { setup, rule, foresight: Foresight::new(open), frame: Frame::new(setup, open), literal };
     let explored = search::explore(&timings, open, order, jobs, limits);
     let findings: Vec<Found> = explored
         .found

@@ -165,7 +165,7 @@ fn futures(nodes: &[Node]) -> Vec<usize> {
 
 /// Looks at the states of a setup. Returns how many there are, and how many of them are taken for another.
 fn look(seed: u64, setup: &Setup, open: &Open, rule: &dyn Rule) -> Option<[usize; 2]> {
-    let mut system = System { setup, rule, frame: Frame::new(setup), canon: Frame::canon(setup) };
+    let mut system = System { setup, rule, frame: Frame::new(setup, open), canon: Frame::canon(setup) };
     let nodes = graph(&mut system, open)?;
     let mut known = BTreeMap::new();
     for (node, future) in nodes.iter().zip(futures(&nodes)) {
