@@ -28,8 +28,8 @@ use std::path::Path;
 
 use crate::engine::Chooser;
 use crate::judge::{Judge, Options as JudgeOptions};
-use crate::model::{Ended, Engine, Machine, Release, Rule, Setup};
-use crate::record::{Tee, Token};
+use crate::model::{Ended, Engine, Every, Machine, Release, Rule, Setup, World};
+use crate::record::{Sink, Tee, Token};
 
 pub use archive::{Archive, Segment};
 pub use differences::{Difference, differences, explain};
@@ -171,7 +171,7 @@ fn run(
     setup: &Setup,
     rule: &dyn Rule,
     inputs: &Inputs,
-    chooser: &mut impl Chooser,
+    chooser: &mut dyn Chooser,
     ledger: &mut Ledger<'_>,
     segment: &Segment,
 ) -> Judge {
@@ -205,25 +205,30 @@ struct Beside<'a> {
 impl Beside<'_> {
     /// Runs as long as the listener wants to hear more. Where requests wait for ever, the recorded loop turns on until it
     /// gives up, and so does this.
-    fn run(&self, mut chooser: &mut dyn Chooser, listener: &mut impl Listener) -> Judge {
+    fn run(&self, mut chooser: &mut dyn Chooser, listener: &mut dyn Listener) -> Judge {
         let setup = self.setup;
         let judge =
             Judge::new(JudgeOptions { page_size: setup.engine.page_size, keep_boundaries: false, keep_reasons: true });
-        let mut sink = Tee(judge, Teller::new(setup, self.stops, self.patience, listener));
-        let mut machine = Machine::new(setup, self.rule, &mut chooser, &mut sink).with_witness(true);
+        let mut audience = Tee(judge, Teller::new(setup, self.stops, self.patience, listener));
+        let mut world = Box::new(World::new(setup));
         let last = self.patience.min(setup.turns_max);
         let ended = loop {
+            // The machine that everybody shares who is in no hurry, and anew for every turn: between two of them the listener is
+            // asked.
+            let mut sink: &mut dyn Sink = &mut audience;
+            let machine = Machine::<_, _, Every>::resume(setup, self.rule, &mut chooser, &mut sink, world);
+            let mut machine = machine.with_witness(true);
             let ended = machine.turn();
-            if machine.sink().1.is_over() {
+            world = machine.into_world();
+            if audience.1.is_over() {
                 break None;
             }
             match ended {
-                None | Some(Ended::Stalled) if machine.world().turn() <= last => {}
+                None | Some(Ended::Stalled) if world.turn() <= last => {}
                 ended => break Some(ended.unwrap_or(Ended::TurnsMax)),
             }
         };
-        let world = machine.into_world();
-        let Tee(judge, teller) = sink;
+        let Tee(judge, teller) = audience;
         if let Some(ended) = ended {
             teller.end(ended, &world, self.never_arrived);
         }

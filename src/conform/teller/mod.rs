@@ -31,17 +31,16 @@ use totals::{Last, Totals};
 const IDLE_TURNS: u32 = 3;
 
 /// A sink that tells a listener what a recording of the same run would say.
-#[derive(Debug)]
-pub struct Teller<'a, L> {
+pub struct Teller<'a> {
     scribe: Scribe<'a>,
-    listener: &'a mut L,
+    listener: &'a mut dyn Listener,
 }
 
-impl<'a, L: Listener> Teller<'a, L> {
+impl<'a> Teller<'a> {
     /// Before the first turn of a run of `setup`. The recorded loop gives up, and says so, at turn `turns_max`.
     ///
     /// `stops` are the stop tokens of the requests, for those that are never sampled.
-    pub fn new(setup: &'a Setup, stops: &'a [Option<Token>], turns_max: u32, listener: &'a mut L) -> Self {
+    pub fn new(setup: &'a Setup, stops: &'a [Option<Token>], turns_max: u32, listener: &'a mut dyn Listener) -> Self {
         Teller { scribe: Scribe::new(setup, stops, turns_max), listener }
     }
 
@@ -65,7 +64,7 @@ impl<'a, L: Listener> Teller<'a, L> {
     }
 }
 
-impl<L: Listener> Sink for Teller<'_, L> {
+impl Sink for Teller<'_> {
     fn fact(&mut self, fact: Fact) {
         self.scribe.fact(fact);
         if !self.scribe.queue.is_empty() {
