@@ -354,16 +354,6 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
         Ended::TurnsMax
     }
 
-    /// The state now.
-    pub fn world(&self) -> &World {
-        &self.world
-    }
-
-    /// Where the facts go.
-    pub fn sink(&self) -> &S {
-        self.sink
-    }
-
     /// The last state.
     #[inline]
     pub fn into_world(self) -> Box<World> {
