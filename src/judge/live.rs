@@ -265,7 +265,7 @@ impl Requests {
 
     /// Reads a little of every request. What it returns says nothing.
     pub fn glance(&self) -> u64 {
-        self.live.iter().flatten().fold(0, |sum, live| sum ^ u64::from(live.matched))
+        self.live.iter().flatten().fold(0, |sum, live| sum ^ u64::from(live.matched) ^ live.truth.glance())
     }
 
     /// What became of each request, by index.

@@ -393,7 +393,7 @@ impl Store {
 
     /// Reads a little of every slot. What it returns says nothing.
     pub fn glance(&self) -> u64 {
-        self.slots.iter().fold(0, |sum, slot| sum ^ slot.now.h)
+        self.slots.iter().fold(0, |sum, slot| sum ^ slot.now.h ^ u64::from(slot.lags))
     }
 
     #[inline]

@@ -215,9 +215,14 @@ impl World {
 
     /// Reads a little of every part. What it returns says nothing.
     pub fn glance(&self) -> u64 {
-        let reqs = self.reqs.iter().fold(0, |sum, it| sum ^ it.tip.h ^ u64::from(it.prefix_len));
-        let queue = self.queue.iter().fold(self.running.id.0, |sum, pending| sum ^ pending.batch.id.0);
-        reqs ^ u64::from(queue) ^ self.tree.glance()
+        let last = |list: &[u32]| list.last().copied().unwrap_or(0);
+        let reqs = self.reqs.iter().fold(0, |sum, it| {
+            let (token, page) = (last(&it.tokens), it.pages.last().map_or(0, |page| page.0));
+            sum ^ it.tip.h ^ u64::from(it.prefix_len) ^ u64::from(token ^ page)
+        });
+        let spare = self.spare.iter().fold(0, |sum, batch| sum ^ batch.glance());
+        let queue = self.queue.iter().fold(self.running.glance(), |sum, pending| sum ^ pending.batch.glance());
+        reqs ^ u64::from(queue ^ spare) ^ self.tree.glance()
     }
 
     /// The radix tree, for audits.

@@ -30,6 +30,11 @@ impl<T> Spare<T> {
         }
     }
 
+    /// All that is kept.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.0.iter()
+    }
+
     /// How many are kept.
     pub fn count(&self) -> usize {
         self.0.len()
