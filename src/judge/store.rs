@@ -455,8 +455,8 @@ impl Slot {
         self.now.launch > self.since
     }
 
-    /// Who wrote what is in flight to it, or nobody if that is a clear that counts as unwritten. Whoever wrote before the present owner is of
-    /// no more interest once the owner's own forwards write, or no write is in flight.
+    /// Who wrote last: the present owner's side, if the last write came after it got the slot (nobody, if that is the owner's own clear);
+    /// else whoever wrote before.
     #[inline]
     fn last_writer(&self) -> Option<ReqId> {
         if self.is_its_owners() { self.writer } else { self.writer.or(self.earlier) }

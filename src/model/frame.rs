@@ -35,7 +35,13 @@ fn prompt_max(setup: &Setup, index: usize) -> u64 {
     }
 }
 
-/// How often a slot is given out in any run, at most, if KV is never short and slots are not; nothing if that can be without end.
+/// Slots that a prefill takes beside those set aside: the active one, two track slots, one for the state that is cached at its end, and
+/// one for a hit, which whoever is looked at last gives back; one is to spare.
+const SLOTS_OF_PREFILL: u64 = 6;
+/// The most that admission makes sure of for a request before it takes any, and one to spare.
+const HEADROOM: u64 = 4;
+
+/// How often a slot is given out in any run, at most, if neither KV nor slots are ever short; nothing if that can be without end.
 fn given_out(setup: &Setup, open: &Open) -> Option<u64> {
     let engine = &setup.engine;
     // A request can be retracted time and again; a round of admission that moves only a chunk, or finds that rows which ride along
@@ -44,18 +50,17 @@ fn given_out(setup: &Setup, open: &Open) -> Option<u64> {
         return None;
     }
     let requests = setup.requests.len() as u64;
+    // An event retracts one request once.
     let retractions = setup.events.iter().filter(|event| matches!(event, Event::Retract { .. })).count() as u64;
-    let prefills = requests * (1 + retractions);
-    // Every round of admission admits somebody, and sets a slot aside for each who waits. Of a prefill: the active slot, two track slots,
-    // one for the state that is cached at its end, and one for a hit, which whoever is looked at last gives back.
-    let by_prefills = prefills * (requests + 6);
+    // Every round of admission admits somebody (`Machine::admit`), and sets a slot aside for each who waits.
+    let by_prefills = (requests + retractions).saturating_mul(requests + SLOTS_OF_PREFILL);
     // The lazy strategy takes a second slot at a boundary, at most one a step.
-    let steps = |index: usize| (reach(setup, index) + 2) * (1 + retractions);
+    let steps = |index: usize| (reach(setup, index) + 2).saturating_mul(1 + retractions);
     let by_steps = match engine.strategy {
         Strategy::NoBuffer | Strategy::ExtraBuffer => 0,
-        Strategy::ExtraBufferLazy => (0..setup.requests.len()).map(steps).sum(),
+        Strategy::ExtraBufferLazy => (0..setup.requests.len()).map(steps).fold(0, u64::saturating_add),
     };
-    Some(by_prefills + by_steps)
+    Some(by_prefills.saturating_add(by_steps))
 }
 
 impl Frame {
@@ -74,8 +79,9 @@ impl Frame {
         let pool = u64::from(engine.mamba_slots);
         let kv_is_ample = kv < u64::from(engine.kv_tokens);
         // No more is ever asked for than what admission makes sure of for every request.
-        let headroom = 4 * setup.requests.len() as u64;
-        let fresh_slots_last = kv_is_ample && given_out(setup, open).is_some_and(|given| given + headroom < pool);
+        let headroom = HEADROOM * setup.requests.len() as u64;
+        let given_out = given_out(setup, open).map(|given| given.saturating_add(headroom));
+        let fresh_slots_last = kv_is_ample && given_out.is_some_and(|given| given < pool);
         let still = super::clock::least(setup.costs.ingest) + super::clock::least(setup.costs.plan) == 0;
         let ample = kv_is_ample && (fresh_slots_last || slots < pool);
         Frame { ample, fresh_slots_last, clock_matters: still }

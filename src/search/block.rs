@@ -14,7 +14,7 @@ pub(super) struct Node<T> {
 
 /// Where a step was taken from.
 #[derive(Clone, Copy)]
-pub(super) enum From {
+pub(super) enum Parent {
     /// A node, by its place in the block.
     Node(u32),
     /// What another step of the block led to, by the place of that step.
@@ -33,7 +33,7 @@ pub(super) enum Next<T> {
 
 /// A step of a block.
 pub(super) struct Successor<T, K> {
-    pub from: From,
+    pub parent: Parent,
     /// Where its answers are in the list of the block.
     pub answers: (u32, u32),
     pub next: Next<T>,

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use crate::record::Spare;
 
-use super::block::{From, Next, Node, Successor, Work};
+use super::block::{Next, Node, Parent, Successor, Work};
 use super::expand::{drop_if, keep};
 use super::explore::{Bound, Explored, Order};
 use super::tally::Tally;
@@ -178,14 +178,16 @@ impl<T, K: Clone + Ord> Desk<T, K> {
         let Work { nodes: _, parents, too_many: _, successors, answers } = work;
         self.away -= parents.len();
         if !parents.is_empty() {
-            self.block = (SUCCESSORS_MAX * parents.len() / successors.len().max(1)).clamp(1, BLOCK);
+            // Steps that were followed do not count: how many those are depends on what was known at that moment.
+            let own = successors.iter().take_while(|successor| matches!(successor.parent, Parent::Node(_))).count();
+            self.block = (SUCCESSORS_MAX * parents.len() / own.max(1)).clamp(1, BLOCK);
         }
         self.visited.touch(successors.iter().filter_map(|successor| successor.next.print()));
         self.passed.clear();
-        for Successor { from, answers: (start, end), next, goals, stepped } in successors.drain(..) {
-            let origin = match from {
-                From::Node(at) => Some(parents[at as usize]),
-                From::Step(at) => self.passed[at as usize],
+        for Successor { parent, answers: (start, end), next, goals, stepped } in successors.drain(..) {
+            let origin = match parent {
+                Parent::Node(at) => Some(parents[at as usize]),
+                Parent::Step(at) => self.passed[at as usize],
             };
             let passed = origin.and_then(|(parent, depth)| {
                 let answers = &answers[start as usize..end as usize];

@@ -5,7 +5,7 @@
 use crate::engine::Open;
 use crate::record::Spare;
 
-use super::block::{From, Next, Successor, Work};
+use super::block::{Next, Parent, Successor, Work};
 use super::enumerate::Enumerate;
 use super::system::{Stepped, System};
 use super::visited::Visited;
@@ -19,7 +19,7 @@ const CROWD: usize = 64;
 
 /// A state that is about to be stepped from.
 pub(super) struct Origin<S: System> {
-    pub from: From,
+    pub parent: Parent,
     /// No fewer than the open questions that the step asks.
     pub questions_max: usize,
     /// The first half of the step, if it has been taken.
@@ -61,7 +61,7 @@ impl<'a, S: System> Worker<'a, S> {
         self.begin(work);
         let mut sifted = 0;
         let mut origins = std::mem::take(&mut self.origins);
-        for Origin { from, questions_max, half, state } in origins.drain(..) {
+        for Origin { parent, questions_max, half, state } in origins.drain(..) {
             self.chooser.begin();
             let mut origin = Some(state);
             for ways in 0.. {
@@ -75,7 +75,7 @@ impl<'a, S: System> Worker<'a, S> {
                     Some(origin) if !last => self.spare.copy_of(origin),
                     Some(_) | None => origin.take().expect("no way comes after the last"),
                 };
-                self.step(from, half, state, work);
+                self.step(parent, half, state, work);
                 if work.successors.len() - sifted >= CROWD {
                     let crowd = &mut work.successors[sifted..];
                     self.name(crowd);
@@ -113,14 +113,14 @@ impl<'a, S: System> Worker<'a, S> {
                 assert!(!chooser.has_asked(), "the first half of a step asks what was foreseen: nothing");
                 half
             });
-            origins.push(Origin { from: From::Node(at), questions_max, half, state: node.state });
+            origins.push(Origin { parent: Parent::Node(at), questions_max, half, state: node.state });
         }
     }
 
     /// Takes a step, or its second half, with the present answers.
     pub(super) fn step(
         &mut self,
-        from: From,
+        parent: Parent,
         half: Option<S::Half>,
         mut state: S::State,
         work: &mut Work<S::State, S::Kind>,
@@ -141,7 +141,7 @@ impl<'a, S: System> Worker<'a, S> {
         let Stepped { goals, .. } = stepped;
         let told = !stepped.found.is_empty() || stepped.cut;
         let stepped = told.then(|| Box::new(stepped));
-        work.successors.push(Successor { from, answers, next, goals, stepped });
+        work.successors.push(Successor { parent, answers, next, goals, stepped });
     }
 
     /// Works out the fingerprints of states, all in one go: what does it stays in the cache of instructions meanwhile.

@@ -5,7 +5,7 @@
 
 use crate::record::Spare;
 
-use super::block::{From, Next, Successor, Work};
+use super::block::{Next, Parent, Successor, Work};
 use super::expand::{Origin, Worker};
 use super::system::System;
 
@@ -22,23 +22,25 @@ impl<S: System> Worker<'_, S> {
         let mut start = 0;
         for _ in 0..STEPS_MAX {
             let end = work.successors.len();
-            if !work.successors[start..].iter().any(|successor| self.has_one_way(&successor.next)) {
+            let asks_nothing = |at: &usize| self.has_one_way(&work.successors[*at].next);
+            let places: Vec<usize> = (start..end).filter(asks_nothing).collect();
+            if places.is_empty() {
                 return;
             }
             sift(&mut work.successors[start..], &mut self.spare);
             let mut origins = std::mem::take(&mut self.origins);
-            for (at, successor) in (start as u32..).zip(&mut work.successors[start..]) {
-                if self.has_one_way(&successor.next)
-                    && let Some(mut state) = successor.next.pass()
-                {
+            for at in places {
+                // A state that two steps led to is followed twice, and the second time counts for nothing: that is rare, and to look for it is not
+                // worth it.
+                if let Some(mut state) = work.successors[at].next.pass() {
                     self.chooser.begin();
                     let half = self.system.first_half(&mut state, &mut self.chooser);
-                    origins.push(Origin { from: From::Step(at), questions_max: 0, half: Some(half), state });
+                    origins.push(Origin { parent: Parent::Step(at as u32), questions_max: 0, half: Some(half), state });
                 }
             }
-            for Origin { from, half, state, questions_max: _ } in origins.drain(..) {
+            for Origin { parent, half, state, questions_max: _ } in origins.drain(..) {
                 self.chooser.begin();
-                self.step(from, half, state, work);
+                self.step(parent, half, state, work);
                 assert!(!self.chooser.has_asked(), "a step asks no more questions than was foreseen");
             }
             self.origins = origins;

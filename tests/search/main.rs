@@ -11,5 +11,7 @@ mod futures;
 mod fuzz;
 mod planted;
 mod reduction;
+mod slots;
 mod small;
+mod threads;
 mod tools;
