@@ -68,16 +68,10 @@ impl<T> Next<T> {
 
     /// Takes the state away to go on from it.
     pub fn pass(&mut self) -> Option<T> {
-        match std::mem::replace(self, Next::Nothing) {
-            Next::State(print, state) => {
-                *self = Next::Passed(print);
-                Some(state)
-            }
-            other => {
-                *self = other;
-                None
-            }
-        }
+        let print = self.print()?;
+        let state = self.take_if(|_| true)?;
+        *self = Next::Passed(print);
+        Some(state)
     }
 
     /// Takes the state away if this holds of its fingerprint, and leaves nothing.

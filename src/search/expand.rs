@@ -35,8 +35,6 @@ pub(super) struct Worker<'a, S: System> {
     scratch: S::Scratch,
     pub spare: Spare<S::State>,
     pub(super) origins: Vec<Origin<S>>,
-    /// Steps of the block at hand that led to states with one way on.
-    pub(super) places: Vec<usize>,
     /// Fingerprints of the block at hand, if it has a crowd of successors.
     here: Visited,
 }
@@ -50,7 +48,6 @@ impl<'a, S: System> Worker<'a, S> {
             scratch: system.scratch(),
             spare: Spare::default(),
             origins: Vec::new(),
-            places: Vec::new(),
             here: Visited::default(),
         }
     }

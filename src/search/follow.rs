@@ -22,25 +22,21 @@ impl<S: System> Worker<'_, S> {
         let mut start = 0;
         for _ in 0..STEPS_MAX {
             let end = work.successors.len();
-            let mut places = std::mem::take(&mut self.places);
-            places.extend((start..end).filter(|&at| self.has_one_way(&work.successors[at].next)));
-            if !places.is_empty() {
-                sift(&mut work.successors[start..], &mut self.spare);
+            if start == end {
+                return;
             }
+            sift(&mut work.successors[start..], &mut self.spare);
             let mut origins = std::mem::take(&mut self.origins);
-            for at in places.drain(..) {
+            for (at, successor) in (start as u32..).zip(&mut work.successors[start..]) {
                 // A state that two steps led to is followed twice, and the second time counts for nothing: that is rare, and to look for it is not
                 // worth it.
-                if let Some(mut state) = work.successors[at].next.pass() {
+                if self.has_one_way(&successor.next)
+                    && let Some(mut state) = successor.next.pass()
+                {
                     self.chooser.begin();
                     let half = self.system.first_half(&mut state, &mut self.chooser);
-                    origins.push(Origin { parent: Parent::Step(at as u32), questions_max: 0, half: Some(half), state });
+                    origins.push(Origin { parent: Parent::Step(at), questions_max: 0, half: Some(half), state });
                 }
-            }
-            self.places = places;
-            if origins.is_empty() {
-                self.origins = origins;
-                return;
             }
             for Origin { parent, half, state, questions_max: _ } in origins.drain(..) {
                 self.chooser.begin();
