@@ -12,12 +12,12 @@ use clap::{Parser, Subcommand, ValueEnum as _};
 use clap_complete::Shell;
 
 use crate::command::{
-    self, Batches, CheckArgs, Choices, Color, ConformArgs, CostArgs, CostSide, Exit, ExploreArgs, Failure, Format,
-    FuzzArgs, GraphArgs, GraphFormat, ImportArgs, JitterArgs, KeyScript, KlArgs, OrderWord, PlanWord, Preset,
+    self, Batches, CheckArgs, Choices, Color, ConformArgs, CostArgs, CostSide, Exit, ExploreArgs, FailOn, Failure,
+    Format, FuzzArgs, GraphArgs, GraphFormat, ImportArgs, JitterArgs, KeyScript, KlArgs, OrderWord, PlanWord, Preset,
     ReportArgs, RunArgs, ScenarioFormat, Shard, StyleWord, TraceArgs, Vary,
 };
 
-use values::{Answers, CostPresetName, finding, number, preset, seeds, size, time, turns};
+use values::{Answers, CostPresetName, FailOnVerdict, finding, number, preset, seeds, size, time, turns};
 
 /// Replays any timing of an LLM server's overlap scheduler, and judges which recurrent state it caches under which
 /// prefix length.
@@ -60,6 +60,8 @@ enum Command {
         skew: bool,
         #[command(flatten)]
         answers: Answers,
+        #[command(flatten)]
+        fail: FailOnVerdict,
     },
     /// Step through a run in the terminal, take other choices, and see what comes of them
     #[command(after_help = examples::EXPLORE)]
@@ -122,6 +124,8 @@ enum Command {
         /// The seed of drawn durations [default: the scenario's own, or 0]
         #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number)]
         seed: Option<u64>,
+        #[command(flatten)]
+        fail: FailOnVerdict,
     },
     /// Measure what cache hits cost: the KL divergence from a cold prefill, under every rule
     #[command(after_help = examples::KL)]
@@ -141,6 +145,8 @@ enum Command {
         /// How to print the result
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
+        #[command(flatten)]
+        fail: FailOnVerdict,
     },
     /// Draw what ran after what, and which edge a finding misses; ends with 0 whatever the verdict
     #[command(after_help = examples::GRAPH)]
@@ -192,6 +198,8 @@ enum Command {
         /// How to print the result
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
+        #[command(flatten)]
+        fail: FailOnVerdict,
     },
     /// Write a run as a trace for Perfetto's viewer or chrome://tracing; ends with 0 whatever the verdict
     #[command(after_help = examples::TRACE)]
@@ -263,6 +271,9 @@ enum Command {
         /// How to print the result
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
+        /// Which verdict of a recording makes the exit code 1, beside a difference
+        #[arg(long, value_name = "VERDICT", value_enum, default_value_t = FailOn::Corrupt)]
+        fail_on: FailOn,
     },
     /// Make a scenario of a recording, which replays it
     #[command(after_help = examples::IMPORT)]
@@ -319,6 +330,8 @@ enum Command {
         /// How to print the result
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
+        #[command(flatten)]
+        fail: FailOnVerdict,
     },
     /// Run random timings of a scenario, or of generated ones
     #[command(after_help = examples::FUZZ)]
@@ -352,6 +365,8 @@ enum Command {
         /// How to print the result
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
+        #[command(flatten)]
+        fail: FailOnVerdict,
     },
     /// Add up the reports that the shards of a `fuzz` wrote
     #[command(after_help = examples::MERGE)]
@@ -362,6 +377,8 @@ enum Command {
         /// How to print the result
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
+        #[command(flatten)]
+        fail: FailOnVerdict,
     },
     /// Check what scenarios expect: one line each, the form that CI uses
     #[command(after_help = examples::TEST)]
@@ -369,6 +386,10 @@ enum Command {
         /// Scenario files, or directories to search for .ron files
         #[arg(required = true)]
         paths: Vec<PathBuf>,
+        /// A scenario with this verdict or a worse one fails even if it is expected; `never`: the exit code is 0 even where an
+        /// expectation failed [default: a scenario fails where it is not as expected]
+        #[arg(long, value_name = "VERDICT", value_enum)]
+        fail_on: Option<FailOn>,
     },
     /// Print the script with which a shell completes command lines
     #[command(after_help = examples::COMPLETIONS)]
@@ -418,71 +439,110 @@ impl Cli {
             Command::Run { format: Format::Json, timeline: true, .. } => {
                 Err(Failure("error: --timeline is text\nhelp: leave --format json out, or --timeline\n".to_string()))
             }
-            Command::Run { file, rule, seed, format, timeline, turns, skew, answers: Answers { choices, vary } } => {
-                command::run(&RunArgs { file, rule, seed, format, timeline, turns, skew, choices, vary })
-            }
+            Command::Run {
+                file,
+                rule,
+                seed,
+                format,
+                timeline,
+                turns,
+                skew,
+                answers: Answers { choices, vary },
+                fail: FailOnVerdict { fail_on },
+            } => command::run(&RunArgs { file, rule, seed, format, timeline, turns, skew, choices, vary, fail_on }),
             Command::Explore { file, rule, seed, choices, vary, script, size, ascii, out } => {
                 command::explore(&ExploreArgs { file, rule, seed, choices, vary, script, size, ascii, out })
             }
             Command::Report { file, rule, seed, answers: Answers { choices, vary }, turns, output } => {
                 command::report(&ReportArgs { file, rule, seed, choices, vary, turns, out: output })
             }
-            Command::Diff { file, seed } => command::diff(&file, seed),
-            Command::Kl { file, rule, seed, state_seed, format } => {
-                command::kl(&KlArgs { file, rule, seed, state_seed, format })
+            Command::Diff { file, seed, fail: FailOnVerdict { fail_on } } => command::diff(&file, seed, fail_on),
+            Command::Kl { file, rule, seed, state_seed, format, fail: FailOnVerdict { fail_on } } => {
+                command::kl(&KlArgs { file, rule, seed, state_seed, format, fail_on })
             }
             Command::Graph { file, rule, seed, answers: Answers { choices, vary }, around, format } => {
                 command::graph(&GraphArgs { file, rule, seed, choices, vary, around, format })
             }
-            Command::Jitter { file, pattern, all, request, from, rule, output, format } => {
-                command::jitter(&JitterArgs { file, pattern, all, request, from, rule, output, format })
-            }
+            Command::Jitter {
+                file,
+                pattern,
+                all,
+                request,
+                from,
+                rule,
+                output,
+                format,
+                fail: FailOnVerdict { fail_on },
+            } => command::jitter(&JitterArgs { file, pattern, all, request, from, rule, output, format, fail_on }),
             Command::Cost { file, batch: batches, rule, cpu, gpu, outputs, seed, format } => {
                 command::cost(&CostArgs { file, batches, rule, cpu, gpu, outputs, seed, format })
             }
             Command::Trace { file, output, rule, seed, answers: Answers { choices, vary }, turns } => {
                 command::trace(&TraceArgs { file, out: output, rule, seed, choices, vary, turns })
             }
-            Command::Conform { paths, rule, release, plan, jobs, format } => command::conform(&ConformArgs {
+            Command::Conform { paths, rule, release, plan, jobs, format, fail_on } => command::conform(&ConformArgs {
                 paths,
                 rule,
                 release,
                 plan: plan.into(),
                 jobs: jobs.map(usize::from),
                 format,
+                fail_on,
             }),
             Command::Import { recording, output, rule, release } => {
                 command::import(&ImportArgs { recording, out: output, rule, release })
             }
             Command::Scenario { file, format } => command::write_scenario(&file, format),
-            Command::Check { file, rule, strategy, max_states, max_time, no_reduction, out, jobs, format } => {
-                command::check(&CheckArgs {
-                    file,
-                    rule,
-                    order: strategy,
-                    states_max: max_states,
-                    time_max_ns: max_time,
-                    no_reduction,
-                    out,
-                    jobs: jobs.map(usize::from),
-                    format,
-                })
+            Command::Check {
+                file,
+                rule,
+                strategy,
+                max_states,
+                max_time,
+                no_reduction,
+                out,
+                jobs,
+                format,
+                fail: FailOnVerdict { fail_on },
+            } => command::check(&CheckArgs {
+                file,
+                rule,
+                order: strategy,
+                states_max: max_states,
+                time_max_ns: max_time,
+                no_reduction,
+                out,
+                jobs: jobs.map(usize::from),
+                format,
+                fail_on,
+            }),
+            Command::Fuzz {
+                file,
+                generate,
+                seeds,
+                rule,
+                jobs,
+                shard,
+                strategy,
+                out,
+                format,
+                fail: FailOnVerdict { fail_on },
+            } => command::fuzz(&FuzzArgs {
+                file,
+                preset: generate,
+                seeds,
+                rule,
+                jobs: jobs.map(usize::from),
+                shard: shard.unwrap_or(Shard::WHOLE),
+                strategy,
+                out,
+                format,
+                fail_on,
+            }),
+            Command::Merge { paths, format, fail: FailOnVerdict { fail_on } } => {
+                command::merge(&paths, format, fail_on)
             }
-            Command::Fuzz { file, generate, seeds, rule, jobs, shard, strategy, out, format } => {
-                command::fuzz(&FuzzArgs {
-                    file,
-                    preset: generate,
-                    seeds,
-                    rule,
-                    jobs: jobs.map(usize::from),
-                    shard: shard.unwrap_or(Shard::WHOLE),
-                    strategy,
-                    out,
-                    format,
-                })
-            }
-            Command::Merge { paths, format } => command::merge(&paths, format),
-            Command::Test { paths } => command::test(&paths),
+            Command::Test { paths, fail_on } => command::test(&paths, fail_on),
             Command::Completions { shell } => command::completions(&pages::completions(shell)),
             Command::Man { directory } => command::man(&directory, &pages::man()),
         }

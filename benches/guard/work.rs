@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::path::PathBuf;
 
-use overlapsim::command::{Format, RunArgs, run_to_text};
+use overlapsim::command::{FailOn, Format, RunArgs, run_to_text};
 use overlapsim::model::{Arrive, HostMasks, Prompt, RequestSpec, Setup, Stop, WantsMasks};
 use overlapsim::record::ReqId;
 use overlapsim::runner::{self, Check, Fuzz, Keep, Source};
@@ -134,6 +134,7 @@ fn runs(times: u32) {
         skew: false,
         choices: None,
         vary: None,
+        fail_on: FailOn::default(),
     };
     for _ in 0..times {
         black_box(run_to_text(&args).expect("the scenario can be read").0);

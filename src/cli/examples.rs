@@ -13,7 +13,7 @@ pub(super) const PROGRAM: &str = "Examples:
   overlapsim check scenarios/check/interleaved.ron --rule all
 
 Exit codes: 0 clean or lossy; 1 corrupt or broken, or an expectation failed; 2 a mistake in the command line or a file; \
-3 a bound ended the run (inconclusive).";
+3 a bound ended the run (inconclusive). --fail-on lossy makes lossy 1; --fail-on never makes every code but 2 a 0.";
 
 pub(super) const RUN: &str = "Examples:
   overlapsim run scenarios/double-fire.ron
@@ -21,7 +21,8 @@ pub(super) const RUN: &str = "Examples:
   overlapsim run scenarios/double-fire.ron --rule completed-mask --timeline
   overlapsim run scenarios/double-fire.ron --timeline --turns 3..4
   overlapsim run scenarios/natural-jitter.ron --seed 7 --format json
-  overlapsim run scenarios/double-fire.ron --skew";
+  overlapsim run scenarios/double-fire.ron --skew
+  overlapsim run scenarios/lost-checkpoint.ron --fail-on lossy";
 
 pub(super) const REPORT: &str = "Examples:
   overlapsim report scenarios/double-fire.ron -o double-fire.html
@@ -51,14 +52,18 @@ Ends with 0 whatever the verdict of such runs: they are measured, not judged. 1 
 
 pub(super) const TEST: &str = "Examples:
   overlapsim test scenarios/
-  overlapsim test scenarios/double-fire.ron scenarios/lost-checkpoint.ron";
+  overlapsim test scenarios/double-fire.ron scenarios/lost-checkpoint.ron
+  overlapsim test scenarios/no-interleaving.ron --fail-on lossy
+
+Exit code 1 if a scenario is not as expected; with --fail-on lossy or corrupt also if a verdict is that or worse, even if it is \
+expected, or inconclusive.";
 
 pub(super) const CONFORM: &str = "Examples:
   overlapsim conform tests/recordings/
   overlapsim conform tests/recordings/partial.jsonl.gz --format json
   overlapsim conform tests/recordings/whole/cases.jsonl.gz#17 --plan own
 
-Exit code 1 if any recording differs, 2 if one cannot be read (the others are still compared).";
+Exit code 1 if any recording differs, 2 if one cannot be read (the others are still compared). --fail-on never makes 1 a 0.";
 
 pub(super) const IMPORT: &str = "Examples:
   overlapsim import tests/recordings/whole/cases.jsonl.gz#17 -o case-17.ron
@@ -75,7 +80,8 @@ pub(super) const CHECK: &str = "Examples:
   overlapsim check scenarios/check/interleaved.ron --rule all --out found
   overlapsim check scenarios/check/interleaved.ron --rule paired --max-states 1000000 --format json
 
-Exit code 1 if any timing is corrupt or broken, 3 if a bound ended the search before all was seen.";
+Exit code 1 if any timing is corrupt or broken, 3 if a bound ended the search before all was seen. --fail-on lossy makes it 1 \
+also if any timing loses a checkpoint.";
 
 pub(super) const FUZZ: &str = "Examples:
   overlapsim fuzz scenarios/check/interleaved.ron --seeds 0..2000 --rule all

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 
-use crate::command::{self, Choices, CostSide, Preset, Vary, hint};
+use crate::command::{self, Choices, CostSide, FailOn, Preset, Vary, hint};
 
 /// Answers to what is open in a run.
 #[derive(Clone, Debug, clap::Args)]
@@ -18,6 +18,14 @@ pub(super) struct Answers {
     /// What is open to --choices, in place of the scenario's `vary`: names with commas, as in arrivals,stops, or all
     #[arg(long, value_name = "NAMES", requires = "choices", value_parser = command::vary)]
     pub(super) vary: Option<Vary>,
+}
+
+/// Which verdicts make the exit code 1.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(super) struct FailOnVerdict {
+    /// From which verdict on the exit code is 1
+    #[arg(long, value_name = "VERDICT", value_enum, default_value_t = FailOn::Corrupt)]
+    pub(super) fail_on: FailOn,
 }
 
 /// `A..B`, both included, or a single turn.

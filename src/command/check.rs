@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
-use crate::judge::Goals;
+use crate::judge::{Goals, weight};
 use crate::model::{Rule, Strategy};
 use crate::report::{CheckFinding, CheckReport, Reduction, check_json, check_summary, check_text, name, plain};
 use crate::runner::{self, Checked, Found, bound_words};
 use crate::scenario::Scenario;
 use crate::search::{Limits, Order};
 
+use super::fail_on::FailOn;
 use super::finding::{Finder, OutDir};
 use super::line::{choices_word, replay_line};
 use super::output::{Exit, Failure, print};
@@ -45,6 +46,8 @@ pub struct CheckArgs {
     pub jobs: Option<usize>,
     /// How to print.
     pub format: Format,
+    /// Which verdicts end it with exit code 1.
+    pub fail_on: FailOn,
 }
 
 /// Searches every timing of a scenario and prints what was found.
@@ -71,10 +74,11 @@ fn check_styled(args: &CheckArgs) -> Result<(String, Exit), Failure> {
     let rules = rules(&scenario, args.rule.as_deref())?;
     let out = args.out.as_deref().map(OutDir::new).transpose()?;
     let mut reports = Vec::with_capacity(rules.len());
-    let mut exit = Exit::Good;
+    let mut verdicts = Vec::new();
     for &rule in &rules {
         let checked = search(args, &scenario, rule);
-        exit = exit.max(Exit::from(checked.verdict));
+        verdicts.push(checked.verdict);
+        verdicts.extend(checked.findings.iter().map(|found| weight(&found.finding)));
         reports.push(report(&scenario, rule, &checked, out.as_ref())?);
     }
     let text = match args.format {
@@ -88,7 +92,7 @@ fn check_styled(args: &CheckArgs) -> Result<(String, Exit), Failure> {
             text
         }
     };
-    Ok((text, exit))
+    Ok((text, args.fail_on.exit(verdicts)))
 }
 
 fn search(args: &CheckArgs, scenario: &Scenario, rule: &dyn Rule) -> Checked {

@@ -8,6 +8,7 @@ use crate::model::Release;
 use crate::report::{ConformSummary, Differing, conform_json, conform_text, plain};
 use crate::runner;
 
+use super::fail_on::FailOn;
 use super::line::shell_word;
 use super::mistake::no_rule;
 use super::output::{Exit, Failure, print};
@@ -57,6 +58,8 @@ pub struct ConformArgs {
     pub jobs: Option<usize>,
     /// How to print.
     pub format: Format,
+    /// Which verdicts end it with exit code 1, beside a difference.
+    pub fail_on: FailOn,
 }
 
 /// A file, and the one recording of it that is wanted, if not all are.
@@ -77,7 +80,7 @@ pub fn conform(args: &ConformArgs) -> Result<Exit, Failure> {
     if !summary.troubles.is_empty() {
         return Err(Failure(troubles_text(&summary)));
     }
-    Ok(if summary.differing.is_empty() { Exit::Good } else { Exit::Found })
+    Ok(args.fail_on.exit_of_difference(!summary.differing.is_empty()))
 }
 
 /// Compares; what `conform` prints, without styles, and the sum.

@@ -5,19 +5,20 @@ use std::path::Path;
 use crate::report::diff_text;
 use crate::runner::Keep;
 
+use super::fail_on::FailOn;
 use super::output::{Exit, Failure, print};
-use super::run::{Way, all_rules, load, reports, run_all, worst};
+use super::run::{Way, all_rules, exit_of, load, reports, run_all};
 
 /// Runs a scenario under every rule and prints where they differ.
 ///
 /// # Errors
 /// A scenario that cannot be read.
-pub fn diff(file: &Path, seed: Option<u64>) -> Result<Exit, Failure> {
+pub fn diff(file: &Path, seed: Option<u64>, fail_on: FailOn) -> Result<Exit, Failure> {
     let scenario = load(file)?;
     let rules = all_rules();
     let way = Way { seed, ..Way::default() };
     let outcomes = run_all(&scenario, &rules, way, Keep { boundaries: true, ..Keep::default() })?;
     let path = file.to_string_lossy();
     print(&diff_text(&reports(&scenario, &path, &rules, way, &outcomes)))?;
-    Ok(worst(&outcomes))
+    Ok(exit_of(&outcomes, fail_on))
 }

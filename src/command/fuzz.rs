@@ -11,6 +11,7 @@ use crate::scenario::{self, Scenario};
 use crate::search::{Draw, Style};
 use crate::workload::Preset;
 
+use super::fail_on::FailOn;
 use super::finding::{Finder, OutDir};
 use super::line::{choices_word, replay_line};
 use super::mistake::no_rule;
@@ -73,6 +74,8 @@ pub struct FuzzArgs {
     pub out: Option<PathBuf>,
     /// How to print.
     pub format: Format,
+    /// Which verdicts end it with exit code 1.
+    pub fail_on: FailOn,
 }
 
 /// Runs random timings and prints what was found.
@@ -115,7 +118,11 @@ fn fuzz_styled(args: &FuzzArgs) -> Result<(String, Exit), Failure> {
     let progress = RunsProgress::new(seeds.saturating_mul(rules.len() as u64));
     let tallies = runner::fuzz(&asked, args.jobs.unwrap_or_else(cores), &|runs| progress.runs(runs));
     drop(progress);
-    let exit = tallies.iter().map(|tally| Exit::from(tally.worst())).max().unwrap_or(Exit::Good);
+    let verdicts = |tally: &Tally| {
+        let findings = tally.kinds.keys().map(|kind| kind.verdict());
+        tally.verdicts.keys().copied().chain(findings).collect::<Vec<_>>()
+    };
+    let exit = args.fail_on.exit(tallies.iter().flat_map(verdicts));
     let told = Told { args, scenario: scenario.as_ref(), asked, out: out.as_ref() };
     let report = told.report(&tallies)?;
     if let Some(out) = &out {

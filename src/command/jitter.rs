@@ -3,13 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use crate::history::{ALL_MAX, Pattern, decode_steps, stand_ins, usual_first_step, with_pattern};
+use crate::judge::{Kind, Verdict};
 use crate::model::{Rule, Setup};
 use crate::record::ReqId;
-use crate::report::{JitterPattern, JitterReport, JitterRule, JitterRun, Jittered, jitter_json, jitter_text};
+use crate::report::{JitterPattern, JitterReport, JitterRule, JitterRun, Jittered, jitter_json, jitter_text, name};
 use crate::runner::{self, Jitter};
 use crate::scenario::Scenario;
 
 use super::expectation::expectation;
+use super::fail_on::FailOn;
 use super::line::{quoted, replay_line, shell_word};
 use super::made::write_made;
 use super::output::{Exit, Failure, is_same_file, print};
@@ -38,6 +40,8 @@ pub struct JitterArgs {
     pub output: Option<PathBuf>,
     /// How to print.
     pub format: Format,
+    /// Which verdicts end it with exit code 1.
+    pub fail_on: FailOn,
 }
 
 /// Runs lookahead patterns around one request and prints what they come to.
@@ -64,12 +68,19 @@ pub fn jitter_to_text(args: &JitterArgs) -> Result<(String, Exit), Failure> {
     let asked = Asked { args, scenario: &scenario, req, from, rules: &rules };
     let written = args.output.as_deref().map(|path| asked.write(path, &patterns)).transpose()?;
     let report = asked.report(&patterns, written);
-    let exit = report.patterns.iter().flat_map(|of| &of.runs).map(|run| Exit::from(run.verdict)).max();
+    let exit = args.fail_on.exit(report.patterns.iter().flat_map(|of| &of.runs).flat_map(verdicts));
     let text = match args.format {
         Format::Text => jitter_text(&report),
         Format::Json => jitter_json(&report),
     };
-    Ok((text, exit.unwrap_or(Exit::Good)))
+    Ok((text, exit))
+}
+
+/// The verdict of a run, and those of its findings alone.
+fn verdicts(run: &JitterRun) -> Vec<Verdict> {
+    let findings = run.findings.iter().filter_map(|finding| name::kind_from_name(finding.kind));
+    let findings = findings.filter(|kind| *kind != Kind::Inherited).map(Kind::verdict);
+    std::iter::once(run.verdict).chain(findings).collect()
 }
 
 /// The request that is meant.

@@ -8,8 +8,9 @@ use crate::report::{KlRun, KlState, kl_json, kl_text, plain};
 use crate::runner::{self, Keep, Outcome};
 use crate::scenario::Scenario;
 
+use super::fail_on::FailOn;
 use super::output::{Exit, Failure, print};
-use super::run::{Format, Way, load, reports, rules, run_one, worst};
+use super::run::{Format, Way, exit_of, load, reports, rules, run_one};
 
 /// What `kl` is asked to do.
 #[derive(Clone, Debug)]
@@ -24,6 +25,8 @@ pub struct KlArgs {
     pub state_seed: Option<u64>,
     /// How to print.
     pub format: Format,
+    /// Which verdicts end it with exit code 1.
+    pub fail_on: FailOn,
 }
 
 /// Measures a scenario and prints the numbers.
@@ -67,7 +70,7 @@ fn kl_styled(args: &KlArgs) -> Result<(String, Exit), Failure> {
         Format::Text => kl_text(state, &runs),
         Format::Json => kl_json(state, &runs),
     };
-    Ok((text, worst(&outcomes)))
+    Ok((text, exit_of(&outcomes, args.fail_on)))
 }
 
 /// Runs a scenario under one rule, and again for the gauge to see what happens.

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::judge::Goals;
-use crate::report::{FuzzReport, name, plain};
+use crate::judge::{Goals, Kind, Verdict};
+use crate::report::{FuzzReport, FuzzRule, name, plain};
 
+use super::fail_on::FailOn;
 use super::fuzz::rendered;
 use super::line::shell_word;
 use super::output::{Exit, Failure, print};
@@ -14,8 +15,8 @@ use super::run::Format;
 ///
 /// # Errors
 /// A report that cannot be read, shards of different searches, or shards that are missing or there twice.
-pub fn merge(paths: &[PathBuf], format: Format) -> Result<Exit, Failure> {
-    let (text, exit) = merge_styled(paths, format)?;
+pub fn merge(paths: &[PathBuf], format: Format, fail_on: FailOn) -> Result<Exit, Failure> {
+    let (text, exit) = merge_styled(paths, format, fail_on)?;
     print(&text)?;
     Ok(exit)
 }
@@ -24,12 +25,12 @@ pub fn merge(paths: &[PathBuf], format: Format) -> Result<Exit, Failure> {
 ///
 /// # Errors
 /// As [`merge`].
-pub fn merge_to_text(paths: &[PathBuf], format: Format) -> Result<(String, Exit), Failure> {
-    let (text, exit) = merge_styled(paths, format)?;
+pub fn merge_to_text(paths: &[PathBuf], format: Format, fail_on: FailOn) -> Result<(String, Exit), Failure> {
+    let (text, exit) = merge_styled(paths, format, fail_on)?;
     Ok((plain(&text).into_owned(), exit))
 }
 
-fn merge_styled(paths: &[PathBuf], format: Format) -> Result<(String, Exit), Failure> {
+fn merge_styled(paths: &[PathBuf], format: Format, fail_on: FailOn) -> Result<(String, Exit), Failure> {
     let mut files = Vec::new();
     for path in paths {
         if path.is_dir() {
@@ -71,8 +72,14 @@ fn merge_styled(paths: &[PathBuf], format: Format) -> Result<(String, Exit), Fai
     let kind = |text: &str| name::kind_from_name(text).map_or(usize::MAX, |kind| kind as usize);
     let goal = |text: &str| Goals::ALL.iter().position(|goal| goal.name() == text).unwrap_or(usize::MAX);
     sum.rules.iter_mut().for_each(|rule| rule.sort(kind, goal));
-    let exit = sum.rules.iter().map(|rule| Exit::from(rule.verdicts.worst())).max().unwrap_or(Exit::Good);
-    Ok((rendered(&sum, format), exit))
+    Ok((rendered(&sum, format), fail_on.exit(sum.rules.iter().flat_map(verdicts))))
+}
+
+/// The verdicts of the runs under a rule, and those of their findings alone.
+fn verdicts(rule: &FuzzRule) -> Vec<Verdict> {
+    let runs = rule.verdicts.all().into_iter().filter(|(_, runs)| *runs > 0).map(|(verdict, _)| verdict);
+    let findings = rule.findings.iter().filter_map(|finding| name::kind_from_name(&finding.kind));
+    runs.chain(findings.map(Kind::verdict)).collect()
 }
 
 fn missing(shard: u64, of: u64) -> Failure {

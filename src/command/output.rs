@@ -8,7 +8,6 @@ use std::path::Path;
 
 use anstream::{AutoStream, ColorChoice};
 
-use crate::judge::Verdict;
 use crate::report::plain;
 use crate::report::style::message;
 
@@ -36,14 +35,14 @@ impl Color {
     }
 }
 
-/// How a command ended, from best to worst.
+/// How a command ended, from best to worst. Which verdicts end it how is said in `fail_on.rs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
-    /// Clean or lossy; every expectation met. Exit code 0.
+    /// Nothing that the command fails for; every expectation met. Exit code 0.
     Good,
     /// A bound ended a run. Exit code 3.
     Inconclusive,
-    /// Corrupt or broken; an expectation failed. Exit code 1.
+    /// A verdict that the command fails for; an expectation failed. Exit code 1.
     Found,
 }
 
@@ -54,16 +53,6 @@ impl Exit {
             Exit::Good => 0,
             Exit::Inconclusive => 3,
             Exit::Found => 1,
-        }
-    }
-}
-
-impl From<Verdict> for Exit {
-    fn from(verdict: Verdict) -> Exit {
-        match verdict {
-            Verdict::Clean | Verdict::Lossy => Exit::Good,
-            Verdict::Inconclusive => Exit::Inconclusive,
-            Verdict::Corrupt | Verdict::Broken => Exit::Found,
         }
     }
 }
@@ -197,16 +186,4 @@ pub(super) fn is_no_other(what: &str, scenario: &Path, out: &Path) -> Result<(),
         return Err(Failure(format!("error: {shown} would be written over itself\nhelp: give another path to -o\n")));
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn exit_codes_follow_the_verdict() {
-        let codes = [Verdict::Clean, Verdict::Lossy, Verdict::Inconclusive, Verdict::Corrupt, Verdict::Broken]
-            .map(|verdict| Exit::from(verdict).code());
-        assert_eq!(codes, [0, 0, 3, 1, 1]);
-    }
 }

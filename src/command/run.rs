@@ -12,6 +12,7 @@ use crate::runner::{self, Keep, Outcome};
 use crate::scenario::{self, Scenario};
 use crate::search::{Misfit, Replay};
 
+use super::fail_on::{FailOn, verdicts};
 use super::line::{Choices, choices_word, replay_line};
 use super::mistake::no_rule;
 use super::output::{Exit, Failure, Printer};
@@ -47,6 +48,8 @@ pub struct RunArgs {
     pub choices: Option<Choices>,
     /// What is open to them, in place of the scenario's `vary`.
     pub vary: Option<Vary>,
+    /// Which verdicts end it with exit code 1.
+    pub fail_on: FailOn,
 }
 
 /// What a run leaves to nobody: the seed of its durations, and answers to open questions.
@@ -127,7 +130,7 @@ fn run_into(args: &RunArgs, out: &mut dyn FnMut(&str) -> bool) -> Result<Exit, F
         Format::Json => {
             let outcomes = run_all(&scenario, &rules, way, Keep { skew: args.skew, ..Keep::default() })?;
             out(&runs_json(&reports(&scenario, &path, &rules, way, &outcomes)));
-            Ok(worst(&outcomes))
+            Ok(exit_of(&outcomes, args.fail_on))
         }
         Format::Text => {
             let mut exit = Exit::Good;
@@ -135,7 +138,7 @@ fn run_into(args: &RunArgs, out: &mut dyn FnMut(&str) -> bool) -> Result<Exit, F
                 let keep = Keep { boundaries: args.timeline, skew: args.skew, ..Keep::default() };
                 let outcome = run_one(&scenario, rule, way, keep)?;
                 let outcomes = std::slice::from_ref(&outcome);
-                exit = exit.max(worst(outcomes));
+                exit = exit.max(exit_of(outcomes, args.fail_on));
                 let runs = reports(&scenario, &path, &[rule], way, outcomes);
                 let blank = if index > 0 { "\n" } else { "" };
                 let wanted = runs.iter().all(|run| out(&format!("{blank}{}", run_text(run))));
@@ -285,8 +288,8 @@ pub(super) fn reports<'a>(
 }
 
 /// The exit of several runs: the worst of them.
-pub(super) fn worst(outcomes: &[Outcome]) -> Exit {
-    outcomes.iter().map(|outcome| Exit::from(outcome.judgement.verdict)).max().unwrap_or(Exit::Good)
+pub(super) fn exit_of(outcomes: &[Outcome], fail_on: FailOn) -> Exit {
+    fail_on.exit(outcomes.iter().flat_map(|outcome| verdicts(&outcome.judgement)))
 }
 
 /// None of the turns asked for came about.

@@ -11,16 +11,18 @@ use crate::runner::{self, Keep};
 use crate::scenario::{Expect, ExpectFinding, Scenario};
 
 use super::expectation::verdict;
+use super::fail_on::{FailOn, verdicts};
 use super::line::replay_line;
 use super::output::{Exit, Failure, print};
 use super::run::{Way, load, reports};
 
-/// Runs the `expect` of every scenario in `paths`: files, or directories that are searched for scenarios.
+/// Runs the `expect` of every scenario in `paths`: files, or directories that are searched for scenarios. With `fail_on`, a
+/// verdict for which `run` would not end with 0 fails a scenario even if it is expected.
 ///
 /// # Errors
 /// No scenario at all. A path that cannot be read is a scenario that failed, and the command then ends with exit code 2
 /// after running the others.
-pub fn test(paths: &[PathBuf]) -> Result<Exit, Failure> {
+pub fn test(paths: &[PathBuf], fail_on: Option<FailOn>) -> Result<Exit, Failure> {
     let mut files = Vec::new();
     let mut outcomes = Vec::new();
     for path in paths {
@@ -35,14 +37,14 @@ pub fn test(paths: &[PathBuf]) -> Result<Exit, Failure> {
     }
     files.sort();
     files.dedup();
-    outcomes.extend(files.iter().map(|file| test_file(file)));
+    outcomes.extend(files.iter().map(|file| test_file(file, fail_on)));
     print(&test_text(&outcomes))?;
     if outcomes.iter().any(|outcome| outcome.error.is_some()) {
         return Err(Failure(
             "error: some scenarios could not be read\nhelp: the lines that say `cannot be run` tell why\n".into(),
         ));
     }
-    Ok(if outcomes.iter().any(TestOutcome::failed) { Exit::Found } else { Exit::Good })
+    Ok(fail_on.unwrap_or_default().exit_of_difference(outcomes.iter().any(TestOutcome::failed)))
 }
 
 /// Finds the scenarios in a directory and below: names that end in `.ron`, in small letters or capitals. What is hidden
@@ -80,21 +82,27 @@ fn unreadable(path: &Path, message: String) -> TestOutcome {
     TestOutcome { scenario, rules: 0, failures: Vec::new(), warnings: Vec::new(), error: Some(message) }
 }
 
-fn test_file(file: &Path) -> TestOutcome {
+fn test_file(file: &Path, fail_on: Option<FailOn>) -> TestOutcome {
     match load(file) {
         Err(failure) => unreadable(file, failure.0),
         Ok(scenario) => {
             let path = file.to_string_lossy().into_owned();
             let mut warnings = Vec::new();
-            let failures =
-                scenario.expect.iter().filter_map(|expect| check(&scenario, &path, expect, &mut warnings)).collect();
+            let check = |expect| check(&scenario, &path, expect, fail_on, &mut warnings);
+            let failures = scenario.expect.iter().filter_map(check).collect();
             TestOutcome { scenario: path, rules: scenario.expect.len(), failures, warnings, error: None }
         }
     }
 }
 
 /// Runs one expectation; what differed, if anything did.
-fn check(scenario: &Scenario, path: &str, expect: &Expect, warnings: &mut Vec<String>) -> Option<RuleFailure> {
+fn check(
+    scenario: &Scenario,
+    path: &str,
+    expect: &Expect,
+    fail_on: Option<FailOn>,
+    warnings: &mut Vec<String>,
+) -> Option<RuleFailure> {
     let rule = runner::rule(&expect.rule).expect("the parser knows every rule by name");
     let outcomes = [runner::run(&scenario.setup, rule, scenario.seed, Keep::default(), None)];
     for warning in reports(scenario, path, &[rule], Way::default(), &outcomes).iter().flat_map(report::warnings) {
@@ -107,7 +115,8 @@ fn check(scenario: &Scenario, path: &str, expect: &Expect, warnings: &mut Vec<St
     let found: Vec<&Finding> = judgement.findings.iter().filter(|finding| finding.kind != Kind::Inherited).collect();
     let (missing, unexpected) = match_up(names, &expect.findings, &found);
     let expected = verdict(expect.verdict);
-    if missing.is_empty() && unexpected.is_empty() && judgement.verdict == expected {
+    let refused = fail_on.filter(|fail_on| fail_on.exit(verdicts(judgement)) != Exit::Good);
+    if missing.is_empty() && unexpected.is_empty() && judgement.verdict == expected && refused.is_none() {
         return None;
     }
     Some(RuleFailure {
@@ -116,6 +125,7 @@ fn check(scenario: &Scenario, path: &str, expect: &Expect, warnings: &mut Vec<St
         got: judgement.verdict,
         missing,
         unexpected,
+        refused: refused.map(FailOn::word),
         replay: replay_line(&scenario.path, &expect.rule, Way::default()),
     })
 }

@@ -229,11 +229,8 @@ fn verdict(findings: &[Finding], cut: bool) -> Verdict {
 /// What a finding by itself makes of a run. An inherited one adds nothing to its root.
 pub fn weight(finding: &Finding) -> Verdict {
     match finding.kind {
-        Kind::Lost => Verdict::Lossy,
-        Kind::Mislabelled | Kind::Unwritten | Kind::Foreign | Kind::Aliased | Kind::Torn => Verdict::Corrupt,
-        Kind::Inherited if finding.root.is_none() => Verdict::Corrupt,
-        Kind::Inherited => Verdict::Clean,
-        Kind::Assertion | Kind::Leak | Kind::DoubleFree | Kind::UseAfterFree | Kind::Lock => Verdict::Broken,
+        Kind::Inherited if finding.root.is_some() => Verdict::Clean,
+        kind => kind.verdict(),
     }
 }
 

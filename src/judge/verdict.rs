@@ -69,6 +69,19 @@ pub enum Kind {
     Lock,
 }
 
+impl Kind {
+    /// The verdict of a run that shows findings of this kind, faults of their own, and no others.
+    pub fn verdict(self) -> Verdict {
+        match self {
+            Kind::Lost => Verdict::Lossy,
+            Kind::Mislabelled | Kind::Unwritten | Kind::Foreign | Kind::Aliased | Kind::Torn | Kind::Inherited => {
+                Verdict::Corrupt
+            }
+            Kind::Assertion | Kind::Leak | Kind::DoubleFree | Kind::UseAfterFree | Kind::Lock => Verdict::Broken,
+        }
+    }
+}
+
 /// Something wrong, with where and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {

@@ -34,6 +34,8 @@ pub struct RuleFailure {
     pub missing: Vec<FindingLine>,
     /// Findings that came unexpectedly.
     pub unexpected: Vec<FindingLine>,
+    /// The word of `--fail-on` for which the verdict fails even if it is expected.
+    pub refused: Option<&'static str>,
     /// The command that replays the run.
     pub replay: String,
 }
@@ -136,10 +138,13 @@ fn warnings(out: &mut String, outcome: &TestOutcome) {
 
 fn difference(failure: &RuleFailure) -> String {
     let (rule, got) = (&failure.rule, style::verdict(failure.got));
-    if failure.expected == failure.got {
-        format!("{rule}: {got} as expected, with other findings")
-    } else {
-        format!("{rule}: expected {}, got {got}", style::verdict(failure.expected))
+    let same_findings = failure.missing.is_empty() && failure.unexpected.is_empty();
+    match failure.refused {
+        _ if failure.expected != failure.got => {
+            format!("{rule}: expected {}, got {got}", style::verdict(failure.expected))
+        }
+        Some(word) if same_findings => format!("{rule}: {got} as expected, but --fail-on {word}"),
+        Some(_) | None => format!("{rule}: {got} as expected, with other findings"),
     }
 }
 
@@ -200,6 +205,7 @@ mod tests {
                 turn: Some(7),
                 ..line(Kind::Lost, 8)
             }],
+            refused: None,
             replay: "overlapsim run s/bad.ron --rule mask-lookahead --timeline".to_owned(),
         };
         let other = RuleFailure {

@@ -13,6 +13,7 @@ mod cost;
 mod docs;
 mod examples;
 mod explore;
+mod fail_on;
 mod jitter;
 mod page;
 mod pages;

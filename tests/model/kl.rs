@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crate::common::setups::setups;
-use overlapsim::command::{Exit, Format, KlArgs, kl_to_text};
+use overlapsim::command::{Exit, FailOn, Format, KlArgs, kl_to_text};
 use overlapsim::engine::Time;
 use overlapsim::judge::{Judgement, Verdict};
 use overlapsim::model::{Setup, Strategy};
@@ -344,7 +344,14 @@ fn every_output_of_a_request_that_hits_is_compared_in_every_kind_of_batch() {
 // The command.
 
 fn args(file: &str, rule: Option<&str>, format: Format) -> KlArgs {
-    KlArgs { file: PathBuf::from(file), rule: rule.map(str::to_owned), seed: None, state_seed: None, format }
+    KlArgs {
+        file: PathBuf::from(file),
+        rule: rule.map(str::to_owned),
+        seed: None,
+        state_seed: None,
+        format,
+        fail_on: FailOn::default(),
+    }
 }
 
 fn overlapsim(args: &[&str]) -> Output {

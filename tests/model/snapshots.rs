@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use overlapsim::command::{Format, RunArgs, run_to_text};
+use overlapsim::command::{FailOn, Format, RunArgs, run_to_text};
 use overlapsim::runner;
 
 fn scenarios() -> Vec<(String, PathBuf)> {
@@ -36,6 +36,7 @@ fn run(file: &Path, rule: &str, timeline: bool, skew: bool) -> String {
         skew,
         choices: None,
         vary: None,
+        fail_on: FailOn::default(),
     };
     run_to_text(&args).expect("every scenario can be read").0
 }

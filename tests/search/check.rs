@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use overlapsim::command::{CheckArgs, Exit, Format, OrderWord, check_to_text};
+use overlapsim::command::{CheckArgs, Exit, FailOn, Format, OrderWord, check_to_text};
 use overlapsim::judge::{Kind, Verdict};
 use overlapsim::runner::{self, Check, Checked};
 use overlapsim::scenario::{self, Scenario};
@@ -161,6 +161,7 @@ fn args(file: &std::path::Path, rule: &str, format: Format) -> CheckArgs {
         out: None,
         jobs: Some(1),
         format,
+        fail_on: FailOn::default(),
     }
 }
 
