@@ -14,7 +14,7 @@ use clap_complete::Shell;
 use crate::command::{
     self, Batches, CheckArgs, Choices, Color, ConformArgs, CostArgs, CostSide, Exit, ExploreArgs, FailOn, Failure,
     Format, FuzzArgs, GraphArgs, GraphFormat, ImportArgs, JitterArgs, KeyScript, KlArgs, OrderWord, PlanWord, Preset,
-    ReportArgs, RunArgs, ScenarioFormat, Shard, StyleWord, TraceArgs, Vary,
+    ReportArgs, RunArgs, ScenarioFormat, Shard, StyleWord, TestArgs, TraceArgs, Vary,
 };
 
 use values::{Answers, CostPresetName, FailOnVerdict, finding, number, preset, seeds, size, time, turns};
@@ -390,6 +390,9 @@ enum Command {
         /// expectation failed [default: a scenario fails where it is not as expected]
         #[arg(long, value_name = "VERDICT", value_enum)]
         fail_on: Option<FailOn>,
+        /// For `expect_every`: most unique states of the search under one rule; a search that ends there fails
+        #[arg(long, value_name = "N", default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1..))]
+        max_states: u64,
     },
     /// Print the script with which a shell completes command lines
     #[command(after_help = examples::COMPLETIONS)]
@@ -542,7 +545,9 @@ impl Cli {
             Command::Merge { paths, format, fail: FailOnVerdict { fail_on } } => {
                 command::merge(&paths, format, fail_on)
             }
-            Command::Test { paths, fail_on } => command::test(&paths, fail_on),
+            Command::Test { paths, fail_on, max_states } => {
+                command::test(&TestArgs { paths, fail_on, states_max: max_states })
+            }
             Command::Completions { shell } => command::completions(&pages::completions(shell)),
             Command::Man { directory } => command::man(&directory, &pages::man()),
         }

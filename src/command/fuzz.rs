@@ -164,7 +164,8 @@ impl Told<'_> {
         let (source, digest) = match (self.scenario, self.args.preset) {
             (Some(scenario), _) => {
                 // What it expects, and where it lies, is not what it runs.
-                let bare = Scenario { title: String::new(), expect: Vec::new(), ..scenario.clone() };
+                let bare =
+                    Scenario { title: String::new(), expect: Vec::new(), expect_every: Vec::new(), ..scenario.clone() };
                 (scenario.path.to_string_lossy().into_owned(), scenario::write(&bare))
             }
             (None, preset) => {

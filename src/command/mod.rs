@@ -48,7 +48,7 @@ pub use pages::{completions, man};
 pub use report::{ReportArgs, report, report_to_html};
 pub use run::{Format, RunArgs, run, run_to_text};
 pub use shard::{Shard, shard};
-pub use test::test;
+pub use test::{TestArgs, test};
 pub use trace::{TraceArgs, trace, trace_to_text};
 
 /// A duration as a person writes it, in nanoseconds.

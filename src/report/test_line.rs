@@ -13,7 +13,11 @@ pub struct TestOutcome {
     pub scenario: String,
     /// How many rules its `expect` lists.
     pub rules: usize,
-    /// The rules whose run was not as expected.
+    /// How many rules its `expect_every` lists.
+    pub rules_every: usize,
+    /// Whether its `vary` leaves anything open.
+    pub varies: bool,
+    /// The rules that were not as expected, by the script or under every timing.
     pub failures: Vec<RuleFailure>,
     /// Warnings of its runs, each once.
     pub warnings: Vec<String>,
@@ -21,11 +25,33 @@ pub struct TestOutcome {
     pub error: Option<String>,
 }
 
-/// How a run under one rule differed from what was expected of it.
+/// What was run of a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The script.
+    Script,
+    /// Every timing that `vary` leaves open.
+    EveryTiming,
+}
+
+/// A bound that ended a search of every timing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TestBound {
+    /// Which bound, in words.
+    pub what: &'static str,
+    /// Unique states seen by then.
+    pub seen: u64,
+    /// What to do.
+    pub remedy: String,
+}
+
+/// How one rule differed from what was expected of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleFailure {
     /// The rule.
     pub rule: String,
+    /// What was run.
+    pub scope: Scope,
     /// The verdict expected.
     pub expected: Verdict,
     /// The verdict that came.
@@ -34,10 +60,12 @@ pub struct RuleFailure {
     pub missing: Vec<FindingLine>,
     /// Findings that came unexpectedly.
     pub unexpected: Vec<FindingLine>,
+    /// What ended the search before every timing was seen.
+    pub bound: Option<TestBound>,
     /// The word of `--fail-on` for which the verdict fails even if it is expected.
     pub refused: Option<&'static str>,
-    /// The command that replays the run.
-    pub replay: String,
+    /// The commands that replay what is not as expected.
+    pub replays: Vec<String>,
 }
 
 /// A finding as `expect` names it: of one expected, what the expectation says; of one found, all that it could say.
@@ -58,6 +86,11 @@ pub struct FindingLine {
 }
 
 impl FindingLine {
+    /// A kind and no more: what some timing should show.
+    pub fn of_kind(kind: Kind) -> FindingLine {
+        FindingLine { kind, request: None, label: None, holds: None, slot: None, turn: None }
+    }
+
     /// One that was found; `names` are the ids of the requests, `findings` all of the run.
     pub fn found(of: &Finding, names: &[String], findings: &[Finding]) -> FindingLine {
         FindingLine {
@@ -72,6 +105,12 @@ impl FindingLine {
 }
 
 impl TestOutcome {
+    /// Of a scenario that expects nothing.
+    pub fn of(scenario: String) -> TestOutcome {
+        let (failures, warnings) = (Vec::new(), Vec::new());
+        TestOutcome { scenario, rules: 0, rules_every: 0, varies: false, failures, warnings, error: None }
+    }
+
     /// Whether something was not as expected.
     pub fn failed(&self) -> bool {
         !self.failures.is_empty() || self.error.is_some()
@@ -79,7 +118,7 @@ impl TestOutcome {
 
     /// Whether nothing was expected, so that nothing was run.
     pub fn idle(&self) -> bool {
-        self.rules == 0 && !self.failed()
+        self.rules == 0 && self.rules_every == 0 && !self.failed()
     }
 }
 
@@ -116,11 +155,7 @@ fn scenario(out: &mut String, outcome: &TestOutcome) {
     } else if outcome.idle() {
         out.push_str(&format!("--   {path}  (nothing expected)\n"));
     } else if outcome.failures.is_empty() {
-        let rules = match outcome.rules {
-            1 => "1 rule".to_owned(),
-            several => format!("{several} rules"),
-        };
-        out.push_str(&format!("{}   {path}  ({rules})\n", Tone::Good.word("ok")));
+        out.push_str(&format!("{}   {path}  ({})\n", Tone::Good.word("ok"), tested(outcome)));
     } else {
         let summary: Vec<String> = outcome.failures.iter().map(difference).collect();
         out.push_str(&format!("{fail} {path}  {}\n", summary.join("; ")));
@@ -130,32 +165,61 @@ fn scenario(out: &mut String, outcome: &TestOutcome) {
     }
 }
 
+/// What of a scenario was as expected.
+fn tested(outcome: &TestOutcome) -> String {
+    let rules = |count: usize| if count == 1 { "1 rule".to_owned() } else { format!("{count} rules") };
+    match (outcome.rules, outcome.rules_every) {
+        (script, 0) if outcome.varies => format!("{}, script only", rules(script)),
+        (script, 0) => rules(script),
+        (0, every) => format!("{} under every timing", rules(every)),
+        (script, every) => format!("{}, {every} under every timing", rules(script)),
+    }
+}
+
 fn warnings(out: &mut String, outcome: &TestOutcome) {
     for warning in &outcome.warnings {
         out.push_str(&format!("       {}\n", style::warning(warning)));
     }
 }
 
+/// The rule, and what was run of it if that is not the script.
+fn subject(failure: &RuleFailure) -> String {
+    match failure.scope {
+        Scope::Script => failure.rule.clone(),
+        Scope::EveryTiming => format!("{}, every timing", failure.rule),
+    }
+}
+
 fn difference(failure: &RuleFailure) -> String {
-    let (rule, got) = (&failure.rule, style::verdict(failure.got));
+    let (rule, got) = (subject(failure), style::verdict(failure.got));
     let same_findings = failure.missing.is_empty() && failure.unexpected.is_empty();
     match failure.refused {
         _ if failure.expected != failure.got => {
             format!("{rule}: expected {}, got {got}", style::verdict(failure.expected))
         }
+        _ if failure.bound.is_some() => format!("{rule}: {got} as expected, but not every timing was seen"),
         Some(word) if same_findings => format!("{rule}: {got} as expected, but --fail-on {word}"),
         Some(_) | None => format!("{rule}: {got} as expected, with other findings"),
     }
 }
 
 fn details(out: &mut String, failure: &RuleFailure) {
+    let rule = subject(failure);
     let both = [("missing", &failure.missing), ("unexpected", &failure.unexpected)];
     for (word, findings) in both {
         for finding in findings {
-            out.push_str(&format!("       {}: {word} {finding}\n", failure.rule));
+            out.push_str(&format!("       {rule}: {word} {finding}\n"));
         }
     }
-    out.push_str(&format!("       replay: {}\n", failure.replay));
+    if let Some(TestBound { what, seen, remedy }) = &failure.bound {
+        out.push_str(&format!(
+            "       {rule}: not every timing was seen: after {seen} unique states the search met {what}\n"
+        ));
+        out.push_str(&format!("       {} {remedy}\n", Tone::Help.word("help:")));
+    }
+    for replay in &failure.replays {
+        out.push_str(&format!("       replay: {replay}\n"));
+    }
 }
 
 impl std::fmt::Display for FindingLine {
@@ -185,7 +249,7 @@ mod tests {
     use super::*;
 
     fn outcome(scenario: &str, rules: usize) -> TestOutcome {
-        TestOutcome { scenario: scenario.to_owned(), rules, failures: Vec::new(), warnings: Vec::new(), error: None }
+        TestOutcome { rules, ..TestOutcome::of(scenario.to_owned()) }
     }
 
     fn line(kind: Kind, label: u32) -> FindingLine {
@@ -196,6 +260,7 @@ mod tests {
     fn passes_failures_and_errors() {
         let failure = RuleFailure {
             rule: "mask-lookahead".to_owned(),
+            scope: Scope::Script,
             expected: Verdict::Corrupt,
             got: Verdict::Lossy,
             missing: vec![line(Kind::Unwritten, 4)],
@@ -205,14 +270,15 @@ mod tests {
                 turn: Some(7),
                 ..line(Kind::Lost, 8)
             }],
+            bound: None,
             refused: None,
-            replay: "overlapsim run s/bad.ron --rule mask-lookahead --timeline".to_owned(),
+            replays: vec!["overlapsim run s/bad.ron --rule mask-lookahead --timeline".to_owned()],
         };
         let other = RuleFailure {
             rule: "token-len".to_owned(),
             got: Verdict::Corrupt,
             missing: Vec::new(),
-            replay: "overlapsim run s/bad.ron --rule token-len --timeline".to_owned(),
+            replays: vec!["overlapsim run s/bad.ron --rule token-len --timeline".to_owned()],
             ..failure.clone()
         };
         let outcomes = [

@@ -79,14 +79,7 @@ pub(super) fn validate(
     for (at, expect) in raw.iter().enumerate() {
         let field = |name| [Step::Field("expect"), Step::Item(at), Step::Field(name)];
         let rule = expect.rule.as_str();
-        if !rules.contains(&rule) {
-            let message = format!("there is no rule {}", quote(rule));
-            return Err(source.at(&field("rule"), message, instead_of(rule, rules, "the rules are")));
-        }
-        if expects.iter().any(|other| other.rule == rule) {
-            let message = format!("the rule {} is expected twice", quote(rule));
-            return Err(source.at(&field("rule"), message, "put all its findings into one entry"));
-        }
+        rule_once(source, &field("rule"), rule, rules, expects.iter().any(|other| other.rule == rule))?;
         if expect.verdict == ExpectVerdict::Clean && !expect.findings.is_empty() {
             let message = "a clean run has no findings, but some are expected";
             return Err(source.at(&field("verdict"), message, "write the verdict that they lead to, or drop them"));
@@ -99,6 +92,43 @@ pub(super) fn validate(
     Ok(expects)
 }
 
+/// Refuses a rule that does not exist, or that an entry before names already.
+pub(super) fn rule_once(
+    source: &Source<'_>,
+    path: &[Step<'_>],
+    rule: &str,
+    rules: &[&str],
+    again: bool,
+) -> Result<(), Diagnostic> {
+    if !rules.contains(&rule) {
+        let message = format!("there is no rule {}", quote(rule));
+        return Err(source.at(path, message, instead_of(rule, rules, "the rules are")));
+    }
+    if again {
+        let message = format!("the rule {} is expected twice", quote(rule));
+        return Err(source.at(path, message, "put all its findings into one entry"));
+    }
+    Ok(())
+}
+
+/// A kind of finding that cannot be expected.
+pub(super) fn unknown_kind(source: &Source<'_>, path: &[Step<'_>], kind: &str) -> Diagnostic {
+    let remedy = match kind {
+        "inherited" => "inherited findings are never listed: drop it".to_string(),
+        kind => instead_of(kind, &FINDING_KINDS, "the kinds are"),
+    };
+    source.at(path, format!("there is no kind of finding {}", quote(kind)), remedy)
+}
+
+/// The verdict of a run with findings of one kind of [`FINDING_KINDS`] and no others, as the judge gives it.
+pub fn kind_verdict(kind: &str) -> ExpectVerdict {
+    match kind {
+        "lost" => ExpectVerdict::Lossy,
+        "assertion" | "leak" | "double-free" | "use-after-free" | "lock" => ExpectVerdict::Broken,
+        _ => ExpectVerdict::Corrupt,
+    }
+}
+
 fn finding(
     source: &Source<'_>,
     names: &[String],
@@ -109,12 +139,7 @@ fn finding(
     let field =
         |name| [Step::Field("expect"), Step::Item(at), Step::Field("findings"), Step::Item(nth), Step::Field(name)];
     if !FINDING_KINDS.contains(&raw.kind.as_str()) {
-        let message = format!("there is no kind of finding {}", quote(&raw.kind));
-        let remedy = match raw.kind.as_str() {
-            "inherited" => "inherited findings are never listed: drop it".to_string(),
-            kind => instead_of(kind, &FINDING_KINDS, "the kinds are"),
-        };
-        return Err(source.at(&field("kind"), message, remedy));
+        return Err(unknown_kind(source, &field("kind"), &raw.kind));
     }
     if let Some(id) = raw.request.as_deref().filter(|id| index.get(id).is_none()) {
         return Err(unknown_request(source, &field("request"), id, names));

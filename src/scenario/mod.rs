@@ -10,6 +10,7 @@ mod ends;
 mod engine;
 mod events;
 mod expect;
+mod expect_every;
 mod fields;
 mod json;
 mod limits;
@@ -35,7 +36,8 @@ use crate::model::{Setup, Vary};
 pub use crate::model::turns_max;
 pub use costs::CostNames;
 pub use diagnostic::Diagnostic;
-pub use expect::{Expect, ExpectFinding, ExpectVerdict, FINDING_KINDS};
+pub use expect::{Expect, ExpectFinding, ExpectVerdict, FINDING_KINDS, kind_verdict};
+pub use expect_every::ExpectEvery;
 pub use json::json;
 pub use presets::{CostPreset, CostSide, cost_preset, cost_preset_names, cost_preset_summaries};
 pub use words::instead_of;
@@ -65,8 +67,10 @@ pub struct Scenario {
     pub cost_names: CostNames,
     /// What is left open to a search; nothing to a plain run.
     pub vary: Vary,
-    /// What must come out, for the rules listed.
+    /// What must come out of the script, for the rules listed.
     pub expect: Vec<Expect>,
+    /// What must come out of every timing that `vary` leaves open, for the rules listed.
+    pub expect_every: Vec<ExpectEvery>,
 }
 
 impl Scenario {
@@ -82,6 +86,7 @@ impl Scenario {
             cost_names: CostNames::default(),
             vary: Vary::default(),
             expect: Vec::new(),
+            expect_every: Vec::new(),
         }
     }
 }
@@ -135,6 +140,9 @@ pub fn parse(name: &str, text: &str, base: &Path, rules: &[&str]) -> Result<Scen
     };
     let events = events::validate(&source, &engine, &names, file.events.as_deref().unwrap_or_default())?;
     let expect = expect::validate(&source, &names, rules, file.expect.as_deref().unwrap_or_default())?;
+    let vary = Vary::from(file.vary.unwrap_or_default());
+    let every = file.expect_every.as_deref().unwrap_or_default();
+    let expect_every = expect_every::validate(&source, rules, vary, every)?;
     if let Some(rule) = file.rule.as_deref().filter(|rule| !rules.contains(rule)) {
         let message = format!("there is no rule {}", quote(rule));
         return Err(source.at(&[Step::Field("rule")], message, instead_of(rule, rules, "the rules are")));
@@ -154,8 +162,9 @@ pub fn parse(name: &str, text: &str, base: &Path, rules: &[&str]) -> Result<Scen
         seed: file.seed.unwrap_or(0),
         setup: Setup { engine, costs, requests: specs, names, events, turns_max },
         cost_names,
-        vary: file.vary.unwrap_or_default().into(),
+        vary,
         expect,
+        expect_every,
     })
 }
 

@@ -17,6 +17,7 @@ pub(super) struct File {
     pub events: Option<Vec<Event>>,
     pub vary: Option<Vary>,
     pub expect: Option<Vec<Expect>>,
+    pub expect_every: Option<Vec<ExpectEvery>>,
     pub rule: Option<String>,
     pub seed: Option<u64>,
     pub turns_max: Option<u32>,
@@ -267,6 +268,15 @@ pub(super) struct Expect {
     pub verdict: ExpectVerdict,
     #[serde(default)]
     pub findings: Vec<Finding>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ExpectEvery {
+    pub rule: String,
+    pub verdict: ExpectVerdict,
+    #[serde(default)]
+    pub kinds: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]

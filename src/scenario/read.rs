@@ -236,6 +236,8 @@ fn example(field: &str) -> String {
         "vary" => "(arrivals: true, stops: true)",
         "arrivals" | "stops" | "aborts" | "retract" | "alloc_failure" | "order" => "true",
         "expect" => "[(rule: \"mask-lookahead\", verdict: Clean)]",
+        "expect_every" => "[(rule: \"mask-lookahead\", verdict: Lossy, kinds: [\"lost\"])]",
+        "kinds" => "[\"lost\", \"unwritten\"]",
         "verdict" => "Clean, Lossy, Corrupt, Broken or Inconclusive",
         "findings" => "[(kind: \"unwritten\", request: \"a\", label: 4)]",
         "kind" => "\"unwritten\"",

@@ -42,6 +42,7 @@ fn the_example_of_the_format_is_read() {
         ],
         events: [(turn: 7, do: FailAlloc(\"a\"))],
         expect: [(rule: \"mask-lookahead\", verdict: Corrupt, findings: [(kind: \"unwritten\", request: \"a\", label: 4)])],
+        vary: (stops: true), expect_every: [(rule: \"token-len\", verdict: Lossy, kinds: [\"lost\"])],
     )";
     let scenario = read(text);
     assert_eq!(scenario.title, "One line on why this file exists.");
@@ -56,6 +57,9 @@ fn the_example_of_the_format_is_read() {
     };
     let expect = Expect { rule: "mask-lookahead".into(), verdict: ExpectVerdict::Corrupt, findings: vec![finding] };
     assert_eq!(scenario.expect, [expect]);
+    let kinds = vec!["lost".to_string()];
+    let every = ExpectEvery { rule: "token-len".into(), verdict: ExpectVerdict::Lossy, kinds };
+    assert_eq!(scenario.expect_every, [every]);
     let setup = scenario.setup;
     assert_eq!((setup.engine.strategy, setup.engine.grid), (Strategy::ExtraBufferLazy, Grid::Lcm));
     assert_eq!((setup.costs.plan, setup.costs.launch), (Cost::Fixed(7), Cost::Uniform(1, 2000)));

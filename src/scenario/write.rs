@@ -6,7 +6,7 @@ use crate::model::{Accept, Arrive, Cost, Costs, Event, Prompt, RequestSpec, Stop
 use crate::record::ReqId;
 
 use super::fields::{self, Value};
-use super::{CostNames, Expect, Scenario};
+use super::{CostNames, Expect, ExpectEvery, Scenario};
 
 /// The text of a scenario file. A title becomes the comment of its first line.
 ///
@@ -55,6 +55,15 @@ pub fn write(scenario: &Scenario) -> String {
         out.push_str("    expect: [\n");
         for expect in &scenario.expect {
             write_expect(&mut out, expect);
+        }
+        out.push_str("    ],\n");
+    }
+    if !scenario.expect_every.is_empty() {
+        out.push_str("    expect_every: [\n");
+        for ExpectEvery { rule, verdict, kinds } in &scenario.expect_every {
+            let kinds: Vec<String> = kinds.iter().map(|kind| quote(kind)).collect();
+            let _ =
+                writeln!(out, "        (rule: {}, verdict: {verdict:?}, kinds: [{}]),", quote(rule), kinds.join(", "));
         }
         out.push_str("    ],\n");
     }

@@ -12,6 +12,7 @@ mod conform;
 mod cost;
 mod docs;
 mod examples;
+mod expect_every;
 mod explore;
 mod fail_on;
 mod jitter;

@@ -358,6 +358,32 @@ fn events_and_expectations() {
 }
 
 #[test]
+fn expectations_of_every_timing() {
+    let every = |entry: &str| fields(&format!("vary: (stops: true), expect_every: [{entry}],"));
+    let closed = "§expect_every: [(rule: \"token-len\", verdict: Clean, kinds: [])],";
+    for vary in ["", "vary: (), ", "vary: (arrivals: false), "] {
+        wrong(&fields(&format!("{vary}{closed}")), "nothing is open", "vary: (arrivals: true)");
+    }
+    wrong(&every("(rule: §\"token-le\", verdict: Clean)"), "no rule \"token-le\"", "did you mean `token-len`?");
+    let twice = "(rule: \"paired\", verdict: Clean), (rule: §\"paired\", verdict: Clean)";
+    wrong(&every(twice), "expected twice", "one entry");
+    let kinds =
+        |verdict: &str, kinds: &str| every(&format!("(rule: \"paired\", verdict: {verdict}, kinds: [{kinds}])"));
+    wrong(&kinds("Lossy", "\"lost\", §\"aliasd\""), "no kind of finding \"aliasd\"", "did you mean `aliased`?");
+    wrong(&kinds("Corrupt", "§\"inherited\""), "no kind of finding", "never listed");
+    wrong(&kinds("Lossy", "\"lost\", §\"lost\""), "listed twice", "each kind once");
+    wrong(&kinds("§Clean", "\"lost\""), "no timing shows a finding", "`verdict: Lossy`");
+    wrong(&kinds("§Corrupt", ""), "no kind of finding is listed", "`verdict: Clean`");
+    wrong(&kinds("§Corrupt", "\"lost\""), "make the verdict Lossy, not Corrupt", "`verdict: Lossy`");
+    wrong(&kinds("§Lossy", "\"lost\", \"torn\""), "make the verdict Corrupt", "`verdict: Corrupt`");
+    wrong(&kinds("§Corrupt", "\"leak\", \"torn\""), "make the verdict Broken", "`verdict: Broken`");
+    wrong(&kinds("§Inconclusive", ""), "proves nothing", "Clean, Lossy, Corrupt or Broken");
+    wrong(&every("(rule: \"paired\", verdict: Clean, §findings: [])"), "no field `findings`", "`kinds`");
+    wrong(&kinds("Lossy", "§lost"), "cannot be read", "kinds: [\"lost\"");
+    assert!(read(&kinds("Broken", "\"leak\", \"torn\", \"lost\"").replace('§', "")).is_ok());
+}
+
+#[test]
 fn traces() {
     let azure = "format: AzureCsv, path: \"azure-llm-2023-conv.500.csv\"";
     wrong(&fields(&format!("§trace: ({azure}),")), "both given", "one of them");
