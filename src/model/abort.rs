@@ -49,12 +49,15 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             }
             Place::Chunk | Place::Prefill | Place::Decode => {}
         }
-        let pending = self.world.reqs[req.index()].to_abort || self.world.chunk_abort == Some(req);
+        let in_chunks = self.world.chunked == Some(req);
+        // A request that was retracted with its abort may be in chunks again: an abort of chunks is another one.
+        let by_result = self.world.reqs[req.index()].to_abort && !in_chunks;
+        let pending = by_result || self.world.chunk_abort == Some(req);
         self.sink.fact(Fact::Abort { req, place, taken: !pending });
         if pending {
             return false;
         }
-        if self.world.chunked == Some(req) {
+        if in_chunks {
             self.world.chunk_abort = Some(req);
         }
         let in_last = matches!(&self.world.last, Last::Extend(last) if last.reqs.contains(&req));

@@ -164,7 +164,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             let spec = &self.setup.requests[req.index()];
             let fixed = lengths_are_sure && spec.stop == Stop::Length;
             let ratio = if fixed { 1.0 } else { self.world.ratio.current };
-            (spec.max_new.saturating_sub(self.world.reqs[req.index()].outputs), ratio)
+            (i64::from(spec.max_new) - i64::from(self.world.reqs[req.index()].outputs), ratio)
         });
         let limits = Limits {
             page_size: engine.page_size,

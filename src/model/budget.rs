@@ -76,9 +76,10 @@ pub struct Limits {
 }
 
 impl Budget {
-    /// A budget within `limits`, after what the running requests reserve: outputs left, and the share of them.
-    pub fn new(limits: Limits, running: impl Iterator<Item = (u32, f64)>) -> Self {
-        let reserved = running.fold(0.0, |sum, (left, ratio)| sum + f64::from(left.min(CLIP_MAX_NEW)) * ratio);
+    /// A budget within `limits`, after what the running requests reserve: outputs left, and the share of them. A finished
+    /// request whose last verify went beyond its limit has less than none left, and lowers the sum.
+    pub fn new(limits: Limits, running: impl Iterator<Item = (i64, f64)>) -> Self {
+        let reserved = running.fold(0.0, |sum, (left, ratio)| sum + left.min(CLIP_MAX_NEW.into()) as f64 * ratio);
         let mixed = i64::from(limits.mixed_rows);
         Budget {
             page_size: limits.page_size,
@@ -176,6 +177,14 @@ mod tests {
         assert!(!budget.input_fits(1));
         assert_eq!(budget.state(4000), Verdict::Other);
         assert_eq!(budget.state(2000), Verdict::NoToken);
+    }
+
+    #[test]
+    fn outputs_beyond_the_limit_count_as_less_than_none() {
+        let limits = Limits { page_size: 1, max_prefill_tokens: 100, chunk: None, mixed_rows: 0 };
+        let exact = Budget::new(limits, [(10, 1.0), (0, 1.0)].into_iter());
+        let beyond = Budget::new(limits, [(10, 1.0), (-1, 1.0)].into_iter());
+        assert!(!exact.fits(5, 5, 21) && beyond.fits(5, 5, 21));
     }
 
     #[test]

@@ -177,8 +177,9 @@ impl Req {
         self.prompt_len + self.outputs
     }
 
-    /// Forgets everything but its tokens, and how many verifies it has had: what the next one accepts goes on from there
-    /// (`reset_for_retract`); slots, pages and the lock must have been given back.
+    /// Forgets everything but its tokens, an abort that waits for a result, and how many verifies it has had: what the next one
+    /// accepts goes on from there (`reset_for_retract`, which leaves `to_finish` as it is); slots, pages and the lock must have
+    /// been given back.
     pub fn reset_for_retract(&mut self) {
         assert!(self.active.is_none() && !self.has_track && self.lock.is_none() && self.pages.is_empty());
         *self = Req {
@@ -189,6 +190,7 @@ impl Req {
             outputs: self.outputs,
             ends_at: self.ends_at,
             verifies: self.verifies,
+            to_abort: self.to_abort,
             retracted: true,
             ..Req::unseen()
         };
