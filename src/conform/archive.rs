@@ -19,6 +19,8 @@ pub struct Segment {
     pub line: u64,
     /// How many requests its scenario has, if a heading says so.
     pub requests: Option<usize>,
+    /// What its scenario sets beyond configuration and requests, if a heading says so.
+    pub beyond: Vec<String>,
     bytes: u64,
     held: Held,
 }
@@ -155,12 +157,26 @@ impl Archive {
             }
         }
         let held = if large { Held::Again(self.path.clone(), from, last) } else { Held::Lines(lines) };
-        let requests = heading.and_then(|text| {
-            let heading: Value = serde_json::from_str(&text).ok()?;
-            Some(heading.get("scenario")?.get("requests")?.as_array()?.len())
-        });
-        Ok(Some(Segment { index, line: from, requests, bytes, held }))
+        let heading: Option<Value> = heading.and_then(|text| serde_json::from_str(&text).ok());
+        let scenario = heading.as_ref().and_then(|heading| heading.get("scenario"));
+        let requests = scenario.and_then(|scenario| Some(scenario.get("requests")?.as_array()?.len()));
+        let beyond = scenario.map(beyond).unwrap_or_default();
+        Ok(Some(Segment { index, line: from, requests, beyond, bytes, held }))
     }
+}
+
+/// The words of a scenario's part `x` that are in force.
+fn beyond(scenario: &Value) -> Vec<String> {
+    let is_set = |value: &Value| match value {
+        Value::Null => false,
+        Value::Bool(on) => *on,
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(list) => !list.is_empty(),
+        Value::Object(map) => !map.is_empty(),
+    };
+    let given = scenario.get("x").and_then(Value::as_object);
+    given.map_or(Vec::new(), |x| x.iter().filter(|(_, value)| is_set(value)).map(|(name, _)| name.clone()).collect())
 }
 
 impl Segment {

@@ -11,6 +11,9 @@ pub struct Meta {
     /// The rule, by the word of the recordings.
     #[serde(default)]
     pub policy: Option<String>,
+    /// Which implementation of the radix tree ran, `python` or `rust`; older recordings do not say.
+    #[serde(default)]
+    pub tree_core: Option<String>,
     /// The configuration.
     pub config: Config,
     /// Content fields and the steps between boundaries were left out.

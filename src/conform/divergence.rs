@@ -46,6 +46,8 @@ pub struct Compared {
     pub recording: String,
     /// The name of the rule that ran.
     pub rule: String,
+    /// Which implementation of the radix tree ran, if the recording says.
+    pub tree_core: Option<String>,
     /// Events that agree, by kind.
     pub compared: BTreeMap<String, u64>,
     /// Fields and events that could not be compared, by name.

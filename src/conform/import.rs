@@ -63,7 +63,7 @@ pub fn import(segment: &Segment, options: &Options<'_>) -> Result<Imported, Trou
     if let Some(trouble) = ledger.trouble {
         return Err(trouble);
     }
-    notes.append(&mut ledger.notes);
+    notes.append(&mut ledger.take_notes());
     Ok(Imported {
         judgement: judge.finish(&setup.names),
         setup,

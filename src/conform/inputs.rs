@@ -70,7 +70,7 @@ pub struct Inputs {
     /// What each turn scheduled.
     pub plan: BTreeMap<u32, TurnPlan>,
     /// What each call of the allocator gave, in order; `None` where it refused.
-    pub allocs: VecDeque<Option<Vec<u32>>>,
+    pub allocs: VecDeque<Option<Vec<i64>>>,
     /// It has its `end`.
     pub ended: bool,
     /// An assertion ended the recording.
@@ -102,8 +102,9 @@ struct Glance {
     extend_len: Option<u32>,
     #[serde(default)]
     rids: Option<Vec<String>>,
+    /// A release may name slot -1 where it has none.
     #[serde(default)]
-    slots: Option<Vec<u32>>,
+    slots: Option<Vec<i64>>,
     #[serde(default)]
     ignore_eos: Option<bool>,
     #[serde(default)]

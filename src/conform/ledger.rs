@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::archive::SegmentLines;
 use super::divergence::{Divergence, Place};
 use super::lines::{Line, Trouble};
+use super::taint::Taints;
 use super::told::Told;
 
 /// Lines of the recording shown before a difference, and after it.
@@ -25,8 +26,8 @@ pub struct RecordedDonation {
     pub turn: u32,
     /// The request.
     pub rid: String,
-    /// The slot.
-    pub slot: u32,
+    /// The slot; a release may offer slot -1, which is none.
+    pub slot: i64,
     /// The length of the key.
     pub label: u32,
     /// The slot held the state of the key.
@@ -50,6 +51,7 @@ pub(super) struct Recorded {
 #[derive(Debug)]
 pub struct Ledger<'a> {
     lines: SegmentLines<'a>,
+    taints: Taints,
     ahead: VecDeque<Recorded>,
     before: VecDeque<Line>,
     /// Events compared, by kind.
@@ -73,6 +75,7 @@ impl<'a> Ledger<'a> {
     pub fn new(lines: SegmentLines<'a>) -> Self {
         let mut ledger = Ledger {
             lines,
+            taints: Taints::default(),
             ahead: VecDeque::new(),
             before: VecDeque::new(),
             compared: BTreeMap::new(),
@@ -150,6 +153,7 @@ impl<'a> Ledger<'a> {
         let recorded = parsed.and_then(|mut fields| {
             let i = fields.remove("i")?.as_u64()?;
             let kind = fields.remove("ev")?.as_str()?.to_string();
+            self.taints.correct(&kind, &mut fields);
             Some(Recorded { turn: (i as u32).saturating_sub(1), kind, fields, line: line.clone() })
         });
         if recorded.is_none() {
@@ -165,7 +169,7 @@ impl<'a> Ledger<'a> {
             line: event.line.number,
             turn: event.turn,
             rid: event.fields.get("rid").and_then(Value::as_str).unwrap_or("").to_string(),
-            slot: number("slot"),
+            slot: event.fields.get("slot").and_then(Value::as_i64).unwrap_or(0),
             label: number("label"),
             ok: yes("ok"),
             tainted: event.fields.get("tainted").and_then(Value::as_bool),
@@ -202,6 +206,15 @@ impl<'a> Ledger<'a> {
             told: told.map(|told| shorten(&told.to_json().to_string())),
             around,
         });
+    }
+
+    /// What the reader should know, all of it.
+    pub(super) fn take_notes(&mut self) -> Vec<String> {
+        if self.taints.corrected > 0 {
+            let note = "its recorder took `tainted` beyond a retraction: read as false there";
+            self.notes.push(note.to_string());
+        }
+        std::mem::take(&mut self.notes)
     }
 
     /// The recording is over, and the model is not.

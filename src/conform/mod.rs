@@ -19,6 +19,7 @@ mod partial;
 mod plan;
 mod setup;
 mod strict;
+mod taint;
 mod teller;
 mod told;
 mod verdicts;
@@ -113,6 +114,9 @@ pub fn prepare(segment: &Segment, options: &Options<'_>) -> Result<Prepared, Tro
     for name in &inputs.unknown {
         notes.push(format!("`config.{name}` is not known here and changes nothing"));
     }
+    for name in &segment.beyond {
+        notes.push(format!("its scenario sets `x.{name}`, which is not modelled: it may differ by that"));
+    }
     let policy = inputs.meta.policy.as_deref().or(inputs.meta.config.policy.as_deref()).unwrap_or("native");
     let name = options.rule.unwrap_or_else(|| rule_of(policy));
     let Some(rule) = (options.rules)(name, release) else {
@@ -150,14 +154,15 @@ pub fn check(segment: &Segment, name: &str, options: &Options<'_>) -> Result<Com
     if let Some(trouble) = ledger.trouble {
         return Err(trouble);
     }
+    notes.append(&mut ledger.take_notes());
     let mut divergence = ledger.divergence;
     if let Some(judge) = judge.filter(|_| divergence.is_none() && !inputs.meta.partial) {
         divergence = verdicts::differ(&judge.finish(&setup.names), &setup.names, &ledger.donations);
     }
-    notes.extend(ledger.notes);
     Ok(Compared {
         recording: name.to_string(),
         rule: rule.name().to_string(),
+        tree_core: inputs.meta.tree_core,
         compared: ledger.compared,
         unchecked: ledger.unchecked,
         cut: ledger.cut,

@@ -71,9 +71,9 @@ pub struct Recorded {
     plan: BTreeMap<u32, TurnPlan>,
     now: TurnPlan,
     /// What every call of the allocator gave, in order.
-    allocs: VecDeque<Option<Vec<u32>>>,
+    allocs: VecDeque<Option<Vec<i64>>>,
     /// Slots of the call that is being answered.
-    giving: VecDeque<u32>,
+    giving: VecDeque<i64>,
     /// Steps between boundaries were left out, so that a turn without a step says nothing.
     partial: bool,
 }
@@ -100,7 +100,8 @@ impl Recorded {
                 Some(Some(_)) | None => return choice.default,
             }
         }
-        self.giving.pop_front().filter(|&slot| slot < choice.options).unwrap_or(choice.default)
+        let given = self.giving.pop_front().and_then(|slot| u32::try_from(slot).ok());
+        given.filter(|&slot| slot < choice.options).unwrap_or(choice.default)
     }
 
     fn extend_len(&self, req: ReqId) -> u32 {

@@ -31,9 +31,9 @@ fn judged_word(found: Option<&Finding>) -> &'static str {
 /// into by itself.
 pub(super) fn differ(judgement: &Judgement, names: &[String], donations: &[RecordedDonation]) -> Option<Divergence> {
     let name = |finding: &Finding| finding.req.map_or("", |req| names[req.index()].as_str());
-    let mut by_place: std::collections::BTreeMap<(u32, &str, u32, u32), &Finding> = Default::default();
+    let mut by_place: std::collections::BTreeMap<(u32, &str, i64, u32), &Finding> = Default::default();
     for finding in judgement.findings.iter().filter(|finding| finding.kind != Kind::Lost) {
-        let slot = finding.slot.map_or(0, |slot| slot.0);
+        let slot = finding.slot.map_or(0, |slot| i64::from(slot.0));
         by_place.entry((finding.turn, name(finding), slot, finding.label.unwrap_or(0))).or_insert(finding);
     }
     for donation in donations {

@@ -45,6 +45,8 @@ pub struct ConformSummary {
     pub compared: BTreeMap<String, u64>,
     /// What could not be compared, by event and field.
     pub unchecked: BTreeMap<String, u64>,
+    /// Which implementation of the radix tree ran, by recordings that say.
+    pub tree_cores: BTreeMap<String, u64>,
     /// Notes for the reader, with the number of recordings that each is about.
     pub notes: BTreeMap<String, u64>,
     /// The recordings that differ.
@@ -62,6 +64,9 @@ impl ConformSummary {
         }
         for (what, count) in compared.unchecked {
             *self.unchecked.entry(what).or_default() += count;
+        }
+        if let Some(core) = compared.tree_core {
+            *self.tree_cores.entry(core).or_default() += 1;
         }
         for note in compared.notes {
             *self.notes.entry(note).or_default() += 1;
@@ -82,13 +87,27 @@ impl ConformSummary {
 
     /// Adds the sum of others.
     pub fn merge(&mut self, other: ConformSummary) {
-        let ConformSummary { recordings, agree, agree_in_part, compared, unchecked, notes, differing, troubles } =
-            other;
+        let ConformSummary {
+            recordings,
+            agree,
+            agree_in_part,
+            compared,
+            unchecked,
+            tree_cores,
+            notes,
+            differing,
+            troubles,
+        } = other;
         self.agree_in_part += agree_in_part;
         self.recordings += recordings;
         self.agree += agree;
-        for (sum, part) in [(&mut self.compared, compared), (&mut self.unchecked, unchecked), (&mut self.notes, notes)]
-        {
+        let counts = [
+            (&mut self.compared, compared),
+            (&mut self.unchecked, unchecked),
+            (&mut self.tree_cores, tree_cores),
+            (&mut self.notes, notes),
+        ];
+        for (sum, part) in counts {
             for (name, count) in part {
                 *sum.entry(name).or_default() += count;
             }
@@ -149,6 +168,12 @@ pub fn conform_text(summary: &ConformSummary) -> String {
         }
         let _ = writeln!(out, "differ at:   {}", by_kind(&kinds));
     }
+    if !summary.tree_cores.is_empty() {
+        let said: u64 = summary.tree_cores.values().sum();
+        let rest = summary.recordings - said;
+        let rest = if rest > 0 { format!(", not said {rest}") } else { String::new() };
+        let _ = writeln!(out, "tree core:   {}{rest}", by_kind(&summary.tree_cores));
+    }
     for (note, count) in &summary.notes {
         let _ = writeln!(out, "note: {note} ({count} recordings)");
     }
@@ -193,6 +218,7 @@ struct SummaryJson<'a> {
     compared: &'a BTreeMap<String, u64>,
     divergences: Vec<DivergenceJson<'a>>,
     unchecked: &'a BTreeMap<String, u64>,
+    tree_cores: &'a BTreeMap<String, u64>,
     notes: &'a BTreeMap<String, u64>,
     errors: Vec<ErrorJson<'a>>,
 }
@@ -256,6 +282,7 @@ pub fn conform_json(summary: &ConformSummary) -> String {
         compared: &summary.compared,
         divergences: divergences.collect(),
         unchecked: &summary.unchecked,
+        tree_cores: &summary.tree_cores,
         notes: &summary.notes,
         errors: errors.collect(),
     };

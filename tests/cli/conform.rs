@@ -228,6 +228,65 @@ fn what_cannot_be_read_is_named_with_line_and_remedy_and_the_others_still_run() 
     assert!(none.status.code() == Some(2) && text(&none.stderr).contains("no recording #999"));
 }
 
+/// A release without a slot may name slot -1: the recording is read, and differs where the model has no such slot.
+#[test]
+fn a_slot_below_zero_is_read_and_differs() {
+    let folder = scratch("no-slot");
+    let recording = &recordings(CASES)[0];
+    for (kind, list) in [("slot_free", true), ("slot_alloc", true), ("donate", false), ("track_write", false)] {
+        let mut changed = None;
+        let lines = recording.lines().enumerate().map(|(at, line)| {
+            let mut event: Value = serde_json::from_str(line).unwrap();
+            let slots = &event["slots"];
+            let fits = event["ev"] == kind && (!list || slots.as_array().is_some_and(|slots| !slots.is_empty()));
+            if !fits || changed.is_some() {
+                return line.to_string();
+            }
+            changed = Some(at as u64 + 1);
+            if list {
+                event["slots"][0] = (-1).into();
+            } else {
+                event["slot"] = (-1).into();
+            }
+            event.to_string()
+        });
+        let text_of: Vec<String> = lines.collect();
+        let file = folder.join(format!("{kind}.jsonl"));
+        fs::write(&file, text_of.join("\n") + "\n").unwrap();
+        for plan in ["own", "recorded"] {
+            let out = overlapsim(&["conform", file.to_str().unwrap(), "--plan", plan, "--format", "json"]);
+            assert_eq!(out.status.code(), Some(1), "{kind}: {}", text(&out.stderr));
+            let summary: Value = serde_json::from_slice(&out.stdout).unwrap();
+            assert_eq!(summary["divergences"][0]["line"].as_u64(), changed, "{kind} {plan}: {summary}");
+        }
+    }
+}
+
+/// What a recording says of how it was made is told, and changes nothing.
+#[test]
+fn the_tree_core_and_what_a_scenario_sets_beyond_the_model_are_told() {
+    let folder = scratch("told");
+    let recording = recordings(CASES).into_iter().find(|text| text.starts_with("{\"scenario\"")).unwrap();
+    let file = folder.join("one.jsonl");
+    let conform = |body: &str, format: &str| {
+        fs::write(&file, body).unwrap();
+        let out = overlapsim(&["conform", file.to_str().unwrap(), "--format", format]);
+        assert_eq!(out.status.code(), Some(0), "{}", text(&out.stdout));
+        text(&out.stdout)
+    };
+    assert!(!conform(&recording, "text").contains("tree core"));
+    let rust = recording.replacen("\"ev\":\"meta\",", "\"ev\":\"meta\",\"tree_core\":\"rust\",", 1);
+    assert!(conform(&rust, "text").contains("tree core:   rust 1\n"));
+    let json: Value = serde_json::from_str(&conform(&format!("{rust}{recording}"), "json")).unwrap();
+    assert_eq!(json["tree_cores"], serde_json::json!({ "rust": 1 }));
+    assert!(conform(&format!("{rust}{recording}"), "text").contains("tree core:   rust 1, not said 1\n"));
+    let x = "{\"scenario\": {\"x\": {\"states_cap\": 1, \"priority\": false}, ";
+    let beyond = recording.replacen("{\"scenario\": {", x, 1);
+    assert_ne!(beyond, recording);
+    let told = conform(&beyond, "text");
+    assert!(told.contains("`x.states_cap`") && !told.contains("x.priority"), "{told}");
+}
+
 #[test]
 fn a_difference_is_shown_with_what_is_around_it_and_a_line_that_shows_it_again() {
     let archive = root(CASES);
@@ -416,6 +475,7 @@ fn every_recording_of_the_sample_becomes_a_scenario_that_replays_it() {
         CASES,
         "tests/recordings/whole/releases.jsonl.gz",
         "tests/recordings/whole/scenarios.jsonl.gz",
+        "tests/recordings/whole/crossings.jsonl.gz",
         "tests/recordings/partial.jsonl.gz",
     ] {
         let all = recordings(path);
@@ -435,7 +495,7 @@ fn every_recording_of_the_sample_becomes_a_scenario_that_replays_it() {
             count += 1;
         }
     }
-    assert_eq!(count, 172 + 55 + 157 + 21);
+    assert_eq!(count, 172 + 55 + 157 + 4 + 21);
     let out = overlapsim(&["test", folder.to_str().unwrap()]);
     let said = text(&out.stdout);
     assert_eq!(out.status.code(), Some(0), "{said}");

@@ -438,7 +438,7 @@ class Capture:
         self.config = dict(config_of(scheduler), **self.known)
         self.grid = self.modules.grid(self.config)
         self.spec = bool(self.config.get("spec"))
-        self.writer.begin(self.modules.version, self.config)
+        self.writer.begin(self.modules.version, tree_core_of(scheduler), self.config)
 
     def on_abort(self, scheduler: Any, a: tuple, k: dict) -> None:
         asked = _given(a, k, 1, "recv_req")
@@ -871,6 +871,15 @@ def find_modules() -> Modules:
     return m
 
 
+def tree_core_of(scheduler: Any) -> str | None:
+    """The implementation of the radix tree: compiled (`rust`) or `python`; null if there is no tree to be seen."""
+    tree = getattr(scheduler, "tree_cache", None)
+    if tree is None:
+        return None
+    core = getattr(tree, "tree_core", None)
+    return "rust" if core is not None and type(core).__name__.startswith("Rust") else "python"
+
+
 def config_of(scheduler: Any) -> dict[str, Any]:
     """The configuration as far as the scheduler and the published settings tell; what they do not is null."""
     args = getattr(scheduler, "server_args", None)
@@ -1066,8 +1075,9 @@ class Writer:
         self.encode = json.JSONEncoder(separators=(",", ":"), default=self._plain).encode
 
     # ---- called by the scheduler's thread ----------------------------------
-    def begin(self, version: str, config: dict[str, Any]) -> None:
-        self.meta = dict(version=version, policy="native", partial=True, hashed=self.hashed, config=config)
+    def begin(self, version: str, tree_core: str | None, config: dict[str, Any]) -> None:
+        known = dict(version=version, policy="native", tree_core=tree_core)
+        self.meta = dict(known, partial=True, hashed=self.hashed, config=config)
 
     def put(self, moved: Moved | None, tick: list[Any]) -> bool:
         """Whether the events were taken; false if too many wait already."""

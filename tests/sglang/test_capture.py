@@ -15,8 +15,13 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import capture as capture_file  # noqa: E402
+from harness import tree_core  # noqa: E402
 
 GRID = 8
+
+
+class RustTreeCore:
+    """The releases' compiled tree cores are named like this."""
 
 
 class Kv:
@@ -227,6 +232,13 @@ class CaptureTest(unittest.TestCase):
         self.assertEqual(meta["config"]["strategy"], "extra_buffer")
         self.assertEqual(self.run_some(known=dict(script=[]))[0]["config"]["script"], [])
         self.assertEqual((meta["config"]["track_interval"], meta["config"]["mamba_pool"]), (GRID, 64))
+
+    def test_meta_says_which_tree_core_runs(self) -> None:
+        self.assertIsNone(self.run_some()[0]["tree_core"], "the pretended server has no tree")
+        for core, word in ((None, "python"), (type("PythonTreeCore", (), {})(), "python"), (RustTreeCore(), "rust")):
+            tree = types.SimpleNamespace() if core is None else types.SimpleNamespace(tree_core=core)
+            self.assertEqual(capture_file.tree_core_of(types.SimpleNamespace(tree_cache=tree)), word)
+            self.assertEqual(tree_core.name(tree), word)
 
     def test_tokens_are_hashed_alike_and_the_salt_is_not_written(self) -> None:
         events = self.run_some(requests=3)

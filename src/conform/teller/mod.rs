@@ -237,7 +237,7 @@ impl<'a> Scribe<'a> {
             Fact::Donate { req, key_len, slot, how, .. } => self.donate(req, key_len, slot, how),
             Fact::NoDonate { req, why, slot } => self.no_insert(req, why, slot),
             Fact::Retract { req, outputs } => {
-                self.request(req).retracted = true;
+                self.request(req).retract();
                 self.retracted.push((req, outputs));
             }
             Fact::Assert { kind, .. } => self.assertion(kind),

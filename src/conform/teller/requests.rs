@@ -20,7 +20,7 @@ pub(super) struct Request {
     pub ending: Ending,
     /// It was retracted and has not been prepared since.
     pub retracted: bool,
-    /// It started from a state that was not that of its tokens, or decoded on one.
+    /// It started from a state that was not that of its tokens, or decoded on one; a retraction gives that state up.
     pub tainted: bool,
     /// Track slots that it holds.
     pub track_slots: u32,
@@ -43,5 +43,12 @@ impl Request {
             prompt_len: 0,
             fields: Fields::default(),
         }
+    }
+
+    /// It gives up its slots, with what they held, and its bookkeeping fields.
+    pub(super) fn retract(&mut self) {
+        self.retracted = true;
+        self.tainted = false;
+        self.fields = Fields::default();
     }
 }

@@ -41,7 +41,7 @@ class Recorder:
         self.history: dict[str, list[int]] = {}  # the true tokens of each request
         self.stream = "schedule"
         self.grid = self.config["track_interval"]
-        self.tainted: set[str] = set()  # requests whose active state was already wrong: they reused a bad checkpoint
+        self.tainted: set[str] = set()  # requests whose active state is wrong: they reused a bad checkpoint
         self.dropped: set[str] = set()  # requests the scheduler gave up without finishing them
         self.asserts = 0
         self.reason: str | None = None  # why slots are given up, if it is not an ordinary end
@@ -54,6 +54,7 @@ class Recorder:
             self.asserts += 1
         if ev_ == "retract":
             self.stats["retract"] += 1
+            self.tainted.discard(fields["rid"])  # the wrong state went with the slot
         if self.out is not None:
             self.out.write(json.dumps(dict(i=self.iter, ev=ev_, **fields), separators=(",", ":")) + "\n")
 

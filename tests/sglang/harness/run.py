@@ -7,7 +7,7 @@ import traceback
 from typing import Any, TextIO
 
 from . import recorder as rec
-from . import tree_walk
+from . import tree_core, tree_walk
 from .importing import version
 from .jobs import Refused
 from .recorder import Recorder
@@ -23,8 +23,9 @@ def run_scenario(scenario: dict[str, Any], out: TextIO | None) -> Recorder:
     rec.current = run
     try:
         config = scenario["config"]
-        run.event("meta", version=version(), policy=config.get("policy"), config=config)
         scheduler = build(run)
+        core = tree_core.name(scheduler.tree_cache)
+        run.event("meta", version=version(), policy=config.get("policy"), tree_core=core, config=config)
         try:
             if config["overlap"]:
                 scheduler.event_loop_overlap()
