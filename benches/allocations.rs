@@ -46,7 +46,7 @@ fn search(outputs: u32) -> (Asked, u64) {
     let check = Check { setup: &scenario.setup, rule, open: &open, order: Order::Dfs, literal: false, jobs: 1 };
     let mut transitions = 0;
     let asked = asked(|| {
-        let limits = Limits { states_max: u64::MAX, stop: &mut |_| false };
+        let limits = Limits { states_max: u64::MAX, stop: &|_| false };
         transitions = runner::check(&check, limits).explored.transitions;
     });
     (asked, transitions)

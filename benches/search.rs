@@ -38,7 +38,7 @@ fn search(scenario: &Scenario, rule: &str, order: Order, jobs: usize) -> (Checke
     let rule = runner::rule(rule).expect("a rule");
     let check = Check { setup: &scenario.setup, rule, open: &open, order, literal: false, jobs };
     let start = Instant::now();
-    let checked = runner::check(&check, Limits { states_max: u64::MAX, stop: &mut |_| false });
+    let checked = runner::check(&check, Limits { states_max: u64::MAX, stop: &|_| false });
     (checked, start.elapsed())
 }
 

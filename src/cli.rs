@@ -315,7 +315,7 @@ enum Command {
         /// Give up after so many unique states; those still to be looked at take 10 to 20 kB each, fewer with dfs
         #[arg(long, value_name = "N", default_value_t = 2_000_000, value_parser = clap::value_parser!(u64).range(1..))]
         max_states: u64,
-        /// Give up after this time, as in 30s or 500ms
+        /// Give up after this time for each rule, as in 30s or 500ms; findings are made small within it too
         #[arg(long, value_name = "TIME", value_parser = time)]
         max_time: Option<u64>,
         /// Tell states apart by all that they are, not by what can matter later: slower, and the verdict must be the same

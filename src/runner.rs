@@ -21,7 +21,7 @@ pub use check::{Check, Checked, Found, bound_words, check, counts, first_of};
 pub use cost::{CpuAhead, SteadyCost};
 pub use fuzz::{Fuzz, Source, Tally, Times, drawn, fuzz};
 pub use jitter::{Jitter, jitter, same_request, watched};
-pub use reduce::reduce;
+pub use reduce::{reduce, reduce_while};
 pub use session::{Position, Question, Session, Stop, Unit, differs};
 
 /// Every rule, in the order of their history.
@@ -95,6 +95,24 @@ pub fn run_with(
         let mut sink: &mut dyn Sink = sink;
         Machine::new(setup, rule, &mut chooser, &mut sink).with_skew(keep.skew).run()
     })
+}
+
+/// Runs `setup` under `rule` with the given chooser until `go_on` says no after so many turns. Says whether the run ended before that.
+pub fn run_while(
+    setup: &Setup,
+    rule: &dyn Rule,
+    mut chooser: &mut dyn Chooser,
+    go_on: &mut dyn FnMut(u32) -> bool,
+) -> (Judgement, bool) {
+    let mut whole = true;
+    let outcome = judged(setup, Keep::default(), None, |sink| {
+        let mut sink: &mut dyn Sink = sink;
+        let mut machine = Machine::new(setup, rule, &mut chooser, &mut sink);
+        let ended = machine.run_while(go_on);
+        whole = ended.is_some();
+        (ended.unwrap_or(Ended::TurnsMax), *machine.into_world())
+    });
+    (outcome.judgement, whole)
 }
 
 /// Runs `setup` on a machine that has no more than the features `F`. Outcomes do not depend on `F`; benches do.

@@ -13,7 +13,7 @@ use super::fail_on::FailOn;
 use super::finding::{Finder, OutDir};
 use super::line::{choices_word, replay_line};
 use super::output::{Exit, Failure, print};
-use super::progress::SearchProgress;
+use super::progress::{SearchProgress, TimeLimit};
 use super::run::{Format, Way, load, rules};
 
 /// Which state is next.
@@ -76,10 +76,11 @@ fn check_styled(args: &CheckArgs) -> Result<(String, Exit), Failure> {
     let mut reports = Vec::with_capacity(rules.len());
     let mut verdicts = Vec::new();
     for &rule in &rules {
-        let checked = search(args, &scenario, rule);
+        let limit = TimeLimit::new(args.time_max_ns);
+        let checked = search(args, &scenario, rule, limit);
         verdicts.push(checked.verdict);
         verdicts.extend(checked.findings.iter().map(|found| weight(&found.finding)));
-        reports.push(report(&scenario, rule, &checked, out.as_ref())?);
+        reports.push(report(&scenario, rule, &checked, out.as_ref(), limit.with_grace())?);
     }
     let text = match args.format {
         Format::Json => check_json(&reports),
@@ -95,9 +96,9 @@ fn check_styled(args: &CheckArgs) -> Result<(String, Exit), Failure> {
     Ok((text, args.fail_on.exit(verdicts)))
 }
 
-fn search(args: &CheckArgs, scenario: &Scenario, rule: &dyn Rule) -> Checked {
+fn search(args: &CheckArgs, scenario: &Scenario, rule: &dyn Rule, limit: TimeLimit) -> Checked {
     let open = scenario.vary.open();
-    let mut progress = SearchProgress::new(args.time_max_ns);
+    let progress = SearchProgress::new(limit);
     let check = runner::Check {
         setup: &scenario.setup,
         rule,
@@ -109,7 +110,7 @@ fn search(args: &CheckArgs, scenario: &Scenario, rule: &dyn Rule) -> Checked {
         literal: args.no_reduction,
         jobs: args.jobs.unwrap_or_else(super::progress::cores),
     };
-    runner::check(&check, Limits { states_max: args.states_max, stop: &mut |unique| progress.states(unique) })
+    runner::check(&check, Limits { states_max: args.states_max, stop: &|unique| progress.states(unique) })
 }
 
 fn report(
@@ -117,10 +118,19 @@ fn report(
     rule: &'static dyn Rule,
     checked: &Checked,
     out: Option<&OutDir>,
+    limit: TimeLimit,
 ) -> Result<CheckReport, Failure> {
     let explored = &checked.explored;
-    let findings =
-        checked.findings.iter().map(|found| finding(scenario, rule, found, out)).collect::<Result<Vec<_>, _>>()?;
+    let mut warnings = open_warnings(scenario);
+    let mut findings = Vec::with_capacity(checked.findings.len());
+    for (left, found) in (1..=checked.findings.len()).rev().zip(&checked.findings) {
+        let limit = limit.part(left);
+        let told = finding(scenario, rule, found, out, limit)?;
+        if out.is_some() && told.scenario.is_none() && limit.is_over() {
+            warnings.push(format!("no scenario was written for {}: the time was over (--max-time)", told.kind));
+        }
+        findings.push(told);
+    }
     let (goals, goals_missed) = Goals::from_bits(explored.goals).names();
     Ok(CheckReport {
         rule: checked.rule,
@@ -137,7 +147,7 @@ fn report(
             symmetries: checked.symmetries,
         },
         vary: open_names(scenario),
-        warnings: open_warnings(scenario),
+        warnings,
         goals,
         goals_missed,
         scenario: scenario.path.to_string_lossy().into_owned(),
@@ -176,6 +186,7 @@ fn finding(
     rule: &'static dyn Rule,
     found: &Found,
     out: Option<&OutDir>,
+    limit: TimeLimit,
 ) -> Result<CheckFinding, Failure> {
     let choices = &found.path.answers;
     let written = match out {
@@ -188,6 +199,7 @@ fn finding(
                 by: "check",
                 of: &scenario.name,
                 stem: &scenario.name,
+                stop: &|| limit.is_over(),
             };
             finder.write(out, None, || crate::search::Replay::new(&open, choices, None))?
         }

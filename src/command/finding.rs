@@ -63,31 +63,34 @@ pub(super) struct Finder<'a> {
     pub of: &'a str,
     /// What the name of the file begins with.
     pub stem: &'a str,
+    /// Whether no more time may be spent on it.
+    pub stop: &'a dyn Fn() -> bool,
 }
 
 impl Finder<'_> {
     /// Writes the smallest scenario found that shows the same kind. Returns its path; nothing if the history, which
-    /// `chooser` repeats, cannot be written as a script.
+    /// `chooser` repeats, cannot be written as a script, or not in time.
     pub(super) fn write<C: Chooser>(
         &self,
         out: &OutDir,
         seed: Option<u64>,
         chooser: impl Fn() -> C,
     ) -> Result<Option<String>, Failure> {
-        let Finder { setup, rule, kind, by, of, stem } = *self;
-        let script = history::concrete(setup, rule, &mut chooser(), scenario::turns_max);
+        let Finder { setup, rule, kind, by, of, stem, stop } = *self;
+        let script = history::concrete_while(setup, rule, &mut chooser(), scenario::turns_max, stop);
         let Some(script) = script.and_then(|script| scenario::as_read(&script)) else { return Ok(None) };
         // Under another strategy it would be another fault.
         let same =
             |setup: &Setup| scenario::as_read(setup).filter(|read| read.engine.strategy == script.engine.strategy);
-        let least = runner::reduce(script.clone(), rule, kind, &same, TRIES_MAX);
+        let least = runner::reduce_while(script.clone(), rule, kind, &same, TRIES_MAX, stop);
+        let small = if stop() { "and made smaller until its time was over" } else { "and made small" };
         let judgement = runner::run(&least, rule, 0, Keep::default(), None).judgement;
         let Some(finding) = first_of(&judgement, kind) else { return Ok(None) };
         let seed = seed.map_or(String::new(), |seed| format!("-{seed}"));
         let file = format!("{}-{}-{}{seed}.ron", file_word(stem), rule.name(), name::kind(kind));
         let request = finding.req.map_or(String::new(), |req| format!("{}: ", least.name(req)));
         let reason = format!(
-            "{}, {request}{}. Found by {by} of {of} under {}, and made small.",
+            "{}, {request}{}. Found by {by} of {of} under {}, {small}.",
             name::kind(kind),
             finding.reason,
             rule.name()

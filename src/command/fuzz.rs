@@ -222,7 +222,7 @@ impl Told<'_> {
                 let stem = self.scenario.map_or(preset, |scenario| &scenario.name);
                 let generated = if self.scenario.is_some() { "" } else { "generated " };
                 let of = format!("{generated}{stem}, seed {seed}, {style},");
-                let finder = Finder { setup: &setup, rule, kind, by: "fuzz", of: &of, stem };
+                let finder = Finder { setup: &setup, rule, kind, by: "fuzz", of: &of, stem, stop: &|| false };
                 finder.write(out, Some(seed), || Draw::new(&open, self.asked.style, seed))?
             }
             None => None,

@@ -11,6 +11,9 @@ use crate::model::Setup;
 /// How long work goes on before it is worth a bar.
 const QUIET: Duration = Duration::from_secs(1);
 
+/// How much longer than its limit a search may take to write its findings.
+const GRACE: Duration = Duration::from_millis(250);
+
 /// Outputs between two looks at the clock.
 const STRIDE: u64 = 4096;
 
@@ -79,28 +82,56 @@ pub(super) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
+/// When a search, and the work on its findings, has to end. Without a limit the clock is not read.
+#[derive(Clone, Copy)]
+pub(super) struct TimeLimit(Option<Instant>);
+
+impl TimeLimit {
+    /// So many nanoseconds from now on.
+    pub(super) fn new(most_ns: Option<u64>) -> Self {
+        TimeLimit(most_ns.and_then(|ns| Instant::now().checked_add(Duration::from_nanos(ns))))
+    }
+
+    /// Whether the time is over.
+    pub(super) fn is_over(self) -> bool {
+        self.0.is_some_and(|end| Instant::now() >= end)
+    }
+
+    /// A little more time: a search that took all of it still gets its findings written.
+    pub(super) fn with_grace(self) -> Self {
+        TimeLimit(self.0.map(|end| end + GRACE))
+    }
+
+    /// The first of so many parts of the time that is left.
+    pub(super) fn part(self, of: usize) -> Self {
+        TimeLimit(self.0.map(|end| {
+            let now = Instant::now();
+            now + end.saturating_duration_since(now) / of.max(1) as u32
+        }))
+    }
+}
+
 /// Shows how far a search of all timings is, and ends it when its time is over. That one thing depends on the clock: a
 /// search that it ends says so.
 pub(super) struct SearchProgress {
     started: Instant,
-    most: Option<Duration>,
+    limit: TimeLimit,
     bar: Option<Bar>,
 }
 
 impl SearchProgress {
-    /// A search of at most so many nanoseconds.
-    pub(super) fn new(most_ns: Option<u64>) -> Self {
+    /// A search that may take so long.
+    pub(super) fn new(limit: TimeLimit) -> Self {
         let bar = Bar::on_terminal(ProgressBar::new_spinner(), "{spinner} {pos} unique states in {elapsed}, {per_sec}");
-        SearchProgress { started: Instant::now(), most: most_ns.map(Duration::from_nanos), bar }
+        SearchProgress { started: Instant::now(), limit, bar }
     }
 
-    /// So many states are known. Says whether to stop.
-    pub(super) fn states(&mut self, unique: u64) -> bool {
-        let elapsed = self.started.elapsed();
-        if let Some(bar) = self.bar.as_ref().filter(|_| elapsed > QUIET) {
+    /// So many states are known. Says whether to stop. Threads ask very often: the clock is read only if something depends on it.
+    pub(super) fn states(&self, unique: u64) -> bool {
+        if let Some(bar) = self.bar.as_ref().filter(|_| self.started.elapsed() > QUIET) {
             bar.0.set_position(unique);
         }
-        self.most.is_some_and(|most| elapsed >= most)
+        self.limit.is_over()
     }
 }
 

@@ -27,10 +27,21 @@ pub type TurnsMax = fn(&[RequestSpec], &[Event]) -> u32;
 ///   was seen: likewise;
 /// - the chooser stood at a door that is open to recordings only (slots, admission, rows).
 pub fn concrete(setup: &Setup, rule: &dyn Rule, chooser: &mut dyn Chooser, turns_max: TurnsMax) -> Option<Setup> {
+    concrete_while(setup, rule, chooser, turns_max, &|| false)
+}
+
+/// As [`concrete`]; nothing is returned either if `stop` says so before the script is found.
+pub fn concrete_while(
+    setup: &Setup,
+    rule: &dyn Rule,
+    chooser: &mut dyn Chooser,
+    turns_max: TurnsMax,
+    stop: &dyn Fn() -> bool,
+) -> Option<Setup> {
     let stops_open = chooser.is_open("stop");
     let mut notes = Noting::new(chooser);
     let mut happened = Happened::default();
-    let ended = run(setup, rule, &mut notes, &mut happened);
+    let ended = run(setup, rule, &mut notes, &mut happened, stop)?;
     if happened.seen.is_empty() {
         return None;
     }
@@ -40,13 +51,20 @@ pub fn concrete(setup: &Setup, rule: &dyn Rule, chooser: &mut dyn Chooser, turns
     // A request that was seen as soon as another had ended may say so, unless that puts it before others of its turn.
     [true, false].into_iter().map(|after| history.script(&specs, &events, after, ended, turns_max)).find(|script| {
         let mut again = Happened::default();
-        run(script, rule, &mut Scripted, &mut again);
-        trace::same(&history.happened.facts, &again.facts, |req| history.name(req))
+        run(script, rule, &mut Scripted, &mut again, stop).is_some()
+            && trace::same(&history.happened.facts, &again.facts, |req| history.name(req))
     })
 }
 
-fn run(setup: &Setup, rule: &dyn Rule, mut chooser: &mut dyn Chooser, mut sink: &mut dyn Sink) -> Ended {
-    Machine::new(setup, rule, &mut chooser, &mut sink).run().0
+/// How a run ended, if it was not stopped.
+fn run(
+    setup: &Setup,
+    rule: &dyn Rule,
+    mut chooser: &mut dyn Chooser,
+    mut sink: &mut dyn Sink,
+    stop: &dyn Fn() -> bool,
+) -> Option<Ended> {
+    Machine::new(setup, rule, &mut chooser, &mut sink).run_while(|_| !stop())
 }
 
 /// A history, and what it was one of.

@@ -13,7 +13,7 @@ mod prompts;
 mod smaller;
 mod trace;
 
-pub use concrete::{TurnsMax, concrete};
+pub use concrete::{TurnsMax, concrete, concrete_while};
 pub use measure::{Measure, measure};
 pub use pattern::{ALL_MAX, Pattern, decode_steps, stand_ins, usual_first_step, with_pattern};
 pub use smaller::smaller;

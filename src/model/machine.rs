@@ -350,13 +350,21 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
 
     /// Runs to the end and returns how it ended.
     pub fn run_on(&mut self) -> Ended {
-        for _ in 0..self.setup.turns_max {
+        self.run_while(|_| true).expect("it was not stopped")
+    }
+
+    /// Runs on until `go_on` says no after so many turns. Returns how the run ended, if it ended before.
+    pub fn run_while(&mut self, mut go_on: impl FnMut(u32) -> bool) -> Option<Ended> {
+        for turns in 1..=self.setup.turns_max {
             if let Some(ended) = self.turn() {
-                return ended;
+                return Some(ended);
+            }
+            if !go_on(turns) {
+                return None;
             }
         }
         self.sink.fact(Fact::Bound { stalled: false });
-        Ended::TurnsMax
+        Some(Ended::TurnsMax)
     }
 
     /// The last state.

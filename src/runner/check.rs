@@ -6,7 +6,7 @@ use crate::model::{Ended, Every, Foresight, Frame, Half, Machine, Rule, Setup, W
 use crate::record::{Canon, fingerprint};
 use crate::search::{self, Bound, Explored, Limits, Order, Path, Replay, Stepped, System};
 
-use super::{Keep, run_with};
+use super::run_while;
 
 /// What `check` is asked to do.
 pub struct Check<'a> {
@@ -67,7 +67,9 @@ pub fn check(check: &Check<'_>, limits: Limits<'_>) -> Checked {
         .iter()
         .map(|(&kind, (path, times))| {
             let mut chooser = Replay::new(open, &path.answers, None);
-            let judgement = run_with(setup, rule, &mut chooser, Keep::default(), None).judgement;
+            // The way to the finding is always replayed; what comes after it only as long as the search may take.
+            let go_on = &mut |turns| turns < path.steps || !(limits.stop)(explored.unique);
+            let (judgement, _) = run_while(setup, rule, &mut chooser, go_on);
             let finding = first_of(&judgement, kind).expect("a replay of its choices shows what the search found");
             Found { finding: finding.clone(), path: path.clone(), times: *times }
         })

@@ -6,7 +6,7 @@ use crate::judge::{Kind, Verdict};
 use crate::model::{Rule, Setup};
 use crate::search;
 
-use super::{Keep, first_of, run_with};
+use super::{first_of, run_while};
 
 /// The smallest setup on the way down from `setup` in which `rule` shows a fault of this kind by script alone, with a
 /// verdict that is no worse: what only loses checkpoints goes on to only lose them. `valid` says what a file would make of
@@ -23,20 +23,40 @@ pub fn reduce(
     valid: &dyn Fn(&Setup) -> Option<Setup>,
     tries_max: usize,
 ) -> Setup {
-    let Some(verdict) = shown(&setup, rule, kind) else { return setup };
-    let no_worse = |setup: &Setup| shown(setup, rule, kind).is_some_and(|shown| is_no_worse(shown, verdict));
+    reduce_while(setup, rule, kind, valid, tries_max, &|| false)
+}
+
+/// As [`reduce`], until `stop` says so: the smallest setup by then.
+///
+/// # Panics
+/// As [`reduce`].
+pub fn reduce_while(
+    setup: Setup,
+    rule: &dyn Rule,
+    kind: Kind,
+    valid: &dyn Fn(&Setup) -> Option<Setup>,
+    tries_max: usize,
+    stop: &dyn Fn() -> bool,
+) -> Setup {
+    let Some(verdict) = shown(&setup, rule, kind, stop) else { return setup };
+    let no_worse = |setup: &Setup, stop: &dyn Fn() -> bool| {
+        shown(setup, rule, kind, stop).is_some_and(|shown| is_no_worse(shown, verdict))
+    };
     let (least, _) = search::shrink(setup, tries_max, smaller, |before, candidate| {
+        if stop() {
+            return None;
+        }
         let read = valid(&candidate)?;
-        (measure(&read) < measure(before) && no_worse(&read)).then_some(read)
+        (measure(&read) < measure(before) && no_worse(&read, stop)).then_some(read)
     });
-    assert!(no_worse(&least), "a setup that was kept shows what it was kept for");
+    assert!(no_worse(&least, &|| false), "a setup that was kept shows what it was kept for");
     least
 }
 
-/// The verdict of a scripted run, if it has a fault of this kind.
-fn shown(setup: &Setup, rule: &dyn Rule, kind: Kind) -> Option<Verdict> {
-    let judgement = run_with(setup, rule, &mut Scripted, Keep::default(), None).judgement;
-    first_of(&judgement, kind).map(|_| judgement.verdict)
+/// The verdict of a scripted run, if it has a fault of this kind and came to its end before it was stopped.
+fn shown(setup: &Setup, rule: &dyn Rule, kind: Kind, stop: &dyn Fn() -> bool) -> Option<Verdict> {
+    let (judgement, whole) = run_while(setup, rule, &mut Scripted, &mut |_| !stop());
+    first_of(&judgement, kind).filter(|_| whole).map(|_| judgement.verdict)
 }
 
 /// A run that a bound cut short is of a class of its own.

@@ -129,9 +129,10 @@ impl<T, K: Clone + Ord> Desk<T, K> {
         self.done[(number - self.taken) as usize] = Some((thread, work));
     }
 
-    /// Takes in what can be taken in by now. States that are not new are kept for their memory.
+    /// Takes in what can be taken in by now. States that are not new are kept for their memory. In a search that was told to stop, threads
+    /// still take in what they have expanded.
     pub fn take_in(&mut self, spare: &mut Spare<T>) {
-        while !self.over && self.done.front().is_some_and(Option::is_some) {
+        while (!self.over || self.bound == Some(Bound::Stopped)) && self.done.front().is_some_and(Option::is_some) {
             let Some((thread, mut work)) = self.done.pop_front().flatten() else { return };
             self.taken += 1;
             self.take(&mut work, spare);

@@ -52,22 +52,26 @@ impl<'a, S: System> Worker<'a, S> {
         }
     }
 
-    /// Takes every step from every node of a block. `sift` drops states that were seen.
+    /// Takes every step from every node of a block, or those before `stop` said so. `sift` drops states that were seen.
     pub fn expand(
         &mut self,
         work: &mut Work<S::State, S::Kind>,
         sift: impl Fn(&mut [Successor<S::State, S::Kind>], &mut Spare<S::State>),
+        stop: impl Fn() -> bool,
     ) {
-        self.begin(work);
+        self.begin(work, &stop);
         let mut sifted = 0;
         let mut origins = std::mem::take(&mut self.origins);
-        for Origin { parent, questions_max, half, state } in origins.drain(..) {
+        'block: for Origin { parent, questions_max, half, state } in origins.drain(..) {
             self.chooser.begin();
             let mut origin = Some(state);
             for ways in 0.. {
                 if ways == ANSWERS_MAX {
                     work.too_many = true;
                     break;
+                }
+                if stop() {
+                    break 'block;
                 }
                 // The last way needs no copy. Where nobody knows that it is the last, that shows only in the step.
                 let last = self.chooser.is_last(questions_max);
@@ -78,7 +82,7 @@ impl<'a, S: System> Worker<'a, S> {
                 self.step(parent, half, state, work);
                 if work.successors.len() - sifted >= CROWD {
                     let crowd = &mut work.successors[sifted..];
-                    self.name(crowd);
+                    self.name(crowd, &stop);
                     sift(crowd, &mut self.spare);
                     drop_if(crowd, &mut self.spare, |print| !self.here.insert(print));
                     sifted = work.successors.len();
@@ -94,18 +98,21 @@ impl<'a, S: System> Worker<'a, S> {
             }
         }
         self.origins = origins;
-        self.name(&mut work.successors[sifted..]);
+        self.name(&mut work.successors[sifted..], &stop);
         if sifted > 0 {
             self.here.clear();
         }
     }
 
     /// Does what all ways on from a state have in common once, for every node.
-    fn begin(&mut self, work: &mut Work<S::State, S::Kind>) {
+    fn begin(&mut self, work: &mut Work<S::State, S::Kind>, stop: impl Fn() -> bool) {
         let Worker { system, chooser, origins, .. } = self;
         std::hint::black_box(work.nodes.iter().fold(0, |sum, node| sum ^ system.glance(&node.state)));
         for (at, mut node) in (0..).zip(work.nodes.drain(..)) {
             work.parents.push((node.id, node.depth));
+            if stop() {
+                continue;
+            }
             let questions_max = system.questions_max(&node.state).unwrap_or(usize::MAX);
             let half = (questions_max == 0 || system.asks_late(&node.state)).then(|| {
                 chooser.begin();
@@ -144,11 +151,16 @@ impl<'a, S: System> Worker<'a, S> {
         work.successors.push(Successor { parent, answers, next, goals, stepped });
     }
 
-    /// Works out the fingerprints of states, all in one go: what does it stays in the cache of instructions meanwhile.
-    pub(super) fn name(&mut self, successors: &mut [Successor<S::State, S::Kind>]) {
+    /// Works out the fingerprints of states, all in one go: what does it stays in the cache of instructions meanwhile. Drops those that
+    /// have none when `stop` says so.
+    pub(super) fn name(&mut self, successors: &mut [Successor<S::State, S::Kind>], stop: impl Fn() -> bool) {
         for successor in successors {
             if let Next::State(print, state) = &mut successor.next {
-                *print = self.system.fingerprint(state, &mut self.scratch);
+                if stop() {
+                    successor.next = Next::Nothing;
+                } else {
+                    *print = self.system.fingerprint(state, &mut self.scratch);
+                }
             }
         }
     }

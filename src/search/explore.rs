@@ -22,11 +22,12 @@ pub enum Order {
 }
 
 /// How far a search may go.
+#[derive(Clone, Copy)]
 pub struct Limits<'a> {
     /// Most unique states.
     pub states_max: u64,
-    /// Asked after a block with the number of unique states: whether to stop.
-    pub stop: &'a mut dyn FnMut(u64) -> bool,
+    /// Whether to stop. Every thread asks it before every step and every fingerprint, with a recent number of unique states.
+    pub stop: &'a (dyn Fn(u64) -> bool + Sync),
 }
 
 /// What ended a search before all was seen.
@@ -75,13 +76,13 @@ pub fn explore<S: System>(system: &S, open: &Open, order: Order, jobs: usize, li
     let Limits { states_max, stop } = limits;
     let start = system.start();
     let print = system.fingerprint(&start, &mut system.scratch());
-    let shared = Shared::new(system, open, Desk::new(order, states_max, start, print));
+    let shared = Shared::new(system, open, stop, Desk::new(order, states_max, start, print));
     std::thread::scope(|scope| {
         let shared = &shared;
         for thread in 1..jobs.min(BLOCKS) {
-            scope.spawn(move || work(shared, thread, |_| false));
+            scope.spawn(move || work(shared, thread));
         }
-        work(shared, 0, stop);
+        work(shared, 0);
     });
     shared.finish()
 }

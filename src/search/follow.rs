@@ -13,21 +13,26 @@ use super::system::System;
 const STEPS_MAX: usize = 16;
 
 impl<S: System> Worker<'_, S> {
-    /// Takes the steps in which nothing is asked, from what the steps of a block have led to so far. `sift` drops states that were seen.
+    /// Takes the steps in which nothing is asked, from what the steps of a block have led to so far, or those before `stop` said so. `sift`
+    /// drops states that were seen.
     pub fn follow(
         &mut self,
         work: &mut Work<S::State, S::Kind>,
         sift: impl Fn(&mut [Successor<S::State, S::Kind>], &mut Spare<S::State>),
+        stop: impl Fn() -> bool,
     ) {
         let mut start = 0;
         for _ in 0..STEPS_MAX {
             let end = work.successors.len();
-            if start == end {
+            if start == end || stop() {
                 return;
             }
             sift(&mut work.successors[start..], &mut self.spare);
             let mut origins = std::mem::take(&mut self.origins);
             for (at, successor) in (start as u32..).zip(&mut work.successors[start..]) {
+                if stop() {
+                    break;
+                }
                 // A state that two steps led to is followed twice, and the second time counts for nothing: that is rare, and to look for it is not
                 // worth it.
                 if self.has_one_way(&successor.next)
@@ -39,12 +44,15 @@ impl<S: System> Worker<'_, S> {
                 }
             }
             for Origin { parent, half, state, questions_max: _ } in origins.drain(..) {
+                if stop() {
+                    break;
+                }
                 self.chooser.begin();
                 self.step(parent, half, state, work);
                 assert!(!self.chooser.has_asked(), "a step asks no more questions than was foreseen");
             }
             self.origins = origins;
-            self.name(&mut work.successors[end..]);
+            self.name(&mut work.successors[end..], &stop);
             start = end;
         }
     }

@@ -26,6 +26,10 @@ pub(super) struct Shared<'a, S: System> {
     /// not be the shortest.
     follows: bool,
     desk: Mutex<Desk<S::State, S::Kind>>,
+    /// Whether to stop, given the number of unique states.
+    stop: &'a (dyn Fn(u64) -> bool + Sync),
+    /// A thread was told to stop.
+    stopped: AtomicBool,
     /// Rung when there is something to do, or nothing any more.
     bell: Condvar,
     /// Whether there is.
@@ -34,9 +38,24 @@ pub(super) struct Shared<'a, S: System> {
 
 impl<'a, S: System> Shared<'a, S> {
     /// Before the first block.
-    pub fn new(system: &'a S, open: &'a Open, desk: Desk<S::State, S::Kind>) -> Self {
+    pub fn new(
+        system: &'a S,
+        open: &'a Open,
+        stop: &'a (dyn Fn(u64) -> bool + Sync),
+        desk: Desk<S::State, S::Kind>,
+    ) -> Self {
         let follows = desk.order() == Order::Dfs;
-        Shared { system, open, follows, desk: Mutex::new(desk), bell: Condvar::new(), rung: AtomicBool::new(true) }
+        let (desk, bell, rung) = (Mutex::new(desk), Condvar::new(), AtomicBool::new(true));
+        Shared { system, open, follows, desk, stop, stopped: AtomicBool::new(false), bell, rung }
+    }
+
+    /// Whether to stop. Once a thread was told to, all are.
+    fn is_stopped(&self, unique: u64) -> bool {
+        let stopped = self.stopped.load(Ordering::Relaxed) || (self.stop)(unique);
+        if stopped {
+            self.stopped.store(true, Ordering::Relaxed);
+        }
+        stopped
     }
 
     fn lock(&self) -> MutexGuard<'_, Desk<S::State, S::Kind>> {
@@ -87,8 +106,8 @@ impl<S: System> Drop for Alarm<'_, '_, S> {
     }
 }
 
-/// Works until the search is over. `stop` is asked after every block of this thread.
-pub(super) fn work<S: System>(shared: &Shared<'_, S>, thread: usize, mut stop: impl FnMut(u64) -> bool) {
+/// Works until the search is over. A thread that is told to stop in the middle of a block hands in the part that it has expanded.
+pub(super) fn work<S: System>(shared: &Shared<'_, S>, thread: usize) {
     let _alarm = Alarm(shared);
     let mut worker = Worker::new(shared.system, shared.open);
     let mut desk = shared.lock();
@@ -105,17 +124,20 @@ pub(super) fn work<S: System>(shared: &Shared<'_, S>, thread: usize, mut stop: i
             }
             continue;
         };
+        let unique = desk.unique();
         drop(desk);
-        worker.expand(&mut block.work, |successors, spare| shared.lock().sift(successors, spare));
+        let stop = || shared.is_stopped(unique);
+        worker.expand(&mut block.work, |successors, spare| shared.lock().sift(successors, spare), stop);
         if shared.follows {
-            worker.follow(&mut block.work, |successors, spare| shared.lock().sift(successors, spare));
+            worker.follow(&mut block.work, |successors, spare| shared.lock().sift(successors, spare), stop);
         }
         desk = shared.lock();
         desk.hand_in(thread, block);
-        desk.take_in(&mut worker.spare);
-        if stop(desk.unique()) {
+        // Before a part of a block is taken in: it must not pass for the whole.
+        if shared.is_stopped(unique) {
             desk.end(Some(Bound::Stopped));
         }
+        desk.take_in(&mut worker.spare);
         shared.ring(&desk);
     }
 }

@@ -67,6 +67,6 @@ impl Case {
         let (setup, vary) = self.setup();
         let rule = runner::rule(rule).expect("the rule exists");
         let check = Check { setup: &setup, rule, open: &vary.open(), order: Order::Bfs, literal: false, jobs: 1 };
-        runner::check(&check, Limits { states_max, stop: &mut |_| false })
+        runner::check(&check, Limits { states_max, stop: &|_| false })
     }
 }

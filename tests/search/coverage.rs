@@ -31,7 +31,7 @@ fn suite() -> Goals {
         let open = scenario.vary.open();
         for &rule in &rules {
             let check = Check { setup: &scenario.setup, rule, open: &open, order: Order::Bfs, literal: false, jobs: 1 };
-            let checked = runner::check(&check, Limits { states_max: 100_000, stop: &mut |_| false });
+            let checked = runner::check(&check, Limits { states_max: 100_000, stop: &|_| false });
             reached = reached.union(Goals::from_bits(checked.explored.goals));
         }
     }

@@ -13,5 +13,6 @@ mod planted;
 mod reduction;
 mod slots;
 mod small;
+mod stop;
 mod threads;
 mod tools;

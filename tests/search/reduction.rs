@@ -22,7 +22,7 @@ const RUNS: u64 = 12;
 fn search(setup: &Setup, rule: &dyn Rule, vary: Vary, literal: bool, order: Order, jobs: usize) -> Checked {
     let check = Check { setup, rule, open: &vary.open(), order, literal, jobs };
     let states_max = if literal { STATES_MAX } else { 20 * STATES_MAX };
-    runner::check(&check, Limits { states_max, stop: &mut |_| false })
+    runner::check(&check, Limits { states_max, stop: &|_| false })
 }
 
 /// What must not depend on how states are told apart: verdict, whether all was seen, and the kinds, each with the least
@@ -188,7 +188,7 @@ fn what_comes_at_one_moment_and_turns_that_are_jumped_over_are_told_apart() {
         let rule = runner::rule(rule).expect("a rule");
         let find = |literal, order| {
             let check = Check { setup: &scenario.setup, rule, open: &scenario.vary.open(), order, literal, jobs: 1 };
-            told(&runner::check(&check, Limits { states_max: 100_000, stop: &mut |_| false }))
+            told(&runner::check(&check, Limits { states_max: 100_000, stop: &|_| false }))
         };
         let letter_by_letter = find(true, Order::Bfs);
         assert!(letter_by_letter.0 > Verdict::Clean && letter_by_letter.1, "{letter_by_letter:?}");

@@ -69,7 +69,7 @@ fn a_bound_falls_at_the_same_state_for_any_number_of_threads() {
     for ways in [357, 366, 420, 429] {
         let graph = Graph { states: 60_000, ways };
         for order in [Order::Dfs, Order::Bfs] {
-            let run = |jobs| explore(&graph, &open, order, jobs, Limits { states_max: 30_000, stop: &mut |_| false });
+            let run = |jobs| explore(&graph, &open, order, jobs, Limits { states_max: 30_000, stop: &|_| false });
             let one = run(1);
             assert!(one.unique >= 30_000 && one.found.len() == 5);
             for jobs in [2, 5, 2, 5] {

@@ -1,0 +1,255 @@
+//! A search that is told to stop: every thread asks, and stops in the middle of a block; what comes after the search stops too.
+
+use std::cell::Cell;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::{self, ThreadId};
+use std::time::{Duration, Instant};
+
+use overlapsim::engine::{Choice, Chooser, Open};
+use overlapsim::history::{concrete, concrete_while};
+use overlapsim::runner;
+use overlapsim::scenario;
+use overlapsim::search::{Bound, Explored, Limits, Order, Replay, Stepped, System, explore};
+
+use super::tools::Folder;
+
+/// States without end. From each one `ways` ways lead on, the first `new` of them to states of their own.
+struct Chain {
+    ways: u64,
+    new: u64,
+    /// The thread that begins the search, if it is to wait until another thread has taken a step.
+    late: Option<ThreadId>,
+    steps: AtomicU64,
+    /// Another thread has taken a step.
+    begun: AtomicBool,
+    /// How often the late thread asked for memory: first for the first state, then for its work.
+    scratches: AtomicU64,
+}
+
+impl Chain {
+    fn new(ways: u64, new: u64, late: Option<ThreadId>) -> Chain {
+        let (steps, begun, scratches) = (AtomicU64::new(0), AtomicBool::new(false), AtomicU64::new(0));
+        Chain { ways, new, late, steps, begun, scratches }
+    }
+
+    fn is_late(&self) -> bool {
+        self.late == Some(thread::current().id())
+    }
+}
+
+impl System for Chain {
+    type State = u64;
+    type Half = ();
+    type Kind = u64;
+    type Scratch = ();
+
+    fn start(&self) -> u64 {
+        0
+    }
+
+    fn step(&self, state: &mut u64, chooser: &mut impl Chooser) -> Stepped<u64> {
+        self.second_half(state, (), chooser)
+    }
+
+    fn first_half(&self, _: &mut u64, _: &mut impl Chooser) {}
+
+    fn second_half(&self, state: &mut u64, (): (), chooser: &mut impl Chooser) -> Stepped<u64> {
+        self.steps.fetch_add(1, Ordering::Relaxed);
+        if !self.is_late() {
+            self.begun.store(true, Ordering::Release);
+        }
+        let way = chooser.choose(Choice { site: "way", subject: 0, options: self.ways as u32, default: 0 });
+        *state = *state * self.new + 1 + u64::from(way).min(self.new - 1);
+        Stepped { over: false, cut: false, found: Vec::new(), goals: 0 }
+    }
+
+    fn questions_max(&self, _: &u64) -> Option<usize> {
+        Some(usize::from(self.ways > 1))
+    }
+
+    fn scratch(&self) {
+        if self.is_late() && self.scratches.fetch_add(1, Ordering::Relaxed) > 0 {
+            while !self.begun.load(Ordering::Acquire) {
+                thread::yield_now();
+            }
+        }
+    }
+
+    fn fingerprint(&self, state: &u64, (): &mut ()) -> u128 {
+        u128::from(*state) << 64 | u128::from(*state)
+    }
+}
+
+fn search(chain: &Chain, order: Order, jobs: usize, stop: &(dyn Fn(u64) -> bool + Sync)) -> Explored<u64> {
+    explore(chain, &Open(vec!["way"]), order, jobs, Limits { states_max: 30_000, stop })
+}
+
+#[test]
+fn a_thread_that_never_has_a_block_is_not_the_only_one_that_asks() {
+    // Another thread has the one block of a chain when the first one begins, and keeps the block that comes of it.
+    let late = Some(thread::current().id());
+    for order in [Order::Bfs, Order::Dfs] {
+        for ways in [1, 2] {
+            let chain = Chain::new(ways, 1, late);
+            let explored = search(&chain, order, 2, &|_| chain.begun.load(Ordering::Acquire));
+            assert_eq!(explored.bound, Some(Bound::Stopped), "{order:?}, {ways} ways");
+            assert!(explored.unique < 100, "{} states, {order:?}, {ways} ways", explored.unique);
+        }
+    }
+}
+
+#[test]
+fn a_block_of_very_many_steps_is_stopped_in_the_middle() {
+    for order in [Order::Bfs, Order::Dfs] {
+        for new in [1, 2, 8_000] {
+            for jobs in [1, 2, 5] {
+                let chain = Chain::new(16_000, new, None);
+                let steps = &chain.steps;
+                let explored = search(&chain, order, jobs, &|_| steps.load(Ordering::Relaxed) >= 500);
+                let taken = steps.load(Ordering::Relaxed);
+                assert_eq!(explored.bound, Some(Bound::Stopped), "{order:?}, {new} new, {jobs} threads");
+                assert!(taken < 600, "{taken} steps, {order:?}, {new} new, {jobs} threads");
+                assert!(explored.unique <= taken + 1);
+            }
+        }
+    }
+}
+
+#[test]
+fn steps_without_a_question_are_stopped_too() {
+    // As many states as there are ways, and sixteen steps from each of them without a block of their own.
+    struct Wide(Chain);
+    impl System for Wide {
+        type State = u64;
+        type Half = ();
+        type Kind = u64;
+        type Scratch = ();
+
+        fn start(&self) -> u64 {
+            self.0.start()
+        }
+
+        fn step(&self, state: &mut u64, chooser: &mut impl Chooser) -> Stepped<u64> {
+            self.second_half(state, (), chooser)
+        }
+
+        fn first_half(&self, _: &mut u64, _: &mut impl Chooser) {}
+
+        fn second_half(&self, state: &mut u64, (): (), chooser: &mut impl Chooser) -> Stepped<u64> {
+            if *state == 0 {
+                return self.0.step(state, chooser);
+            }
+            self.0.steps.fetch_add(1, Ordering::Relaxed);
+            *state += 1 << 32;
+            Stepped { over: false, cut: false, found: Vec::new(), goals: 0 }
+        }
+
+        fn questions_max(&self, state: &u64) -> Option<usize> {
+            Some(usize::from(*state == 0))
+        }
+
+        fn scratch(&self) {}
+
+        fn fingerprint(&self, state: &u64, (): &mut ()) -> u128 {
+            self.0.fingerprint(state, &mut ())
+        }
+    }
+    for jobs in [1, 2] {
+        let wide = Wide(Chain::new(4_000, 4_000, None));
+        let steps = &wide.0.steps;
+        let stop = |_: u64| steps.load(Ordering::Relaxed) >= 5_000;
+        let limits = Limits { states_max: u64::MAX, stop: &stop };
+        let explored = explore(&wide, &Open(vec!["way"]), Order::Dfs, jobs, limits);
+        let taken = steps.load(Ordering::Relaxed);
+        assert_eq!(explored.bound, Some(Bound::Stopped));
+        assert!(taken < 5_100, "{taken} steps, {jobs} threads");
+        // What was expanded is in the sum.
+        assert!(explored.unique > 4_000 && explored.transitions > 4_900, "{explored:?}");
+    }
+}
+
+/// A fault within few turns, in runs that go on for very long after it.
+const LONG: &str = r#"(
+    engine: (release: V0_5_17, track_interval: 4, mamba_chunk: 4, kv_tokens: 33554432),
+    requests: [
+        (id: "a", prompt: Fresh(1), stop: Length(12)),
+        (id: "b", prompt: Fresh(1), stop: Length(1)),
+        (id: "c", prompt: Fresh(1), stop: Length(1)),
+        (id: "d", prompt: Fresh(1), stop: Length(1)),
+        (id: "z", prompt: Fresh(1), stop: Length(500000)),
+    ],
+    vary: (arrivals: true, stops: true),
+)"#;
+
+/// What a search finds there.
+const CHOICES: &[u32] = &[1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1];
+
+#[test]
+fn what_comes_after_a_search_stops_in_the_middle_of_a_run() {
+    let scenario = scenario::parse("x.ron", LONG, Path::new(""), &runner::rule_names()).expect("it is valid");
+    let rule = runner::rule("mask-lookahead").expect("it exists");
+    let open = scenario.vary.open();
+    let asked = Cell::new(0_u32);
+    let stop_after = |most: u32| {
+        asked.set(0);
+        let asked = &asked;
+        move || {
+            asked.set(asked.get() + 1);
+            asked.get() > most
+        }
+    };
+    let replay = || Replay::new(&open, CHOICES, None);
+    let (judgement, whole) = runner::run_while(&scenario.setup, rule, &mut replay(), &mut |turns| turns < 12);
+    assert!(!whole && judgement.turns <= 12);
+    let kind = judgement.findings.first().expect("the fault is there by then").kind;
+    let script = concrete_while(&scenario.setup, rule, &mut replay(), scenario::turns_max, &stop_after(100));
+    assert!(script.is_none() && asked.get() == 101, "{} questions", asked.get());
+    // Of a shorter one, for it is run to its end.
+    let mut short = scenario.setup.clone();
+    short.requests[4].max_new = 500;
+    let script = concrete(&short, rule, &mut replay(), scenario::turns_max).expect("a script repeats it");
+    let tries = 20_000;
+    let reduce = |most| {
+        let stop = stop_after(most);
+        runner::reduce_while(script.clone(), rule, kind, &scenario::as_read, tries, &stop)
+    };
+    assert_eq!(reduce(100), script, "stopped before the end of its first run");
+    let (some, least) = (reduce(5_000), reduce(u32::MAX));
+    assert!(some != script && some != least, "stopped on the way");
+    assert_eq!(least, runner::reduce(script.clone(), rule, kind, &scenario::as_read, tries));
+}
+
+#[test]
+fn the_command_ends_at_its_time_in_every_order_and_with_any_number_of_threads() {
+    // One run of a million turns, with questions in every one of them; and the one above, whose findings are made small.
+    let chain = r#"(requests: [(id: "a", prompt: Fresh(1), stop: Length(1000000))],
+        engine: (kv_tokens: 33554432), vary: (stops: true, arrivals: true))"#;
+    let folder = Folder::new("time");
+    folder.write("chain.ron", chain);
+    folder.write("long.ron", LONG);
+    for file in ["chain.ron", "long.ron"] {
+        for order in ["bfs", "dfs"] {
+            for jobs in ["1", "2", "5"] {
+                let mut command = Command::new(env!("CARGO_BIN_EXE_overlapsim"));
+                command.args(["check", file, "--rule", "mask-lookahead", "--strategy", order, "--jobs", jobs]);
+                command.args(["--max-time", "300ms", "--out", "found"]).current_dir(folder.path());
+                let mut child = command.stdout(Stdio::null()).spawn().expect("the binary runs");
+                // Far more than the limit, for a machine with other work; the whole would take minutes.
+                let end = Instant::now() + Duration::from_secs(30);
+                let code = loop {
+                    match child.try_wait().expect("it can be waited for") {
+                        Some(status) => break status.code(),
+                        None if Instant::now() < end => thread::sleep(Duration::from_millis(10)),
+                        None => {
+                            child.kill().expect("it can be killed");
+                            panic!("{file}, {order}, {jobs} threads: it does not end");
+                        }
+                    }
+                };
+                assert!(matches!(code, Some(1 | 3)), "{file}, {order}, {jobs} threads: {code:?}");
+            }
+        }
+    }
+}
