@@ -31,6 +31,7 @@
 
 #[macro_use]
 pub mod engine;
+pub mod packed;
 pub mod record;
 
 pub mod model;

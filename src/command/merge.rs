@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::judge::{Goals, Kind, Verdict};
+use crate::packed::Packed;
 use crate::report::{FuzzReport, FuzzRule, name, plain};
 
 use super::fail_on::FailOn;
@@ -103,8 +104,12 @@ fn reports_in(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure>
 
 fn read(path: &Path) -> Result<FuzzReport, Failure> {
     let help = "help: give a report that `fuzz --out` wrote\n";
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure(format!("error: cannot read {}: {error}\n{help}", path.display())))?;
+    let cannot = |why: &str, help: &str| Failure(format!("error: cannot read {}: {why}\n{help}", path.display()));
+    let bytes = std::fs::read(path).map_err(|error| cannot(&error.to_string(), help))?;
+    if let Some(packed) = Packed::of(&bytes) {
+        return Err(cannot(packed.name(), &format!("help: {}\n", packed.remedy())));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| cannot("it is not UTF-8 text", help))?;
     serde_json::from_str(&text).map_err(|error| {
         let place = format!("{}:{}:{}", path.display(), error.line(), error.column());
         Failure(format!("error: {place}: this is no report of a search: {error}\n{help}"))

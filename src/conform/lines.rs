@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
 
+use crate::packed::Packed;
+
 /// The longest line that is read, in bytes: a prompt of a few million tokens.
 const LINE_MAX: u64 = 1 << 28;
-
-/// What a compressed file begins with.
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// Something that kept a file from being read, at a line of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,11 +71,13 @@ impl Lines {
             return Err(Trouble::at(0, "this is no regular file", "save the recording to a file first"));
         }
         let mut plain = BufReader::with_capacity(1 << 16, file);
-        let packed = plain.fill_buf().map_err(|error| cannot(&error))?.starts_with(&GZIP_MAGIC);
-        let reader: Box<dyn BufRead + Send> = if packed {
-            Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(plain)))
-        } else {
-            Box::new(plain)
+        let packed = Packed::of(plain.fill_buf().map_err(|error| cannot(&error))?);
+        let reader: Box<dyn BufRead + Send> = match packed {
+            None => Box::new(plain),
+            Some(Packed::Gzip) => Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(plain))),
+            Some(packed @ (Packed::Zstd | Packed::Zip | Packed::Xz | Packed::Bzip2)) => {
+                return Err(Trouble::at(0, format!("cannot be read: {}", packed.name()), packed.remedy()));
+            }
         };
         Ok(Lines { path: path.to_path_buf(), reader, number: 0 })
     }

@@ -173,7 +173,7 @@ fn strategy(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
         Strategy::ExtraBufferLazy if !engine.overlap => Err(source.at(
             &field("overlap"),
             "the strategy ExtraBufferLazy cannot run with overlap off",
-            "set `overlap: true`, or use ExtraBuffer",
+            "set `overlap: true`, or use ExtraBuffer: 0.5.18 and 0.5.23 accept the pair and end in an IndexError at the first decode boundary",
         )),
         Strategy::NoBuffer | Strategy::ExtraBuffer | Strategy::ExtraBufferLazy => Ok(()),
     }

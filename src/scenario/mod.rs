@@ -32,6 +32,7 @@ mod write;
 use std::path::{Path, PathBuf};
 
 use crate::model::{Setup, Vary};
+use crate::packed::Packed;
 
 pub use crate::model::turns_max;
 pub use costs::CostNames;
@@ -110,6 +111,9 @@ pub fn load(path: &Path, rules: &[&str]) -> Result<Scenario, Diagnostic> {
         let message = format!("cannot read {name}: {}", trace::why_unreadable(&error));
         Diagnostic::of_file(&name, message, "give the path of a scenario file")
     })?;
+    if let Some(packed) = Packed::of(&bytes) {
+        return Err(Diagnostic::of_file(&name, format!("cannot read {name}: {}", packed.name()), packed.remedy()));
+    }
     let text = utf8(&name, &bytes)?;
     let scenario = parse(&name, text, path.parent().unwrap_or(Path::new("")), rules)?;
     // The name may have lost what is no text.

@@ -12,6 +12,7 @@ use super::requests::{Requests, beyond_the_pool};
 use super::source::Source;
 use super::words::quote;
 use crate::model::Engine;
+use crate::packed::Packed;
 use crate::workload::{Place, Row, Scale, azure, mooncake};
 
 /// Reads a trace into requests named `t0`, `t1`, .. by row.
@@ -34,9 +35,8 @@ pub(super) fn validate(
     })?;
     let path = base.join(&raw.path);
     let file = path.display().to_string();
-    let text = std::fs::read_to_string(&path).map_err(|error| {
-        let message = format!("cannot read the trace {}: {}", quote(&file), why_unreadable(&error));
-        source.at(&field("path"), message, "give its path relative to the scenario file")
+    let text = read(&path).map_err(|(why, remedy)| {
+        source.at(&field("path"), format!("cannot read the trace {}: {why}", quote(&file)), remedy)
     })?;
     let limit = raw.limit.map(|limit| limit as usize);
     let rows = match raw.format {
@@ -47,13 +47,22 @@ pub(super) fn validate(
     requests(engine, &file, &text, rows)
 }
 
+/// The text of a trace, or why there is none and what to do.
+fn read(path: &Path) -> Result<String, (String, &'static str)> {
+    let help = "give its path relative to the scenario file";
+    let bytes = std::fs::read(path).map_err(|error| (why_unreadable(&error), help))?;
+    if let Some(packed) = Packed::of(&bytes) {
+        return Err((packed.name().into(), packed.remedy()));
+    }
+    String::from_utf8(bytes).map_err(|_| ("it is not UTF-8 text".into(), "save the trace as UTF-8 text"))
+}
+
 /// Why a file could not be read, in the same words on every system.
 pub(super) fn why_unreadable(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "there is no such file".into(),
         io::ErrorKind::PermissionDenied => "it may not be read".into(),
         io::ErrorKind::IsADirectory => "it is a directory".into(),
-        io::ErrorKind::InvalidData => "it is not UTF-8 text".into(),
         io::ErrorKind::InvalidInput | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename => {
             "it is not the path of a file".into()
         }

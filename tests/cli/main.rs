@@ -16,6 +16,7 @@ mod expect_every;
 mod explore;
 mod fail_on;
 mod jitter;
+mod packed;
 mod page;
 mod pages;
 mod trace;

@@ -6,15 +6,16 @@ use std::path::{Path, PathBuf};
 /// Module, and what it may name with `crate::`. A module may always name itself.
 const TABLE: &[(&str, &[&str])] = &[
     ("engine", &[]),
+    ("packed", &[]),
     ("record", &["engine::Time"]),
     ("numeric", &["record"]),
     ("model", &["engine", "numeric::Ssm", "record"]),
     ("rule", &["model", "record"]),
     ("judge", &["record"]),
     ("scene", &["engine::Time", "judge", "record"]),
-    ("scenario", &["engine::Time", "model", "numeric", "record", "workload"]),
+    ("scenario", &["engine::Time", "model", "numeric", "packed", "record", "workload"]),
     ("workload", &["engine::Choice", "engine::Chooser", "engine::Time", "model", "numeric::Ssm", "record"]),
-    ("conform", &["engine", "judge", "model", "record"]),
+    ("conform", &["engine", "judge", "model", "packed", "record"]),
     ("report", &["conform", "engine::Choice", "engine::Time", "judge", "numeric", "record", "scene"]),
     ("graph", &["judge", "record", "report::name"]),
     ("search", &["engine", "record::Spare"]),
@@ -23,8 +24,8 @@ const TABLE: &[(&str, &[&str])] = &[
     (
         "command",
         &[
-            "conform", "engine", "graph", "history", "judge", "model", "numeric", "record", "report", "runner",
-            "scenario", "scene", "search", "tui", "workload",
+            "conform", "engine", "graph", "history", "judge", "model", "numeric", "packed", "record", "report",
+            "runner", "scenario", "scene", "search", "tui", "workload",
         ],
     ),
     ("tui", &["engine", "judge", "model", "record", "report", "runner", "scene"]),

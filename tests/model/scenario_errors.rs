@@ -193,6 +193,11 @@ fn engine_limits() {
     wrong(&fields("engine: (strategy: NoBuffer, overlap: §true),"), "overlap on", "`overlap: false`");
     wrong(&fields("engine: (strategy: NoBuffer, overlap: false, page_size: §2),"), "page of 2", "`page_size: 1`");
     wrong(&fields("engine: (strategy: ExtraBufferLazy, overlap: §false),"), "overlap off", "`overlap: true`");
+    wrong(
+        &fields("engine: (strategy: ExtraBufferLazy, overlap: §false),"),
+        "overlap off",
+        "0.5.18 and 0.5.23 accept the pair",
+    );
     wrong(&fields("engine: (mamba_slots: §2),"), "too few for one request", "at least 4");
     wrong(&fields("engine: (strategy: ExtraBufferLazy, mamba_slots: §1),"), "too few for one request", "at least 3");
     wrong(&fields("engine: (mixed_chunk: §true),"), "ride along only", "set `chunked_prefill_size` too");
