@@ -7,8 +7,16 @@
 #SBATCH --time=01:00:00
 #SBATCH --output=fuzz-%A_%a.out
 
-srun --cpus-per-task=4 \
-    overlapsim fuzz --generate wide --seeds 0..64000000 --shard SLURM_ARRAY_TASK_ID/16 --jobs 4 --out reports
-code=$?
-# 1 and 3 are what the runs came to: the shard is done.
-case $code in 0 | 1 | 3) exit 0 ;; *) exit $code ;; esac
+# 1 and 3 are what the runs came to: the shard is done. With 2 a file could not be written, or the command line is wrong, which shows
+# at once: the shard is tried three times in all.
+for pause in 30 120 0; do
+    srun --cpus-per-task=4 \
+        overlapsim fuzz --generate wide --seeds 0..64000000 --shard SLURM_ARRAY_TASK_ID/16 --jobs 4 --out reports
+    code=$?
+    case $code in
+    0 | 1 | 3) exit 0 ;;
+    2) sleep "$pause" ;;
+    *) exit $code ;;
+    esac
+done
+exit $code

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::judge::{Goals, weight};
 use crate::model::{Rule, Strategy};
-use crate::report::{CheckFinding, CheckReport, Reduction, check_json, check_summary, check_text, name, plain};
+use crate::report::{CheckFinding, CheckReport, Reduction, check_json, check_summary, check_text, name};
 use crate::runner::{self, Checked, Found, bound_words};
 use crate::scenario::Scenario;
 use crate::search::{Limits, Order};
@@ -12,7 +12,7 @@ use crate::search::{Limits, Order};
 use super::fail_on::FailOn;
 use super::finding::{Finder, OutDir};
 use super::line::{choices_word, replay_line};
-use super::output::{Exit, Failure, print};
+use super::output::{Exit, Failure, Printed};
 use super::progress::{SearchProgress, TimeLimit};
 use super::run::{Format, Way, load, rules};
 
@@ -55,9 +55,7 @@ pub struct CheckArgs {
 /// # Errors
 /// A scenario that cannot be read, a rule that does not exist, or a directory that cannot be written.
 pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
-    let (text, exit) = check_styled(args)?;
-    print(&text)?;
-    Ok(exit)
+    check_styled(args)?.print()
 }
 
 /// Searches every timing of a scenario; what `check` prints, without styles, and how it ends.
@@ -65,22 +63,22 @@ pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
 /// # Errors
 /// As [`check`].
 pub fn check_to_text(args: &CheckArgs) -> Result<(String, Exit), Failure> {
-    let (text, exit) = check_styled(args)?;
-    Ok((plain(&text).into_owned(), exit))
+    check_styled(args)?.into_text()
 }
 
-fn check_styled(args: &CheckArgs) -> Result<(String, Exit), Failure> {
+fn check_styled(args: &CheckArgs) -> Result<Printed, Failure> {
     let scenario = load(&args.file)?;
     let rules = rules(&scenario, args.rule.as_deref())?;
     let out = args.out.as_deref().map(OutDir::new).transpose()?;
     let mut reports = Vec::with_capacity(rules.len());
     let mut verdicts = Vec::new();
+    let mut unwritten = Vec::new();
     for &rule in &rules {
         let limit = TimeLimit::new(args.time_max_ns);
         let checked = search(args, &scenario, rule, limit);
         verdicts.push(checked.verdict);
         verdicts.extend(checked.findings.iter().map(|found| weight(&found.finding)));
-        reports.push(report(&scenario, rule, &checked, out.as_ref(), limit.with_grace())?);
+        reports.push(report(&scenario, rule, &checked, out.as_ref(), limit.with_grace(), &mut unwritten));
     }
     let text = match args.format {
         Format::Json => check_json(&reports),
@@ -93,7 +91,7 @@ fn check_styled(args: &CheckArgs) -> Result<(String, Exit), Failure> {
             text
         }
     };
-    Ok((text, args.fail_on.exit(verdicts)))
+    Ok(Printed { text, exit: args.fail_on.exit(verdicts), unwritten })
 }
 
 fn search(args: &CheckArgs, scenario: &Scenario, rule: &dyn Rule, limit: TimeLimit) -> Checked {
@@ -119,20 +117,22 @@ fn report(
     checked: &Checked,
     out: Option<&OutDir>,
     limit: TimeLimit,
-) -> Result<CheckReport, Failure> {
+    unwritten: &mut Vec<Failure>,
+) -> CheckReport {
     let explored = &checked.explored;
     let mut warnings = open_warnings(scenario);
     let mut findings = Vec::with_capacity(checked.findings.len());
     for (left, found) in (1..=checked.findings.len()).rev().zip(&checked.findings) {
         let limit = limit.part(left);
-        let told = finding(scenario, rule, found, out, limit)?;
-        if out.is_some() && told.scenario.is_none() && limit.is_over() {
+        let failures = unwritten.len();
+        let told = finding(scenario, rule, found, out, limit, unwritten);
+        if out.is_some() && told.scenario.is_none() && unwritten.len() == failures && limit.is_over() {
             warnings.push(format!("no scenario was written for {}: the time was over (--max-time)", told.kind));
         }
         findings.push(told);
     }
     let (goals, goals_missed) = Goals::from_bits(explored.goals).names();
-    Ok(CheckReport {
+    CheckReport {
         rule: checked.rule,
         verdict: name::verdict(checked.verdict),
         complete: checked.is_complete(),
@@ -151,7 +151,7 @@ fn report(
         goals,
         goals_missed,
         scenario: scenario.path.to_string_lossy().into_owned(),
-    })
+    }
 }
 
 /// What a scenario leaves open, by the names of its fields.
@@ -187,7 +187,8 @@ fn finding(
     found: &Found,
     out: Option<&OutDir>,
     limit: TimeLimit,
-) -> Result<CheckFinding, Failure> {
+    unwritten: &mut Vec<Failure>,
+) -> CheckFinding {
     let choices = &found.path.answers;
     let written = match out {
         Some(out) => {
@@ -201,11 +202,14 @@ fn finding(
                 stem: &scenario.name,
                 stop: &|| limit.is_over(),
             };
-            finder.write(out, None, || crate::search::Replay::new(&open, choices, None))?
+            finder.write(out, None, || crate::search::Replay::new(&open, choices, None)).unwrap_or_else(|failure| {
+                unwritten.push(failure);
+                None
+            })
         }
         None => None,
     };
-    Ok(CheckFinding {
+    CheckFinding {
         kind: name::kind(found.finding.kind),
         label: found.finding.label,
         holds: found.finding.holds,
@@ -216,5 +220,5 @@ fn finding(
         turns: found.path.steps,
         times: found.times,
         replay: replay_line(&scenario.path, rule.name(), Way { choices: Some(choices), ..Way::default() }),
-    })
+    }
 }

@@ -12,7 +12,7 @@ use crate::tui::{self, App, Effect, Key, Look};
 
 use super::expectation::expectation;
 use super::line::{Choices, replay_line};
-use super::made::write_made;
+use super::made::write_new_made;
 use super::mistake::hint;
 use super::output::{Exit, Failure, is_coloured, print};
 use super::run::{Way, all_rules, does_not_fit, load, rules};
@@ -171,7 +171,6 @@ impl<'a> Host<'a> {
         let judged =
             |rule: &'static dyn Rule| runner::run(&script, rule, session.seed(), Keep::default(), None).judgement;
         let expect = all_rules().into_iter().map(|rule| expectation(rule, &judged(rule), &script.names)).collect();
-        let path = free_path(&self.args.out, name);
         let saved = Scenario {
             title: format!("A history of {name} that was found in the explorer, under {}.", session.rule().name()),
             rule: Some(session.rule().name().to_string()),
@@ -179,7 +178,13 @@ impl<'a> Host<'a> {
             expect,
             ..Scenario::of(script)
         };
-        write_made(&path, &saved)?;
+        let path = loop {
+            let path = free_path(&self.args.out, name);
+            // Another explorer may have taken the name since.
+            if write_new_made(&path, &saved)? {
+                break path;
+            }
+        };
         let line = replay_line(&path, session.rule().name(), Way::default());
         Ok(format!("{}\n\n{line}", path.display()))
     }

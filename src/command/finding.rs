@@ -11,12 +11,15 @@ use crate::runner::{self, Keep, first_of};
 use crate::scenario::{self, Scenario};
 
 use super::expectation::expectation;
+use super::file::{is_writable, write_file, write_file_and_keep, write_new_file};
 use super::line::replay_line;
-use super::output::{Failure, write_file};
+use super::output::Failure;
 use super::run::Way;
 
 /// Most setups that are tried on the way to a small one.
 const TRIES_MAX: usize = 20_000;
+/// Most findings that are kept under one name.
+const SAME_NAME_MAX: u32 = 1000;
 
 /// A directory that findings and reports are written to; made if it is not there.
 #[derive(Clone, Debug)]
@@ -31,21 +34,42 @@ impl OutDir {
         };
         std::fs::create_dir_all(path).map_err(cannot)?;
         // Better now than after a long search.
-        let probe = path.join(".overlapsim.part");
-        std::fs::write(&probe, "").map_err(cannot)?;
-        match std::fs::remove_file(&probe) {
-            // Another shard that writes there too was quicker.
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(cannot(error)),
-            Ok(()) | Err(_) => {}
-        }
+        is_writable(path).map_err(cannot)?;
         Ok(OutDir(path.to_path_buf()))
     }
 
-    /// Writes a file of this name, whole or not at all. Returns its path.
-    pub(super) fn write(&self, name: &str, text: &str) -> Result<PathBuf, Failure> {
-        let path = self.0.join(name);
-        write_file(&path, text)?;
-        Ok(path)
+    /// The path of a file of this name.
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// Writes a file of this name, whole or not at all. One that is there is replaced.
+    pub(super) fn write(&self, name: &str, text: &str) -> Result<(), Failure> {
+        write_file(&self.path(name), text)
+    }
+
+    /// As [`OutDir::write`]; a file that is there with another text is kept under another name.
+    pub(super) fn write_and_keep(&self, name: &str, text: &str) -> Result<(), Failure> {
+        write_file_and_keep(&self.path(name), text)
+    }
+
+    /// Writes `text` of the first of `names` that no other file has. Returns its path.
+    fn write_new(
+        &self,
+        names: impl Iterator<Item = String>,
+        text: impl Fn(&str) -> String,
+    ) -> Result<PathBuf, Failure> {
+        let mut last = self.0.clone();
+        for name in names {
+            last = self.path(&name);
+            if write_new_file(&last, &text(&name))? {
+                return Ok(last);
+            }
+        }
+        let (shown, help) = (last.display(), "remove what is not wanted any more, or give another directory");
+        Err(Failure(format!(
+            "error: cannot write {shown}: other files have this name and all before it\nhelp: {help}\n"
+        )))
     }
 }
 
@@ -87,7 +111,7 @@ impl Finder<'_> {
         let judgement = runner::run(&least, rule, 0, Keep::default(), None).judgement;
         let Some(finding) = first_of(&judgement, kind) else { return Ok(None) };
         let seed = seed.map_or(String::new(), |seed| format!("-{seed}"));
-        let file = format!("{}-{}-{}{seed}.ron", file_word(stem), rule.name(), name::kind(kind));
+        let file = format!("{}-{}-{}{seed}", file_word(stem), rule.name(), name::kind(kind));
         let request = finding.req.map_or(String::new(), |req| format!("{}: ", least.name(req)));
         let reason = format!(
             "{}, {request}{}. Found by {by} of {of} under {}, {small}.",
@@ -95,19 +119,23 @@ impl Finder<'_> {
             finding.reason,
             rule.name()
         );
-        let path = out.0.join(&file);
-        let comment = format!("// {}\n", replay_line(Path::new(&file), rule.name(), Way::default()));
+        let expect = vec![expectation(rule, &judgement, &least.names)];
         let small = Scenario {
-            name: file.clone(),
-            path: path.clone(),
             title: reason.replace(char::is_control, " "),
             rule: Some(rule.name().to_string()),
-            expect: vec![expectation(rule, &judgement, &least.names)],
+            expect,
             ..Scenario::of(least)
         };
         let text = scenario::write(&small);
         let (title, rest) = text.split_once('\n').expect("a scenario has lines");
-        out.write(&file, &format!("{title}\n{comment}{rest}"))?;
+        // Another finding of that name is kept.
+        let names = (1..=SAME_NAME_MAX).map(|nth| match nth {
+            1 => format!("{file}.ron"),
+            nth => format!("{file}.{nth}.ron"),
+        });
+        let path = out.write_new(names, |file| {
+            format!("{title}\n// {}\n{rest}", replay_line(Path::new(file), rule.name(), Way::default()))
+        })?;
         Ok(Some(path.to_string_lossy().into_owned()))
     }
 }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use crate::judge::{Kind, Verdict};
 use crate::model::Rule;
 use crate::record::fingerprint;
-use crate::report::{FuzzFinding, FuzzReport, FuzzRule, Verdicts, fuzz_text, name, plain};
-use crate::runner::{self, Fuzz, Keep, Source, Tally, drawn, first_of};
+use crate::report::{FuzzFinding, FuzzReport, FuzzRule, Verdicts, fuzz_text, name};
+use crate::runner::{self, Fuzz, Keep, Source, Tally, Times, drawn, first_of};
 use crate::scenario::{self, Scenario};
 use crate::search::{Draw, Style};
 use crate::workload::Preset;
@@ -15,7 +15,7 @@ use super::fail_on::FailOn;
 use super::finding::{Finder, OutDir};
 use super::line::{choices_word, replay_line};
 use super::mistake::no_rule;
-use super::output::{Exit, Failure, print};
+use super::output::{Exit, Failure, Printed};
 use super::progress::{RunsProgress, cores};
 use super::run::{Format, Way, listed, load, rules};
 use super::shard::Shard;
@@ -83,9 +83,7 @@ pub struct FuzzArgs {
 /// # Errors
 /// A scenario that cannot be read, a rule that does not exist, or a directory that cannot be written.
 pub fn fuzz(args: &FuzzArgs) -> Result<Exit, Failure> {
-    let (text, exit) = fuzz_styled(args)?;
-    print(&text)?;
-    Ok(exit)
+    fuzz_styled(args)?.print()
 }
 
 /// Runs random timings; what `fuzz` prints, without styles, and how it ends.
@@ -93,11 +91,10 @@ pub fn fuzz(args: &FuzzArgs) -> Result<Exit, Failure> {
 /// # Errors
 /// As [`fuzz`].
 pub fn fuzz_to_text(args: &FuzzArgs) -> Result<(String, Exit), Failure> {
-    let (text, exit) = fuzz_styled(args)?;
-    Ok((plain(&text).into_owned(), exit))
+    fuzz_styled(args)?.into_text()
 }
 
-fn fuzz_styled(args: &FuzzArgs) -> Result<(String, Exit), Failure> {
+fn fuzz_styled(args: &FuzzArgs) -> Result<Printed, Failure> {
     let scenario = args.file.as_deref().map(load).transpose()?;
     let (rules, source) = match (&scenario, args.preset) {
         (Some(scenario), _) => (rules(scenario, args.rule.as_deref())?, Source::Setup(&scenario.setup, scenario.vary)),
@@ -114,6 +111,8 @@ fn fuzz_styled(args: &FuzzArgs) -> Result<(String, Exit), Failure> {
         style: args.strategy.style(),
         seeds: (args.seeds.0.saturating_add(args.shard.nth), args.seeds.1, args.shard.of),
     };
+    let told = Told { args, scenario: scenario.as_ref(), asked, out: out.as_ref() };
+    told.is_alone()?;
     let seeds = args.seeds.1.saturating_sub(args.seeds.0).div_ceil(args.shard.of);
     let progress = RunsProgress::new(seeds.saturating_mul(rules.len() as u64));
     let tallies = runner::fuzz(&asked, args.jobs.unwrap_or_else(cores), &|runs| progress.runs(runs));
@@ -123,13 +122,13 @@ fn fuzz_styled(args: &FuzzArgs) -> Result<(String, Exit), Failure> {
         tally.verdicts.keys().copied().chain(findings).collect::<Vec<_>>()
     };
     let exit = args.fail_on.exit(tallies.iter().flat_map(verdicts));
-    let told = Told { args, scenario: scenario.as_ref(), asked, out: out.as_ref() };
-    let report = told.report(&tallies)?;
+    let mut unwritten = Vec::new();
+    let report = told.report(&tallies, &mut unwritten);
     if let Some(out) = &out {
-        let Shard { nth, of } = args.shard;
-        out.write(&format!("fuzz-{nth}-of-{of}.json"), &report.json())?;
+        let written = told.is_alone().and_then(|()| out.write_and_keep(&told.file(), &report.json()));
+        unwritten.extend(written.err());
     }
-    Ok((rendered(&report, args.format), exit))
+    Ok(Printed { text: rendered(&report, args.format), exit, unwritten })
 }
 
 pub(super) fn rendered(report: &FuzzReport, format: Format) -> String {
@@ -160,7 +159,33 @@ struct Told<'a> {
 }
 
 impl Told<'_> {
-    fn report(&self, tallies: &[Tally]) -> Result<FuzzReport, Failure> {
+    /// The name of the report.
+    fn file(&self) -> String {
+        let Shard { nth, of } = self.args.shard;
+        format!("fuzz-{nth}-of-{of}.json")
+    }
+
+    /// Refuses to put a shard beside the shards of another search: they could not be added up. The report of a whole search takes the
+    /// place of another one, which is kept.
+    fn is_alone(&self) -> Result<(), Failure> {
+        let shard = self.out.filter(|_| self.args.shard.of > 1);
+        let Some(path) = shard.map(|out| out.path(&self.file())) else { return Ok(()) };
+        // If it cannot be written either, writing says so.
+        let Ok(there) = std::fs::read(&path) else { return Ok(()) };
+        let nothing = vec![Tally::default(); self.asked.rules.len()];
+        let why = match serde_json::from_slice::<FuzzReport>(&there) {
+            Ok(there) => there.differs_from(&self.report(&nothing, &mut Vec::new())),
+            Err(_) => Some("it is no report of a search"),
+        };
+        why.map_or(Ok(()), |why| {
+            let help = "give another directory, or remove the file if it is not wanted any more";
+            let shown = path.display();
+            Err(Failure(format!("error: {shown} is there, and not of this search: {why}\nhelp: {help}\n")))
+        })
+    }
+
+    /// The report. Files that cannot be written are told in `unwritten`.
+    fn report(&self, tallies: &[Tally], unwritten: &mut Vec<Failure>) -> FuzzReport {
         let (source, digest) = match (self.scenario, self.args.preset) {
             (Some(scenario), _) => {
                 // What it expects, and where it lies, is not what it runs.
@@ -174,23 +199,23 @@ impl Told<'_> {
             }
         };
         let rules = self.asked.rules.iter().zip(tallies);
-        Ok(FuzzReport {
+        FuzzReport {
             source,
             digest: format!("{:032x}", fingerprint(digest.as_bytes())),
             version: env!("CARGO_PKG_VERSION").to_string(),
             strategy: self.args.strategy.name().to_string(),
             seeds: [self.args.seeds.0, self.args.seeds.1],
             shard: [self.args.shard.nth, self.args.shard.of],
-            rules: rules.map(|(rule, tally)| self.rule(*rule, tally)).collect::<Result<_, _>>()?,
-        })
+            rules: rules.map(|(rule, tally)| self.rule(*rule, tally, unwritten)).collect(),
+        }
     }
 
-    fn rule(&self, rule: &'static dyn Rule, tally: &Tally) -> Result<FuzzRule, Failure> {
+    fn rule(&self, rule: &'static dyn Rule, tally: &Tally, unwritten: &mut Vec<Failure>) -> FuzzRule {
         let runs = |verdict| tally.verdicts.get(&verdict).copied().unwrap_or(0);
         let (reached, missed) = tally.goals.names();
         let owned = |names: Vec<&str>| names.into_iter().map(str::to_string).collect();
-        let findings = tally.kinds.iter().map(|(&kind, times)| self.finding(rule, kind, times.runs, times.seed));
-        Ok(FuzzRule {
+        let findings = tally.kinds.iter().map(|(&kind, times)| self.finding(rule, kind, *times, unwritten));
+        FuzzRule {
             rule: rule.name().to_string(),
             verdict: name::verdict(tally.worst()).to_string(),
             runs: tally.runs,
@@ -204,14 +229,15 @@ impl Told<'_> {
             lookahead: tally.lookahead,
             due: tally.checkpoints[0],
             lost: tally.checkpoints[1],
-            findings: findings.collect::<Result<_, _>>()?,
+            findings: findings.collect(),
             goals: owned(reached),
             goals_missed: owned(missed),
-        })
+        }
     }
 
     /// Runs the first seed that found a kind once more.
-    fn finding(&self, rule: &'static dyn Rule, kind: Kind, runs: u64, seed: u64) -> Result<FuzzFinding, Failure> {
+    fn finding(&self, rule: &'static dyn Rule, kind: Kind, times: Times, unwritten: &mut Vec<Failure>) -> FuzzFinding {
+        let Times { runs, seed } = times;
         let (setup, open) = drawn(self.asked.source, seed);
         let mut draw = Draw::new(&open, self.asked.style, seed);
         let judgement = runner::run_with(&setup, rule, &mut draw, Keep::default(), None).judgement;
@@ -223,7 +249,10 @@ impl Told<'_> {
                 let generated = if self.scenario.is_some() { "" } else { "generated " };
                 let of = format!("{generated}{stem}, seed {seed}, {style},");
                 let finder = Finder { setup: &setup, rule, kind, by: "fuzz", of: &of, stem, stop: &|| false };
-                finder.write(out, Some(seed), || Draw::new(&open, self.asked.style, seed))?
+                finder.write(out, Some(seed), || Draw::new(&open, self.asked.style, seed)).unwrap_or_else(|failure| {
+                    unwritten.push(failure);
+                    None
+                })
             }
             None => None,
         };
@@ -241,7 +270,7 @@ impl Told<'_> {
                 )
             }
         };
-        Ok(FuzzFinding {
+        FuzzFinding {
             kind: name::kind(kind).to_string(),
             label: finding.label,
             holds: finding.holds,
@@ -252,6 +281,6 @@ impl Told<'_> {
             seed,
             replay,
             scenario: written,
-        })
+        }
     }
 }

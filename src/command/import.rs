@@ -10,8 +10,9 @@ use crate::scenario::{self, Scenario};
 
 use super::conform::{known_rule, release, source};
 use super::expectation::expectation;
+use super::file::write_file;
 use super::line::shell_word;
-use super::output::{Exit, Failure, is_same_file, print, write_file};
+use super::output::{Exit, Failure, is_same_file, print};
 use super::run::load;
 
 /// How a scenario is written out.

@@ -5,18 +5,29 @@ use std::path::Path;
 use crate::runner;
 use crate::scenario::{self, Scenario};
 
-use super::output::{Failure, write_file};
+use super::file::{write_file, write_new_file};
+use super::output::Failure;
 
-/// Writes a scenario to a file, with its title in one line.
+/// Writes a scenario to a file, with its title in one line. A file that is there is replaced.
 ///
 /// # Errors
 /// No file may say what it is, or the file cannot be written.
 pub(super) fn write_made(path: &Path, made: &Scenario) -> Result<(), Failure> {
+    write_file(path, &text_of(path, made)?)
+}
+
+/// As [`write_made`], unless another file has the name: then says no.
+pub(super) fn write_new_made(path: &Path, made: &Scenario) -> Result<bool, Failure> {
+    write_new_file(path, &text_of(path, made)?)
+}
+
+/// The text of a scenario, which can be read.
+fn text_of(path: &Path, made: &Scenario) -> Result<String, Failure> {
     let made = Scenario { title: made.title.replace(char::is_control, " "), ..made.clone() };
     let text = scenario::write(&made);
     let shown = path.display().to_string();
     scenario::parse(&shown, &text, Path::new(""), &runner::rule_names()).map_err(|diagnostic| {
         Failure(format!("error: this cannot be written as a scenario\n{}", diagnostic.render(false)))
     })?;
-    write_file(path, &text)
+    Ok(text)
 }

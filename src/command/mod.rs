@@ -7,6 +7,7 @@ mod diff;
 mod expectation;
 mod explore;
 mod fail_on;
+mod file;
 mod finding;
 mod fuzz;
 mod graph;

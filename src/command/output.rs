@@ -1,8 +1,7 @@
-//! Exit codes, and where bytes go: standard output without minding a closed pipe, files whole or not at all. Owns whether
-//! text is coloured.
+//! Exit codes, and where bytes go: standard output without minding a closed pipe. Owns whether text is coloured. Files are written in
+//! `file`.
 
 use std::fmt;
-use std::fs::File;
 use std::io::{BufWriter, ErrorKind, StdoutLock, Write as _};
 use std::path::Path;
 
@@ -128,46 +127,42 @@ impl Printer {
     }
 }
 
+/// What a command prints that writes files beside it, and how it ends.
+pub(super) struct Printed {
+    /// What is printed.
+    pub text: String,
+    /// How it ends, if every file is written.
+    pub exit: Exit,
+    /// What went wrong with files. What the command came to is printed in any case.
+    pub unwritten: Vec<Failure>,
+}
+
+impl Printed {
+    /// Prints it, and says then which files are not there.
+    pub(super) fn print(self) -> Result<Exit, Failure> {
+        print(&self.text)?;
+        self.end()
+    }
+
+    /// The text without styles.
+    pub(super) fn into_text(self) -> Result<(String, Exit), Failure> {
+        let text = plain(&self.text).into_owned();
+        self.end().map(|exit| (text, exit))
+    }
+
+    fn end(self) -> Result<Exit, Failure> {
+        if self.unwritten.is_empty() {
+            return Ok(self.exit);
+        }
+        Err(Failure(self.unwritten.into_iter().map(|failure| failure.0).collect()))
+    }
+}
+
 /// Writes a whole text to standard output.
 pub(super) fn print(text: &str) -> Result<(), Failure> {
     let mut printer = Printer::new();
     printer.print(text);
     printer.end()
-}
-
-/// Writes a file whole or not at all: under another name first, which then becomes the right one.
-pub(super) fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
-    let cannot = |error: &std::io::Error| {
-        Failure(format!(
-            "error: cannot write {}: {error}\nhelp: give a path in a directory that can be written\n",
-            path.display()
-        ))
-    };
-    if path.file_name().is_none() {
-        return Err(Failure(format!("error: {} names no file\nhelp: give the path of a file\n", path.display())));
-    }
-    if path.symlink_metadata().is_ok_and(|there| !there.is_file() && !there.is_dir()) {
-        return Err(Failure(format!("error: {} is no regular file\nhelp: give another path\n", path.display())));
-    }
-    if path.is_dir() {
-        return Err(Failure(format!("error: {} is a directory\nhelp: give the path of a file\n", path.display())));
-    }
-    let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
-    if let Some(directory) = directory.filter(|directory| !directory.is_dir()) {
-        let (path, directory) = (path.display(), directory.display());
-        return Err(Failure(format!(
-            "error: cannot write {path}: there is no directory {directory}\nhelp: make it first, or give another path\n"
-        )));
-    }
-    // Nobody else writes to this one, and what is there already is not written over.
-    let part = path.with_file_name(format!(".overlapsim-{}.part", std::process::id()));
-    let written = File::create_new(&part)
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .and_then(|()| std::fs::rename(&part, path));
-    written.map_err(|error| {
-        let _ = std::fs::remove_file(&part);
-        cannot(&error)
-    })
 }
 
 /// Whether two paths lead to one file that is there.

@@ -11,8 +11,9 @@ use crate::runner::{self, Keep};
 use crate::scenario::Scenario;
 use crate::scene::Scene;
 
+use super::file::write_file;
 use super::line::Choices;
-use super::output::{Exit, Failure, is_no_other, print, write_file};
+use super::output::{Exit, Failure, is_no_other, print};
 use super::run::{Way, load, no_turns, reports, rules, run_one};
 
 /// Most turns that a page shows.

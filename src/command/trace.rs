@@ -8,8 +8,9 @@ use crate::model::Vary;
 use crate::report::{Trace, name};
 use crate::runner::{self, Keep};
 
+use super::file::write_file;
 use super::line::Choices;
-use super::output::{Exit, Failure, is_no_other, print, write_file};
+use super::output::{Exit, Failure, is_no_other, print};
 use super::run::{Way, load, no_turns, reports, rules, run_one};
 
 /// Most events that are written: viewers in a browser take little more.

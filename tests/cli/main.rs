@@ -15,6 +15,7 @@ mod examples;
 mod expect_every;
 mod explore;
 mod fail_on;
+mod files;
 mod jitter;
 mod packed;
 mod page;
