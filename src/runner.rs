@@ -147,7 +147,8 @@ fn judged<'w>(
         keep_reasons: true,
     });
     let skew = keep.skew.then(Skew::default);
-    let mut sink = Tee(Tee(judge, Meter::new()), Tee(keep.record.then(Record::default), Tee(skew, watch.map(Watch))));
+    let mut sink =
+        Tee(Tee(judge, Meter::new()), Tee(keep.record.then(Record::default), Tee(skew, watch.map(Watch::new))));
     let (ended, world) = run(&mut sink);
     if ended != Ended::Asserted
         && let Err(broken) = world.tree().check()
@@ -181,19 +182,42 @@ pub fn scene(
     painter.finish(judgement)
 }
 
-/// Tells somebody of outputs, to show progress.
-struct Watch<'a>(&'a mut dyn FnMut(u64));
+/// Reports outputs as they come, to show progress.
+struct Watch<'a> {
+    more: &'a mut dyn FnMut(u64),
+    /// By request: how many were reported.
+    reported: Vec<u32>,
+}
+
+impl<'a> Watch<'a> {
+    fn new(more: &'a mut dyn FnMut(u64)) -> Watch<'a> {
+        Watch { more, reported: Vec::new() }
+    }
+
+    /// How many of a request's outputs have not been reported: a verify brings several.
+    fn new_of(&mut self, req: ReqId, outputs: u32) -> u64 {
+        if req.index() >= self.reported.len() {
+            self.reported.resize(req.index() + 1, 0);
+        }
+        let before = std::mem::replace(&mut self.reported[req.index()], outputs);
+        u64::from(outputs.saturating_sub(before))
+    }
+}
 
 impl Sink for Watch<'_> {
     fn fact(&mut self, fact: Fact) {
-        if let Fact::Output { .. } = fact {
-            (self.0)(1);
+        if let Fact::Output { req, outputs, .. } = fact {
+            let new = self.new_of(req, outputs);
+            (self.more)(new);
         }
     }
 
     fn bulk(&mut self, bulk: &Bulk<'_>) {
         match *bulk {
-            Bulk::Quiet { rows, .. } => (self.0)(rows.len() as u64),
+            Bulk::Quiet { rows, .. } => {
+                let new = rows.iter().map(|row| self.new_of(row.req, row.outputs)).sum();
+                (self.more)(new);
+            }
             Bulk::Pages { .. } | Bulk::PageEach { .. } | Bulk::Prepared { .. } | Bulk::Stepped { .. } => {}
         }
     }

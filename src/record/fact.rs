@@ -542,13 +542,14 @@ pub enum Fact {
         /// The request.
         req: ReqId,
     },
-    /// An output token was appended to a request at result processing.
+    /// Outputs were appended to a request at result processing: one, or all that a verify accepted.
     Output {
         /// The batch whose result it is.
         batch: BatchId,
         /// The request.
         req: ReqId,
-        /// How many outputs it has now.
+        /// How many outputs it has now. Those behind its end are among them: [`Fact::Finish`], which follows, says how many it
+        /// delivers.
         outputs: u32,
         /// When.
         at: Time,
@@ -559,7 +560,7 @@ pub enum Fact {
         req: ReqId,
         /// Why.
         kind: FinishKind,
-        /// How many outputs it has.
+        /// How many outputs it delivers.
         outputs: u32,
     },
     /// The rule was run for a decode row of a processed result.

@@ -32,7 +32,8 @@ pub struct Timing {
     pub makespan_ns: u64,
     /// Arrival to first output.
     pub ttft_ns: Quantiles,
-    /// From output to output: first to last over their number less one, of finished requests with several outputs.
+    /// From output to output: first to last over their number less one, of finished requests with several outputs. Outputs that
+    /// are appended behind the end of a request are not delivered, and are none.
     pub tpot_ns: Quantiles,
     /// Arrival to last output, of finished requests.
     pub e2e_ns: Quantiles,
@@ -88,6 +89,15 @@ impl Meter {
         self.output_tokens += u64::from(self.life(req).output(outputs, at.ns()));
     }
 
+    /// A request ended after so many outputs: those that a verify appended behind its end are taken back.
+    fn finish(&mut self, req: ReqId, outputs: u32) {
+        let life = self.life(req);
+        let behind = life.outputs.saturating_sub(outputs);
+        life.outputs -= behind;
+        life.finished = true;
+        self.output_tokens -= u64::from(behind);
+    }
+
     #[inline]
     fn life(&mut self, req: ReqId) -> &mut Life {
         let index = req.index();
@@ -106,7 +116,7 @@ impl Sink for Meter {
             Fact::Arrive { req, at, .. } => {
                 self.life(req).arrived_ns.get_or_insert(at.ns());
             }
-            Fact::Finish { req, .. } => self.life(req).finished = true,
+            Fact::Finish { req, outputs, .. } => self.finish(req, outputs),
             // A run that an assertion ends has no end of its own: the last that happened will do.
             Fact::End { at } | Fact::Turn { at, .. } | Fact::Wait { at, .. } | Fact::Done { at } => {
                 self.end_ns = self.end_ns.max(at.ns())
@@ -180,12 +190,12 @@ impl Sink for Meter {
 }
 
 impl Life {
-    /// An output at this time, and how many there are then. Says whether it is a new one.
+    /// Outputs at this time, and how many there are then. Returns how many of them are new: a verify brings several.
     #[inline]
-    fn output(&mut self, outputs: u32, at_ns: u64) -> bool {
+    fn output(&mut self, outputs: u32, at_ns: u64) -> u32 {
         // A retracted request keeps its outputs, so a count that does not grow is one seen before.
-        let new = outputs > self.outputs;
-        if new {
+        let new = outputs.saturating_sub(self.outputs);
+        if new > 0 {
             self.outputs = outputs;
             self.first_ns.get_or_insert(at_ns);
             self.last_ns = at_ns;
@@ -277,6 +287,19 @@ mod tests {
         assert_eq!((timing.output_tokens, timing.makespan_ns), (2, 100));
         assert_eq!(timing.ttft_ns.p99, Some(10));
         assert_eq!((timing.tpot_ns, timing.e2e_ns), (Quantiles::default(), Quantiles::default()));
+    }
+
+    #[test]
+    fn a_verify_brings_several_outputs_and_those_behind_the_end_are_none() {
+        let mut meter = Meter::new();
+        arrive(&mut meter, 0, 0);
+        output(&mut meter, 0, 1, 10);
+        output(&mut meter, 0, 4, 40);
+        assert_eq!(meter.timing().output_tokens, 4);
+        output(&mut meter, 0, 7, 70);
+        finish(&mut meter, 0, 5);
+        let timing = meter.timing();
+        assert_eq!((timing.output_tokens, timing.tpot_ns.p50, timing.e2e_ns.p50), (5, Some(15), Some(70)));
     }
 
     #[test]

@@ -98,7 +98,8 @@ impl StepMeter {
         self.stopped
     }
 
-    /// The time between two outputs of one request that follow each other: of all requests, in no order.
+    /// The time between two outputs of one request that follow each other: of all requests, in no order. It is 0 between outputs
+    /// that one result brings.
     pub fn into_gaps_ns(self) -> Vec<u64> {
         self.gaps_ns
     }
@@ -140,7 +141,17 @@ impl StepMeter {
             if had > 0 {
                 self.gaps_ns.push(at_ns - last_ns);
             }
+            let together = (outputs - had - 1) as usize;
+            self.gaps_ns.extend(std::iter::repeat_n(0, together));
         }
+    }
+
+    /// A request ended after so many outputs. What was appended behind its end came last, with the last output.
+    fn finish(&mut self, req: ReqId, outputs: u32) {
+        let Some((had, _)) = self.outputs.get_mut(req.index()) else { return };
+        let behind = had.saturating_sub(outputs);
+        *had -= behind;
+        self.gaps_ns.truncate(self.gaps_ns.len().saturating_sub(behind as usize));
     }
 }
 
@@ -150,6 +161,7 @@ impl Sink for StepMeter {
         match fact {
             Fact::Row { check: Check::Mask, .. } => self.masks = true,
             Fact::Output { req, outputs, at, .. } => self.output(req, outputs, at.ns()),
+            Fact::Finish { req, outputs, .. } => self.finish(req, outputs),
             Fact::Turn { at, .. } | Fact::Done { at } => self.close(at.ns()),
             Fact::Begin { phase: Phase::Result, batch, at } => {
                 self.now.result_began_ns = at.ns();
@@ -168,7 +180,6 @@ impl Sink for StepMeter {
             | Fact::Begin { .. }
             | Fact::End { .. }
             | Fact::Arrive { .. }
-            | Fact::Finish { .. }
             | Fact::Match { .. }
             | Fact::Hit { .. }
             | Fact::Admit { .. }
@@ -211,4 +222,22 @@ impl Sink for StepMeter {
     }
 
     fn prompt(&mut self, _req: ReqId, _tokens: &[Token]) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Time;
+    use crate::record::FinishKind;
+
+    #[test]
+    fn outputs_of_one_result_have_no_time_between_them_and_those_behind_the_end_are_none() {
+        let mut meter = StepMeter::new(1);
+        let output = |outputs, at| Fact::Output { batch: BatchId(1), req: ReqId(0), outputs, at: Time(at) };
+        for (outputs, at) in [(1, 10), (3, 40), (6, 90)] {
+            meter.fact(output(outputs, at));
+        }
+        meter.fact(Fact::Finish { req: ReqId(0), kind: FinishKind::Token, outputs: 5 });
+        assert_eq!(meter.into_gaps_ns(), [30, 0, 50, 0]);
+    }
 }

@@ -105,7 +105,7 @@ pub struct Step {
     pub fired: Option<(Option<u32>, Option<SlotId>)>,
     /// What the judge says of the decision, where there was one or one was due.
     pub class: Option<Class>,
-    /// Outputs after the result.
+    /// Outputs after the result, without those behind the end of the request.
     pub outputs: Option<u32>,
     /// Its result was passed over: the request had ended or was retracted.
     pub skipped: bool,

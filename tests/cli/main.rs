@@ -17,6 +17,7 @@ mod explore;
 mod fail_on;
 mod files;
 mod jitter;
+mod numbers;
 mod packed;
 mod page;
 mod pages;

@@ -99,10 +99,14 @@ impl Sink for Timeline<'_> {
                 self.until(at);
                 self.row_of(batch, req).set(Column::Output, format!("out {outputs}"));
             }
-            Fact::Finish { req, kind, .. } => {
+            Fact::Finish { req, kind, outputs } => {
                 let end = format!("ends: {}", name::finish(kind));
                 match self.result_row(req) {
-                    Some(row) => row.set(Column::End, end),
+                    Some(row) => {
+                        // A verify may have appended more than it delivers.
+                        row.set(Column::Output, format!("out {outputs}"));
+                        row.set(Column::End, end);
+                    }
                     None => self.below(req, end),
                 }
             }

@@ -1,6 +1,6 @@
 //! Which fact stands for what in a scene.
 
-use crate::record::{Fact, Field, Mode, Owner, ReqId, Sink, Token};
+use crate::record::{Fact, Field, Mode, Owner, Phase, ReqId, Sink, Token};
 use crate::scene::{Donation, Fit, Lane, Work};
 
 use super::Painter;
@@ -86,8 +86,14 @@ impl Sink for Painter {
                 }
                 self.reads.write(req, Field::OutputIds, cpu);
             }
-            Fact::Finish { req, .. } => {
+            Fact::Finish { req, outputs, .. } => {
                 let now_ns = self.known.board.now.ns();
+                // A verify may have appended more than it delivers.
+                if let Some((Phase::Result, Some(batch))) = self.known.board.phase
+                    && let Some(step) = self.step(batch, req)
+                {
+                    step.outputs = Some(outputs);
+                }
                 self.life(req).finished_ns = Some(now_ns);
                 self.reads.write(req, Field::OutputIds, cpu);
             }
