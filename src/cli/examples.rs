@@ -117,5 +117,5 @@ pub(super) const TRACE: &str = "Examples:
   overlapsim trace scenarios/double-fire.ron -o double-fire.json
   overlapsim trace scenarios/double-fire.ron --rule completed-mask --turns 3..4 -o part.json
 
-Open the file at ui.perfetto.dev or in chrome://tracing. One unit of time in it is one virtual nanosecond, which viewers
-show as a microsecond: what they call 8 s are 8 ms.";
+Open the file at ui.perfetto.dev or in chrome://tracing. Times are virtual and to scale, so the trace of a real server can be
+opened beside it.";

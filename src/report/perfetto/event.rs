@@ -1,8 +1,9 @@
 //! One event of the format, and the text that events are written to.
 //!
-//! Owns the names of the format's fields, and its letters for kinds of events.
+//! Owns the names of the format's fields, its letters for kinds of events, and its unit of time.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
 
 /// Processes by their number, from 1.
 pub(super) const PROCESSES: [&str; 4] = ["scheduler", "GPU", "requests", "slots"];
@@ -14,6 +15,20 @@ pub(super) struct Place {
     pub tid: u64,
 }
 
+/// A time or a duration. The unit of the format is the microsecond: written with three decimals, it is exact to the nanosecond.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Micros {
+    /// In nanoseconds.
+    pub ns: u64,
+}
+
+impl Serialize for Micros {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let text = format!("{}.{:03}", self.ns / 1000, self.ns % 1000);
+        RawValue::from_string(text).expect("digits around a point are a number of JSON").serialize(serializer)
+    }
+}
+
 /// An event. What it has none of is left out.
 #[derive(Serialize)]
 pub(super) struct Event<'a, Args> {
@@ -22,9 +37,9 @@ pub(super) struct Event<'a, Args> {
     pub cat: Option<&'static str>,
     pub ph: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ts: Option<u64>,
+    pub ts: Option<Micros>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub dur: Option<u64>,
+    pub dur: Option<Micros>,
     pub pid: u32,
     pub tid: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,6 +52,12 @@ pub(super) struct Event<'a, Args> {
     pub cname: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub args: Option<Args>,
+}
+
+impl Micros {
+    fn of(ns: u64) -> Option<Micros> {
+        Some(Micros { ns })
+    }
 }
 
 impl<'a, Args> Event<'a, Args> {
@@ -58,7 +79,7 @@ impl<'a, Args> Event<'a, Args> {
         (start_ns, end_ns): (u64, u64),
         args: Args,
     ) -> Event<'a, Args> {
-        let (ts, dur) = (Some(start_ns), Some(end_ns - start_ns));
+        let (ts, dur) = (Micros::of(start_ns), Micros::of(end_ns - start_ns));
         Event { cat: Some(cat), ts, dur, args: Some(args), ..Event::new(name, "X", place) }
     }
 
@@ -71,12 +92,12 @@ impl<'a, Args> Event<'a, Args> {
         args: Args,
     ) -> Event<'a, Args> {
         let s = Some(if across { "p" } else { "t" });
-        Event { cat: Some(cat), ts: Some(at_ns), s, args: Some(args), ..Event::new(name, "i", place) }
+        Event { cat: Some(cat), ts: Micros::of(at_ns), s, args: Some(args), ..Event::new(name, "i", place) }
     }
 
     /// The value of a counter.
     pub fn counter(name: &'a str, place: Place, at_ns: u64, args: Args) -> Event<'a, Args> {
-        Event { ts: Some(at_ns), args: Some(args), ..Event::new(name, "C", place) }
+        Event { ts: Micros::of(at_ns), args: Some(args), ..Event::new(name, "C", place) }
     }
 }
 
@@ -85,7 +106,7 @@ impl Event<'static, ()> {
     /// the last, `t` between.
     pub fn flow(ph: &'static str, place: Place, batch: u32, at_ns: u64) -> Event<'static, ()> {
         let (cat, bp) = (Some("batch"), (ph != "s").then_some("e"));
-        Event { cat, ts: Some(at_ns), id: Some(batch), bp, ..Event::new("batch", ph, place) }
+        Event { cat, ts: Micros::of(at_ns), id: Some(batch), bp, ..Event::new("batch", ph, place) }
     }
 }
 
@@ -98,7 +119,7 @@ pub(super) struct Out {
 impl Out {
     pub fn new(other: &impl Serialize) -> Out {
         let mut out = Out { text: Vec::new(), first: true };
-        out.text.extend(b"{\"displayTimeUnit\":\"ns\",\n\"otherData\":");
+        out.text.extend(b"{\"otherData\":");
         out.value(other);
         out.text.extend(b",\n\"traceEvents\":[");
         out
@@ -116,5 +137,17 @@ impl Out {
 
     fn value(&mut self, value: &impl Serialize) {
         serde_json::to_writer(&mut self.text, value).expect("strings, numbers and booleans always serialize");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_exact_however_long() {
+        let text = |ns| serde_json::to_string(&Micros { ns }).unwrap();
+        assert_eq!([0, 1, 999, 1_000, 12_548_360].map(text), ["0.000", "0.001", "0.999", "1.000", "12548.360"]);
+        assert_eq!(text(u64::MAX), "18446744073709551.615", "more digits than a float holds");
     }
 }

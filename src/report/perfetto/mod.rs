@@ -1,7 +1,7 @@
 //! The trace-event JSON that Perfetto's viewer and `chrome://tracing` open: one page of everything there is to see of a run.
 //!
-//! Owns which process and thread each thing lies in, the order of events, and their number. Times are whole: one unit of `ts`
-//! is one virtual nanosecond, where viewers read a microsecond. Refuses to judge, and to write a file.
+//! Owns which process and thread each thing lies in, the order of events, and their number. Times are virtual, in the unit of the
+//! format, so that a trace stands to scale beside that of a real server. Refuses to judge, and to write a file.
 
 mod event;
 mod lanes;
@@ -109,7 +109,7 @@ impl<'a> Trace<'a> {
             replay: &run.replay,
             turns: self.turns.as_ref().map(|turns| format!("{}..{}", turns.start(), turns.end())),
             bound: warning::bound_name(run.judgement.bound),
-            time: "ts and dur are virtual nanoseconds",
+            time: "virtual; ts, dur and lands are in microseconds",
         };
         let mut out = Out::new(&other);
         self.names(&mut out);

@@ -8,7 +8,7 @@ use crate::report::name;
 use crate::scene::{Fit, Segment, Span, Step};
 
 use super::Trace;
-use super::event::{Event, Out};
+use super::event::{Event, Micros, Out};
 
 /// Lengths are in tokens.
 #[derive(Serialize)]
@@ -59,7 +59,7 @@ struct SegmentArgs {
     fit: Option<&'static str>,
     /// When the forward that wrote it ends, if it was under way.
     #[serde(skip_serializing_if = "Option::is_none")]
-    lands: Option<u64>,
+    lands: Option<Micros>,
 }
 
 impl Trace<'_> {
@@ -108,7 +108,7 @@ impl Trace<'_> {
                 writer: segment.writer.map(|req| name::request(self.run.names, req)),
                 label: segment.label,
                 fit: name::fit(segment.fit),
-                lands: segment.lands_ns,
+                lands: segment.lands_ns.map(|ns| Micros { ns }),
             };
             let (name, place) = (self.content(segment), self.slot(segment.slot));
             let time = (segment.start_ns, segment.end_ns);

@@ -1,4 +1,5 @@
-//! The rules of the trace-event format, and how viewers read it. A number has no fraction: that is a rule of this project.
+//! The rules of the trace-event format, and how viewers read it. Times are microseconds with three decimals, and no other number has
+//! a fraction: that is a rule of this project. Here times are whole nanoseconds, as [`exact_times`] reads them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,6 +14,25 @@ pub fn number(of: &Value, field: &str) -> u64 {
 
 pub fn word<'a>(of: &'a Value, field: &str) -> &'a str {
     of[field].as_str().unwrap_or_else(|| panic!("{field} is a text: {of}"))
+}
+
+/// The text of a trace, with each time in whole nanoseconds. Panics at a time without three decimals.
+pub fn exact_times(text: &str) -> String {
+    let mut out = String::new();
+    for part in text.split_inclusive([',', '}']) {
+        let times = ["\"ts\":", "\"dur\":", "\"lands\":"];
+        let time = times.into_iter().find_map(|field| Some((field, part.strip_prefix(field)?)));
+        let Some((field, number)) = time else {
+            out.push_str(part);
+            continue;
+        };
+        let (number, behind) = number.split_at(number.len() - 1);
+        let (whole, decimals) = number.split_once('.').unwrap_or_else(|| panic!("no decimals: {part}"));
+        assert!(decimals.len() == 3 && (whole == "0" || !whole.starts_with('0')), "{part}");
+        let ns = whole.parse::<u64>().unwrap() * 1000 + decimals.parse::<u64>().unwrap();
+        out.push_str(&format!("{field}{ns}{behind}"));
+    }
+    out
 }
 
 fn has_no_fraction(value: &Value) -> bool {

@@ -12,7 +12,7 @@ use overlapsim::runner::{self, Keep};
 use overlapsim::scenario;
 use serde_json::Value;
 
-use format::{is_valid, number, word};
+use format::{exact_times, is_valid, number, word};
 
 fn args(file: &Path, rule: &str) -> TraceArgs {
     let (file, out, rule) = (file.to_path_buf(), PathBuf::new(), Some(rule.to_owned()));
@@ -21,8 +21,8 @@ fn args(file: &Path, rule: &str) -> TraceArgs {
 
 fn events(of: &TraceArgs) -> Vec<Value> {
     let (text, said) = trace_to_text(of).unwrap_or_else(|failure| panic!("{of:?}: {failure}"));
-    let trace: Value = serde_json::from_str(&text).expect("JSON");
-    assert_eq!(trace["displayTimeUnit"], "ns");
+    let trace: Value = serde_json::from_str(&exact_times(&text)).expect("JSON");
+    assert!(trace.get("displayTimeUnit").is_none(), "viewers choose a unit that fits");
     assert_eq!(trace["otherData"]["rule"], of.rule.as_deref().unwrap());
     let events = trace["traceEvents"].as_array().expect("a list of events").clone();
     assert!(said.starts_with(&format!("{} events of ", events.len())), "{of:?}: {said}");
@@ -130,6 +130,20 @@ fn a_small_trace() {
     // The version changes with every release.
     let text = trace_to_text(&args).unwrap().0.replace(env!("CARGO_PKG_VERSION"), "VERSION");
     settings.bind(|| insta::assert_snapshot!("trace.double-fire.mask-lookahead", text));
+}
+
+#[test]
+fn a_trace_is_as_long_as_the_run() {
+    let text = trace_to_text(&args(Path::new("scenarios/double-fire.ron"), "mask-lookahead")).unwrap().0;
+    let trace: Value = serde_json::from_str(&text).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    let ends = events.iter().filter_map(|event| Some(event["ts"].as_f64()? + event["dur"].as_f64().unwrap_or(0.0)));
+    let end_us = ends.fold(0.0, f64::max);
+    let scenario = scenario::load(Path::new("scenarios/double-fire.ron"), &runner::rule_names()).unwrap();
+    let rule = runner::rule("mask-lookahead").unwrap();
+    let outcome = runner::run(&scenario.setup, rule, scenario.seed, Keep::default(), None);
+    assert_eq!((end_us * 1000.0).round() as u64, outcome.timing.makespan_ns, "the unit of the format is a microsecond");
+    assert!(text.contains("\"ts\":12548.360,\"dur\":20.000,"), "{text}");
 }
 
 #[test]
