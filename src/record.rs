@@ -16,8 +16,8 @@ mod state;
 pub use bulk::{Bulk, Quiet, runs};
 pub use canon::{Canon, NAME_END, Names, fingerprint, halves, or_none};
 pub use fact::{
-    AssertKind, Check, Donated, Fact, Field, Fields, FinishKind, Kept, Mode, Nothing, Offered, Owner, Phase, Place,
-    RowArrays, Stream,
+    AssertKind, Check, Donated, Fact, Field, Fields, FinishKind, Kept, Mode, Nothing, Offered, Owner, Passed, Phase,
+    Place, RowArrays, Stream,
 };
 pub use ids::{BatchId, PageId, ReqId, SlotId, Token, same_reqs};
 pub use short::Short;

@@ -217,7 +217,8 @@ fn finding(
         scenario: written,
         request: found.finding.req.map(|req| scenario.setup.name(req).to_string()),
         reason: found.finding.reason.clone(),
-        turns: found.path.steps,
+        turn: found.finding.turn,
+        turns_run: found.path.steps,
         times: found.times,
         replay: replay_line(&scenario.path, rule.name(), Way { choices: Some(choices), ..Way::default() }),
     }

@@ -89,7 +89,7 @@ impl Sink for Judge {
                 self.store.wait(batch);
                 self.coverage.wait(batch);
             }
-            Fact::Skip { batch, req } => {
+            Fact::Skip { batch, req, .. } => {
                 if let Some(live) = self.requests.get(req) {
                     live.window.process(batch);
                 }

@@ -1,7 +1,7 @@
 //! The result phase: tokens are appended, requests finish, the rule is run, states are donated.
 
 use crate::engine::{Choice, Chooser};
-use crate::record::{Check, Fact, FinishKind, Kept, Mode, Phase, ReqId, Sink};
+use crate::record::{Check, Fact, FinishKind, Kept, Mode, Passed, Phase, ReqId, Sink};
 
 use super::features::Features;
 use super::machine::{Dead, Machine, Pending, Step};
@@ -38,7 +38,8 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
                 continue;
             }
             if it.finished() || it.retracted {
-                self.sink.fact(Fact::Skip { batch, req });
+                let why = if it.finished() { Passed::Ended } else { Passed::Retracted };
+                self.sink.fact(Fact::Skip { batch, req, why });
                 continue;
             }
             self.append_outputs(pending, i);

@@ -191,6 +191,15 @@ pub enum FinishKind {
     Abort,
 }
 
+/// Why a row was passed over at result processing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Passed {
+    /// Its request had ended.
+    Ended,
+    /// Its request was retracted after the launch.
+    Retracted,
+}
+
 /// When a state was offered to the radix tree, and what became of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Donated {
@@ -535,12 +544,14 @@ pub enum Fact {
         /// The request.
         req: ReqId,
     },
-    /// A row was passed over at result processing: its request had finished or was retracted already.
+    /// A row was passed over at result processing.
     Skip {
         /// The batch.
         batch: BatchId,
         /// The request.
         req: ReqId,
+        /// Why.
+        why: Passed,
     },
     /// Outputs were appended to a request at result processing: one, or all that a verify accepted.
     Output {

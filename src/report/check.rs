@@ -4,8 +4,10 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
+use crate::judge::Kind;
+
 use super::layout::{align, row, wrap};
-use super::style;
+use super::{name, style};
 
 /// What a search of one rule came to, ready to be printed. Fields in the order of the JSON form.
 #[derive(Clone, Debug, Serialize)]
@@ -68,9 +70,12 @@ pub struct CheckFinding {
     pub request: Option<String>,
     /// In words.
     pub reason: String,
-    /// Turns to it.
-    pub turns: u32,
-    /// Turns of the search that found one.
+    /// The turn of the finding, as the replay shows it: the number of a turn, from 0. Of a checkpoint that was lost the turn in
+    /// which it was due.
+    pub turn: u32,
+    /// How many turns the way to it runs.
+    pub turns_run: u32,
+    /// Transitions of the search that reach one.
     pub times: u64,
     /// The command that replays it.
     pub replay: String,
@@ -118,8 +123,13 @@ pub fn check_text(report: &CheckReport) -> String {
     }
     for finding in &report.findings {
         headline(&mut out, finding.kind, finding.request.as_deref(), &finding.reason);
-        let steps = if finding.times == 1 { "one step".to_string() } else { format!("{} steps", finding.times) };
-        let _ = writeln!(out, "  first in turn {}; {steps} of the search found one", finding.turns.saturating_sub(1));
+        let seen = if finding.kind == name::kind(Kind::Lost) { "first due" } else { "first seen" };
+        let reach = if finding.times == 1 {
+            "1 transition reaches it".to_string()
+        } else {
+            format!("{} transitions reach it", finding.times)
+        };
+        let _ = writeln!(out, "  {seen} in turn {}; {reach}", finding.turn);
         let _ = writeln!(out, "  choices: {}", finding.choices);
         whereabouts(&mut out, &finding.replay, finding.scenario.as_deref());
     }

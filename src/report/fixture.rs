@@ -8,7 +8,7 @@ use crate::judge::{
     Boundary, Checkpoints, Class, Decisions, Finding, Goals, Judgement, Kind, MaskReuse, Outcome, Verdict,
 };
 use crate::record::{
-    BatchId, Check, Donated, Fact, FinishKind, Kept, Mode, Nothing, Owner, Phase, Record, ReqId, Sink, SlotId,
+    BatchId, Check, Donated, Fact, FinishKind, Kept, Mode, Nothing, Owner, Passed, Phase, Record, ReqId, Sink, SlotId,
 };
 
 use super::{Meter, Run, Timing};
@@ -286,7 +286,7 @@ fn record() -> Record {
         ]
     });
     clock.turn(6, &[], &[]);
-    clock.result(6, |_| vec![Fact::Skip { batch: BatchId(6), req: B }]);
+    clock.result(6, |_| vec![Fact::Skip { batch: BatchId(6), req: B, why: Passed::Ended }]);
     let at = Time(clock.now);
     clock.fact(Fact::Done { at });
     clock.record

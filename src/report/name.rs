@@ -1,7 +1,7 @@
 //! The names under which reports speak of verdicts, findings, classes and phases. Owns no other words.
 
 use crate::judge::{Class, Kind, Verdict};
-use crate::record::{AssertKind, Check, Field, FinishKind, Mode, Nothing, Phase, ReqId};
+use crate::record::{AssertKind, Check, Field, FinishKind, Mode, Nothing, Passed, Phase, ReqId};
 use crate::scene::Fit;
 
 /// Every kind of finding, in the order of the enum.
@@ -167,6 +167,14 @@ pub fn nothing(why: Nothing) -> &'static str {
         Nothing::Aborted => "aborted",
         Nothing::NoSlot => "no slot to be had",
         Nothing::Retracted => "retracted",
+    }
+}
+
+/// Why a result was passed over, in words.
+pub fn passed(why: Passed) -> &'static str {
+    match why {
+        Passed::Ended => "it had ended",
+        Passed::Retracted => "it was retracted",
     }
 }
 

@@ -12,7 +12,7 @@ pub use board::{Board, Flight, ReqNow, SlotNow, Stage};
 pub use painter::Painter;
 
 use crate::judge::{Class, Judge};
-use crate::record::{BatchId, Check, Fact, Field, FinishKind, Mode, Owner, Phase, ReqId, Sink, SlotId, Token};
+use crate::record::{BatchId, Check, Fact, Field, FinishKind, Mode, Owner, Passed, Phase, ReqId, Sink, SlotId, Token};
 
 /// Where a span lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -107,8 +107,8 @@ pub struct Step {
     pub class: Option<Class>,
     /// Outputs after the result, without those behind the end of the request.
     pub outputs: Option<u32>,
-    /// Its result was passed over: the request had ended or was retracted.
-    pub skipped: bool,
+    /// Why its result was passed over, if it was.
+    pub skipped: Option<Passed>,
 }
 
 /// Whether a slot holds what its label says, once all launched forwards have run.

@@ -180,7 +180,7 @@ impl Painter {
             fired: None,
             class: None,
             outputs: None,
-            skipped: false,
+            skipped: None,
         });
     }
 

@@ -134,8 +134,8 @@ pub(super) fn entry_words(entry: &Entry, names: &[String]) -> Option<String> {
         }
         Fact::Wait { batch, at } => format!("waited for {batch} until {at}"),
         Fact::MiddleChunk { req, .. } => format!("{}: a chunk in the middle, no output", id(req)),
-        Fact::Skip { batch, req } => format!("{batch} {}: passed over, it had ended", id(req)),
-        Fact::Output { batch, req, outputs, .. } => format!("{batch} {}: output {outputs}", id(req)),
+        Fact::Skip { batch, req, why } => format!("{batch} {}: passed over, {}", id(req), name::passed(why)),
+        Fact::Output { batch, req, outputs, .. } => format!("{batch} {}: outputs now {outputs}", id(req)),
         Fact::Finish { req, kind, outputs } => format!("{} ends by {} after {outputs}", id(req), name::finish(kind)),
         Fact::Row { req, lookahead, kv_committed_len, check, .. } => {
             let check = name::check(check);

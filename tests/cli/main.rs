@@ -21,5 +21,6 @@ mod numbers;
 mod packed;
 mod page;
 mod pages;
+mod sayings;
 mod trace;
 mod tutorial;

@@ -270,7 +270,7 @@ impl Court {
     }
 
     fn skip(&mut self, batch: u32, req: ReqId) -> &mut Court {
-        self.fact(Fact::Skip { batch: BatchId(batch), req })
+        self.fact(Fact::Skip { batch: BatchId(batch), req, why: Passed::Retracted })
     }
 
     fn end(&mut self, req: ReqId, kind: FinishKind) -> Goals {

@@ -749,7 +749,7 @@ fn nonsense(draw: &mut impl FnMut() -> u32) -> Fact {
         27 => Fact::Donate { req, label: a, key_len: b, slot, how },
         28 => Fact::NoDonate { req, why, slot: None },
         29 => Fact::TrackRefused { req, k: a, in_place: b % 2 == 0 },
-        30 => Fact::Skip { batch, req },
+        30 => Fact::Skip { batch, req, why: Passed::Ended },
         31 => Fact::Done { at: AT },
         34 => Fact::Mix { batch, decode: BatchId(a), rows: b },
         35 => Fact::Abort { req, place: if a % 3 == 0 { Place::Waiting } else { Place::Decode }, taken: b % 2 == 0 },

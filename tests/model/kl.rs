@@ -9,7 +9,7 @@ use overlapsim::engine::Time;
 use overlapsim::judge::{Judgement, Verdict};
 use overlapsim::model::{Setup, Strategy};
 use overlapsim::numeric::{BEFORE, FirstDifference, Gauge, LIMIT, Severity, Ssm};
-use overlapsim::record::{BatchId, Donated, Fact, FinishKind, Record, ReqId, Sink, SlotId, Stream};
+use overlapsim::record::{BatchId, Donated, Fact, FinishKind, Passed, Record, ReqId, Sink, SlotId, Stream};
 use overlapsim::runner::{self, Keep};
 use overlapsim::scenario;
 use proptest::prelude::*;
@@ -168,7 +168,7 @@ fn a_forward_counts_when_its_output_is_kept() {
     script.fact(Fact::Finish { req: B, kind: FinishKind::Token, outputs: 2 });
     let how = Donated { finished: true, existed: false };
     script.fact(Fact::Donate { req: B, label: 8, key_len: 8, slot: ACTIVE, how });
-    script.fact(Fact::Skip { batch: BatchId(4), req: B });
+    script.fact(Fact::Skip { batch: BatchId(4), req: B, why: Passed::Ended });
     let severity = script.measure();
     let hit = &severity.hits[0];
     assert_eq!((hit.turn, hit.label, hit.source_right, hit.positions), (7, 4, true, 2));

@@ -318,3 +318,30 @@ fn drawn_durations_are_the_shortest_in_a_search_and_in_its_replay() {
     }
     assert!(lines > 0, "{printed}");
 }
+
+/// The turn that is printed is that of the finding in a run of its choices, in text and JSON.
+#[test]
+fn the_turn_of_a_finding_is_the_one_that_its_replay_shows() {
+    let folder = Folder::new("turns");
+    folder.write("x.ron", INTERLEAVED);
+    let file = folder.path().join("x.ron");
+    let print = |format| check_to_text(&args(&file, "mask-lookahead", format)).expect("it can be searched").0;
+    let (text, json) = (print(Format::Text), print(Format::Json));
+    let report: Value = serde_json::from_str(&json).expect("it is JSON");
+    let findings = report["findings"].as_array().expect("a list");
+    assert_eq!(findings.len(), 3, "{json}");
+    for finding in findings {
+        let choices = finding["choices"].as_str().unwrap();
+        let line = ["run", "x.ron", "--rule", "mask-lookahead", "--choices", choices, "--format", "json"];
+        let (run, error) = texts(&overlapsim(folder.path(), &line));
+        let run: Value = serde_json::from_str(&run).unwrap_or_else(|_| panic!("{error}"));
+        let all = run["findings"].as_array().unwrap();
+        let shown = all.iter().find(|of| of["kind"] == finding["kind"]).expect("the replay shows it");
+        assert_eq!((&finding["turn"], &finding["reason"]), (&shown["turn"], &shown["reason"]));
+        let (seen, turn) = (if finding["kind"] == "lost" { "due" } else { "seen" }, finding["turn"].as_u64().unwrap());
+        let reach = format!("  first {seen} in turn {turn}; {} transitions reach it\n", finding["times"]);
+        assert!(text.contains(&reach), "{reach}{text}");
+        assert!(finding["turns_run"].as_u64().unwrap() > turn, "turns count from 0");
+        assert!(finding.get("turns").is_none(), "a name that says neither number nor count");
+    }
+}

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::judge::{Boundary, Class};
 use crate::numeric::{BEFORE, LIMIT, Severity};
-use crate::record::{Check, Field, FinishKind, Mode, Phase};
+use crate::record::{Check, Field, FinishKind, Mode, Passed, Phase};
 use crate::report::name;
 use crate::scene::{Fit, Lane, Work};
 
@@ -21,6 +21,8 @@ pub(super) struct Words {
     fits: [&'static str; 4],
     fields: [&'static str; Field::ALL.len()],
     finishes: [&'static str; 3],
+    /// Why a result was passed over; it was not, under the first code.
+    passed: [&'static str; 3],
 }
 
 const MODES: [Mode; 4] = [Mode::Extend, Mode::Decode, Mode::Mixed, Mode::Verify];
@@ -45,6 +47,7 @@ impl Words {
             fits: ["none", "right", "exposed", "wrong"],
             fields: Field::ALL.map(name::field),
             finishes: [FinishKind::Token, FinishKind::Length, FinishKind::Abort].map(name::finish),
+            passed: ["", name::passed(Passed::Ended), name::passed(Passed::Retracted)],
         }
     }
 }
@@ -119,6 +122,13 @@ pub(super) fn finish(of: FinishKind) -> i64 {
         FinishKind::Token => 0,
         FinishKind::Length => 1,
         FinishKind::Abort => 2,
+    }
+}
+
+pub(super) fn passed(of: Passed) -> i64 {
+    match of {
+        Passed::Ended => 1,
+        Passed::Retracted => 2,
     }
 }
 

@@ -93,7 +93,7 @@ function stepFacts(run, i) {
   const check = WORDS.checks[step.check[i]];
   if (check) rows.push(["found out by", check]);
   if (step.outputs[i] >= 0) rows.push(["outputs after", `${step.outputs[i]}`]);
-  if (step.skipped[i]) rows.push(["result", "passed over: the request had ended or was retracted"]);
+  if (step.skipped[i]) rows.push(["result", `passed over: ${WORDS.passed[step.skipped[i]]}`]);
   if (result < 0) rows.push(["result", "not processed"]);
   if (forward >= 0) rows.push(["forward", `${time(span.t0[forward])} – ${time(span.t1[forward])}`]);
   const links = [];

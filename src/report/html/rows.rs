@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::scene::{Donation, Life, Step};
 
 use super::column::{Column, column, deltas, ns, or_none, place, slot};
-use super::facts::{check, class, finish, mode};
+use super::facts::{check, class, finish, mode, passed};
 
 /// Steps of one batch, which stand one after another: what they share.
 #[derive(Serialize)]
@@ -105,7 +105,7 @@ pub(super) fn steps(of: &[Step]) -> StepsJson {
         }),
         check: column(of, |of| check(of.check)),
         outputs: column(of, |of| or_none(of.outputs)),
-        skipped: column(of, |of| of.skipped.into()),
+        skipped: column(of, |of| of.skipped.map_or(0, passed)),
     }
 }
 

@@ -27,7 +27,7 @@ fn scene() -> Scene {
         fired: Some((Some(4), Some(SlotId(4)))),
         class: Some(crate::judge::Class::Repeat),
         outputs: Some(4),
-        skipped: false,
+        skipped: None,
     };
     let segment = Segment {
         slot: SlotId(4),

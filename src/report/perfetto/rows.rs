@@ -89,7 +89,7 @@ impl Trace<'_> {
                 fired: step.fired.map(|(label, slot)| Kept { label, slot: slot.map(|slot| slot.0) }),
                 class: step.class.map(name::class),
                 outputs: step.outputs,
-                skipped: step.skipped,
+                skipped: step.skipped.is_some(),
             };
             let (place, time) = (self.request(step.req), (forward.start_ns, forward.end_ns));
             let cname = step.class.and_then(colour_of_class);

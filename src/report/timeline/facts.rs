@@ -91,9 +91,10 @@ impl Sink for Timeline<'_> {
                 row.set(Column::Next, next_track_idx.map_or(String::new(), |next| format!("next {next}")));
             }
 
-            Fact::Skip { batch, req } => {
+            Fact::Skip { batch, req, why } => {
                 self.prepared.remove(&(batch, req));
-                self.row_of(batch, req).set(Column::End, "passed over: it had ended".to_owned());
+                let why = name::passed(why);
+                self.row_of(batch, req).set(Column::End, format!("passed over: {why}"));
             }
             Fact::Output { batch, req, outputs, at } => {
                 self.until(at);

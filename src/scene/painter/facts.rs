@@ -75,9 +75,9 @@ impl Sink for Painter {
             Fact::MiddleChunk { batch, req } => {
                 self.result(batch, req);
             }
-            Fact::Skip { batch, req } => {
+            Fact::Skip { batch, req, why } => {
                 if let Some(step) = self.result(batch, req) {
-                    step.skipped = true;
+                    step.skipped = Some(why);
                 }
             }
             Fact::Output { batch, req, outputs, .. } => {

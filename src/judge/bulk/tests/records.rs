@@ -4,8 +4,8 @@
 
 use crate::judge::Judge;
 use crate::record::{
-    BatchId, Bulk, Check, Donated, Fact, FinishKind, Kept, Mode, Nothing, Owner, PageId, Phase, Place, Quiet, ReqId,
-    Sink, SlotId, Stream, Token,
+    BatchId, Bulk, Check, Donated, Fact, FinishKind, Kept, Mode, Nothing, Owner, PageId, Passed, Phase, Place, Quiet,
+    ReqId, Sink, SlotId, Stream, Token,
 };
 
 use super::{same, same_end};
@@ -200,8 +200,10 @@ impl Small {
             let (kept, n) = (Kept { label: Some(self.below(5)), slot: self.track() }, self.below(5));
             let row = Fact::Row { batch, req, lookahead: 1, kv_committed_len: n, check: Check::Mask };
             let decision = Fact::Decision { batch, req, before: kept, after: kept };
-            let (output, skip) =
-                (Fact::Output { batch, req, outputs: n, at: Default::default() }, Fact::Skip { batch, req });
+            let (output, skip) = (
+                Fact::Output { batch, req, outputs: n, at: Default::default() },
+                Fact::Skip { batch, req, why: Passed::Ended },
+            );
             let facts = [[output, row, decision], [output, decision, row], [decision, skip, output], [skip; 3]];
             for fact in facts[self.below(4) as usize] {
                 told.iter_mut().for_each(|judge| judge.fact(fact));
@@ -244,7 +246,7 @@ impl Small {
                 Fact::Verify { batch, req, slot, from: n, to: end, track: track.map(|slot| (slot, n)), target: track }
             }
             19 => Fact::Sampled { req, len: n, token: self.below(2) },
-            20 => Fact::Skip { batch, req },
+            20 => Fact::Skip { batch, req, why: Passed::Retracted },
             21 => Fact::Output { batch, req, outputs: n, at },
             22 => Fact::Finish { req, kind: FinishKind::Length, outputs: n },
             23 => {
