@@ -65,16 +65,24 @@ fn wrong_offer(req: ReqId, offer: Offer, page_size: u32, live: &Live, store: &St
     } else {
         format!("key {key_len} (label {label})")
     };
+    let mut overwritten = None;
     let (kind, mut reason) = if live.taint.is_some() {
         (Kind::Inherited, format!("{key}, but the request itself started from a wrong state"))
     } else {
+        overwritten = live.marks.trail.overwritten(label, slot, store.content(slot).n);
         fault(req, &key, key_len, slot, live, store)
     };
+    if let Some(overwritten) = overwritten {
+        reason.push_str(&overwritten.words());
+    }
     if how.existed {
         reason.push_str("; not cached, as the node already owned a state");
     }
     let index = findings.add(kind, Some(req), || reason);
     detail(findings, index, key_len, slot, store.content(slot), live.taint);
+    if let Some(finding) = findings.at(index) {
+        finding.overwritten = overwritten;
+    }
     index
 }
 

@@ -6,20 +6,24 @@
 use crate::record::{Canon, Kept, SlotId};
 
 use super::Class;
+use super::cause::Trail;
 use super::window::Seen;
 
 /// The written lengths that the rule has named while the request holds its track slots, sorted.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
     lens: Vec<u32>,
+    /// Only for words: nothing is judged by it.
+    pub trail: Trail,
 }
 
-clone_in_place!(Marks { lens });
+clone_in_place!(Marks { lens } copied { trail });
 
 impl Marks {
     /// The track slots are gone, and what was kept in them.
     pub fn clear(&mut self) {
         self.lens.clear();
+        self.trail = Trail::default();
     }
 
     /// Whether a length is recorded, be it with another slot than was written for it.
@@ -35,17 +39,23 @@ impl Marks {
     }
 
     /// The class of a row, and the length that its decision names for a state that was really written, if any. `late`
-    /// is the slot written for a length whose result was processed before.
+    /// is the slot written for a length whose result was processed before. `turn` is that of the row.
     pub fn judge(
         &mut self,
         seen: Seen,
         decision: Option<Kept>,
+        turn: u32,
         late: impl Fn(u32) -> Option<SlotId>,
     ) -> (Class, Option<u32>) {
         let due = seen.k.filter(|&k| seen.due.is_some() && !self.named(k));
         let (mut class, mut names) = (Class::Agree, None);
         match decision {
-            Some(after) => (class, names) = self.decide(seen, after, late),
+            Some(after) => {
+                (class, names) = self.decide(seen, after, late);
+                if let (Class::Agree | Class::Early, Some(label), Some(slot)) = (class, after.label, after.slot) {
+                    self.trail.decided_rightly(label, slot, turn);
+                }
+            }
             None if seen.due.is_some() => class = Class::Settled,
             None => {}
         }
@@ -143,17 +153,17 @@ mod tests {
             (&[2], seen(4, Some(1), None), kept(2, 1), Class::Repeat, None),
         ];
         for (index, (named, seen, decision, class, names)) in rows.into_iter().enumerate() {
-            let mut marks = Marks { lens: named.to_vec() };
-            assert_eq!(marks.judge(seen, decision, none), (class, names), "row {index}");
+            let mut marks = Marks { lens: named.to_vec(), ..Marks::default() };
+            assert_eq!(marks.judge(seen, decision, 0, none), (class, names), "row {index}");
         }
     }
 
     #[test]
     fn a_length_recorded_one_result_late_is_a_wrong_label_there_but_recorded() {
         let mut marks = Marks::default();
-        assert_eq!(marks.judge(seen(4, Some(1), None), None, |_| None), (Class::Missed, None));
+        assert_eq!(marks.judge(seen(4, Some(1), None), None, 0, |_| None), (Class::Missed, None));
         let late = |len| (len == 4).then_some(SlotId(1));
-        assert_eq!(marks.judge(seen(5, None, None), kept(4, 1), late), (Class::WrongLabel, Some(4)));
+        assert_eq!(marks.judge(seen(5, None, None), kept(4, 1), 0, late), (Class::WrongLabel, Some(4)));
         assert!(marks.named(4));
     }
 }

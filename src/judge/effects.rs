@@ -5,6 +5,7 @@
 use crate::record::{BatchId, Owner, ReqId, SlotId, Stream};
 
 use super::account::req_of;
+use super::cause::Write;
 use super::court::Judge;
 
 impl Judge {
@@ -36,7 +37,14 @@ impl Judge {
         }
     }
 
-    pub(super) fn extend(&mut self, req: ReqId, slot: SlotId, from: u32, to: u32, track: Option<(SlotId, u32)>) {
+    pub(super) fn extend(
+        &mut self,
+        batch: BatchId,
+        req: ReqId,
+        slot: SlotId,
+        (from, to): (u32, u32),
+        track: Option<(SlotId, u32)>,
+    ) {
         self.account.advances(slot, req, &mut self.findings);
         let Some(live) = self.requests.get_or_new(req) else { return };
         let base = self.store.content(slot);
@@ -45,6 +53,7 @@ impl Judge {
         self.account.writes(kept, req, &mut self.findings);
         if (from..=to).contains(&len) {
             self.store.write(kept, live.truth.advance(base, from, len), req);
+            live.marks.trail.wrote(Write { slot: kept, len, batch, turn: self.findings.turn });
         }
     }
 
@@ -58,6 +67,7 @@ impl Judge {
         if let Some(kept) = track {
             self.account.writes(kept, req, &mut self.findings);
             self.store.write(kept, state, req);
+            live.marks.trail.wrote(Write { slot: kept, len: k, batch, turn: self.findings.turn });
             self.coverage.boundary(req);
         }
     }

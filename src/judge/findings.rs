@@ -65,7 +65,8 @@ impl Findings {
     pub fn add(&mut self, kind: Kind, req: Option<ReqId>, reason: impl FnOnce() -> String) -> usize {
         let (turn, phase) = (self.turn, self.phase);
         let reason = if self.worded { reason() } else { String::new() };
-        self.list.push(Finding { kind, req, turn, phase, label: None, holds: None, slot: None, reason, root: None });
+        let (label, holds, slot, root, overwritten) = Default::default();
+        self.list.push(Finding { kind, req, turn, phase, label, holds, slot, reason, root, overwritten });
         self.list.len() - 1
     }
 

@@ -17,6 +17,7 @@ mod account;
 mod audit;
 mod bulk;
 mod canon;
+mod cause;
 mod clock;
 mod court;
 mod coverage;
@@ -42,4 +43,6 @@ mod window;
 pub use court::{Judge, Options, weight};
 pub use goals::{Goal, Goals};
 pub use look::Holding;
-pub use verdict::{Boundary, Checkpoints, Class, Decisions, Finding, Judgement, Kind, MaskReuse, Outcome, Verdict};
+pub use verdict::{
+    Boundary, Checkpoints, Class, Decisions, Finding, Judgement, Kind, MaskReuse, Outcome, Overwritten, Verdict,
+};

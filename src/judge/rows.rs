@@ -231,7 +231,7 @@ impl Rows {
         let Open { batch, req, turn, phase, check, seen, lookahead, fired, after, .. } = self.open;
         let Some(live) = requests.get_or_new(req) else { return };
         let decision = fired.then_some(after);
-        let (class, names) = live.marks.judge(seen, decision, |len| live.dues.slot(len));
+        let (class, names) = live.marks.judge(seen, decision, turn, |len| live.dues.slot(len));
         if let Some(len) = names {
             live.dues.record(len, counts);
         }

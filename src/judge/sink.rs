@@ -68,10 +68,10 @@ impl Sink for Judge {
             }
             Fact::Clear { req, slot } => self.clear(req, slot),
             Fact::CopyState { req, from, to, stream } => self.copy_state(req, from, to, stream),
-            Fact::Extend { req, slot, from, to, track, .. } => self.extend(req, slot, from, to, track),
+            Fact::Extend { batch, req, slot, from, to, track } => self.extend(batch, req, slot, (from, to), track),
             Fact::Step { batch, req, slot, k, track } => self.step(batch, req, slot, k, track),
             Fact::Verify { batch, req, slot, from, to, track, .. } => {
-                self.extend(req, slot, from, to, track);
+                self.extend(batch, req, slot, (from, to), track);
                 if let Some(live) = self.requests.get_or_new(req) {
                     live.window.launch_run(batch, to, track);
                 }

@@ -103,6 +103,21 @@ pub struct Finding {
     pub reason: String,
     /// For `Inherited`: the index in [`Judgement::findings`] of the finding that it started from, if known.
     pub root: Option<usize>,
+    /// What wrote over the state, if the checkpoint was decided rightly.
+    pub overwritten: Option<Overwritten>,
+}
+
+/// Why a slot does not hold a checkpoint that was decided rightly: a later step of the same request wrote there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overwritten {
+    /// The turn of the decision.
+    pub decided_turn: u32,
+    /// The length of the state that the step wrote.
+    pub len: u32,
+    /// The batch of that step.
+    pub batch: BatchId,
+    /// The turn in which that was launched.
+    pub turn: u32,
 }
 
 /// Counts of decision classes over all processed decode rows.

@@ -81,6 +81,7 @@ pub(super) fn finding(kind: Kind, label: u32) -> Finding {
         slot: None,
         reason: "because".to_owned(),
         root: None,
+        overwritten: None,
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::judge::{Checkpoints, Decisions, Finding, MaskReuse, Outcome};
+use crate::judge::{Checkpoints, Decisions, Finding, MaskReuse, Outcome, Overwritten};
 use crate::record::ReqId;
 
 use super::text::held;
@@ -77,6 +77,16 @@ struct FindingJson<'a> {
     /// Position in `findings` of the finding that an inherited one started from.
     root: Option<usize>,
     replay: &'a str,
+    /// What wrote over a checkpoint that was decided rightly.
+    overwritten: Option<OverwrittenJson>,
+}
+
+#[derive(Debug, Serialize)]
+struct OverwrittenJson {
+    decided_turn: u32,
+    step: u32,
+    batch: u32,
+    turn: u32,
 }
 
 #[derive(Debug, Serialize)]
@@ -151,7 +161,13 @@ fn finding<'a>(of: &'a Finding, run: &'a Run) -> FindingJson<'a> {
         phase: name::phase(of.phase),
         root: of.root,
         replay: &run.replay,
+        overwritten: of.overwritten.map(overwritten),
     }
+}
+
+fn overwritten(of: Overwritten) -> OverwrittenJson {
+    let Overwritten { decided_turn, len, batch, turn } = of;
+    OverwrittenJson { decided_turn, step: len, batch: batch.0, turn }
 }
 
 /// Every request of the scenario, also those that never arrived.

@@ -82,7 +82,7 @@ fn json_has_the_documented_fields_in_order() {
         r#""findings":[{"kind":"unwritten","request":"a","turn":4,"label":4,"holds":null,"slot":4,"#,
         r#""reason":"slot s4 was donated under length 4, but nothing has been written to it since a got it","#,
         r#""phase":"result","root":null,"#,
-        r#""replay":"overlapsim run scenarios/double-fire.ron --rule mask-lookahead --timeline"}],"#,
+        r#""replay":"overlapsim run scenarios/double-fire.ron --rule mask-lookahead --timeline","overwritten":null}],"#,
         r#""requests":[{"id":"a","prefix_hit":0,"outputs":4,"finish":"token"},"#,
         r#"{"id":"b","prefix_hit":0,"outputs":1,"finish":"length"}],"#,
         r#""time":{"makespan_ns":384000,"ttft_ns":{"p50":84000,"p90":120000,"p99":120000},"#,

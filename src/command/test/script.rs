@@ -112,6 +112,7 @@ mod tests {
             slot: None,
             reason: String::new(),
             root: None,
+            overwritten: None,
         };
         let (a, b) = (lost(0), lost(1));
         let mut expected = vec![wanted(None, Some(4)), wanted(Some("a"), None)];
