@@ -21,7 +21,7 @@ pub use check::{Check, Checked, Found, bound_words, check, counts, first_of};
 pub use cost::{CpuAhead, SteadyCost};
 pub use fuzz::{Fuzz, Source, Tally, Times, drawn, fuzz};
 pub use jitter::{Jitter, jitter, same_request, watched};
-pub use reduce::{reduce, reduce_while};
+pub use reduce::{reduce, reduce_while, subject};
 pub use session::{Position, Question, Session, Stop, Unit, differs};
 
 /// Every rule, in the order of their history.

@@ -103,10 +103,7 @@ impl Finder<'_> {
         let Finder { setup, rule, kind, by, of, stem, stop } = *self;
         let script = history::concrete_while(setup, rule, &mut chooser(), scenario::turns_max, stop);
         let Some(script) = script.and_then(|script| scenario::as_read(&script)) else { return Ok(None) };
-        // Under another strategy it would be another fault.
-        let same =
-            |setup: &Setup| scenario::as_read(setup).filter(|read| read.engine.strategy == script.engine.strategy);
-        let least = runner::reduce_while(script.clone(), rule, kind, &same, TRIES_MAX, stop);
+        let least = runner::reduce_while(script, rule, kind, &scenario::as_read, TRIES_MAX, stop);
         let small = if stop() { "and made smaller until its time was over" } else { "and made small" };
         let judgement = runner::run(&least, rule, 0, Keep::default(), None).judgement;
         let Some(finding) = first_of(&judgement, kind) else { return Ok(None) };
@@ -114,10 +111,11 @@ impl Finder<'_> {
         let file = format!("{}-{}-{}{seed}", file_word(stem), rule.name(), name::kind(kind));
         let request = finding.req.map_or(String::new(), |req| format!("{}: ", least.name(req)));
         let reason = format!(
-            "{}, {request}{}. Found by {by} of {of} under {}, {small}.",
+            "{}, {request}{}. Found by {by} of {of} under {} in release {}, {small}.",
             name::kind(kind),
             finding.reason,
-            rule.name()
+            rule.name(),
+            setup.engine.release.version()
         );
         let expect = vec![expectation(rule, &judgement, &least.names)];
         let small = Scenario {
@@ -134,9 +132,28 @@ impl Finder<'_> {
             nth => format!("{file}.{nth}.ron"),
         });
         let path = out.write_new(names, |file| {
-            format!("{title}\n// {}\n{rest}", replay_line(Path::new(file), rule.name(), Way::default()))
+            let text = format!("{title}\n// {}\n{rest}", replay_line(Path::new(file), rule.name(), Way::default()));
+            self.assert_shown(file, &text);
+            text
         })?;
         Ok(Some(path.to_string_lossy().into_owned()))
+    }
+
+    /// Reads the text of the file back and runs it.
+    ///
+    /// # Panics
+    /// If it does not show the same kind of finding under the same rule, release, strategy and overlap, or not what it
+    /// expects: what is written was made of a setup that does.
+    fn assert_shown(&self, file: &str, text: &str) {
+        let Finder { setup, rule, kind, by: _, of: _, stem: _, stop: _ } = *self;
+        let read = scenario::parse(file, text, Path::new(""), &runner::rule_names());
+        let read = read.unwrap_or_else(|wrong| panic!("a file that is written can be read\n{}", wrong.render(false)));
+        assert_eq!(read.rule.as_deref(), Some(rule.name()), "the file names the rule of the finding\n{text}");
+        assert_eq!(runner::subject(&read.setup), runner::subject(setup), "the file is about the finding\n{text}");
+        let judgement = runner::run(&read.setup, rule, read.seed, Keep::default(), None).judgement;
+        assert!(first_of(&judgement, kind).is_some(), "the file shows the kind of the finding\n{text}");
+        let shown = expectation(rule, &judgement, &read.setup.names);
+        assert_eq!(read.expect, [shown], "the file shows what it expects\n{text}");
     }
 }
 

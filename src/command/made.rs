@@ -12,6 +12,9 @@ use super::output::Failure;
 ///
 /// # Errors
 /// No file may say what it is, or the file cannot be written.
+///
+/// # Panics
+/// If the text reads back as another setup, rule, seed or expectation than was given.
 pub(super) fn write_made(path: &Path, made: &Scenario) -> Result<(), Failure> {
     write_file(path, &text_of(path, made)?)
 }
@@ -26,8 +29,14 @@ fn text_of(path: &Path, made: &Scenario) -> Result<String, Failure> {
     let made = Scenario { title: made.title.replace(char::is_control, " "), ..made.clone() };
     let text = scenario::write(&made);
     let shown = path.display().to_string();
-    scenario::parse(&shown, &text, Path::new(""), &runner::rule_names()).map_err(|diagnostic| {
+    let read = scenario::parse(&shown, &text, Path::new(""), &runner::rule_names()).map_err(|diagnostic| {
         Failure(format!("error: this cannot be written as a scenario\n{}", diagnostic.render(false)))
     })?;
+    // What was judged is what is read, so that the file shows what it expects when it is run alone.
+    assert_eq!(
+        (read.setup, read.rule, read.seed, read.expect),
+        (made.setup, made.rule, made.seed, made.expect),
+        "a scenario that is written reads back as it is\n{text}"
+    );
     Ok(text)
 }

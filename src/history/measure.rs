@@ -1,7 +1,7 @@
 //! How large a setup is: the measure by which every step of shrinking goes down, and the fields of an engine that may go
 //! back to their preset.
 
-use crate::model::{Accept, Arrive, Costs, Engine, Event, Prompt, Release, RequestSpec, Setup, Stop, prompt_len};
+use crate::model::{Accept, Arrive, Costs, Engine, Event, Prompt, RequestSpec, Setup, Stop, prompt_len};
 
 /// The size of a setup, compared field by field, the first one first. None of them can fall for ever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -10,8 +10,7 @@ pub struct Measure {
     pub requests: u64,
     /// Scripted events.
     pub events: u64,
-    /// Engine fields that are not as the preset of the release has them, costs that are not the default, and a release
-    /// that is not the default.
+    /// Engine fields that are not as the preset of the setup's own release has them, and costs that are not the default.
     pub deviations: u64,
     /// Arrivals, prompts, ends and accepted tokens that are not of the plainest kind.
     pub kinds: u64,
@@ -89,21 +88,21 @@ pub(super) struct Field {
 
 macro_rules! fields {
     ($($name:ident),+ $(,)?) => {
-        /// Every field that may go back to its preset. The release is moved as a whole, and the grids are sizes.
+        /// Every field that may go back to the preset of the release.
         pub(super) const FIELDS: &[Field] = &[
             $(Field { same: |a, b| a.$name == b.$name, take: |to, from| to.$name.clone_from(&from.$name) }),+
         ];
 
-        /// Names every field, so that none is forgotten.
+        /// Names every field, so that none is forgotten. A finding is about its release, strategy and overlap: they never
+        /// change. The grids are sizes.
         const _: fn(&Engine) = |engine| {
-            let Engine { release: _, track_interval: _, mamba_chunk: _, $($name: _),+ } = engine;
+            let Engine { release: _, strategy: _, overlap: _, track_interval: _, mamba_chunk: _, $($name: _),+ } = engine;
         };
     };
 }
 
 fields! {
-    strategy, overlap, page_size, grid, mamba_slots, kv_tokens, max_running, max_prefill_tokens, conservativeness,
-    result_queue, chunked_prefill_size, mixed_chunk, mixed_tracking, disable_consecutive_prefill_overlap,
+    page_size, grid, mamba_slots, kv_tokens, max_running, max_prefill_tokens, conservativeness, result_queue, chunked_prefill_size, mixed_chunk, mixed_tracking, disable_consecutive_prefill_overlap,
     skip_finishing_decode, filter_before_prefill, lazy_prealloc_evicts, refused_prealloc_clears_label, kv_eviction,
     finish_order, slot_headroom, spec, caches_through_stop, previous_checkpoint, snapshot, copy_on_write, slot_free,
     exhaustion, branching_beyond_state, split_refreshes_state, tombstone_lock, admission_forgets_skip,
@@ -127,11 +126,7 @@ pub(super) const SIZES: &[Size] = &[
     Size { get: |e| Some(e.max_prefill_tokens), set: |e, size| e.max_prefill_tokens = size, pages: false },
 ];
 
-/// The release that a scenario has if it names none.
-pub(super) const RELEASE: Release = Release::V0_5_17;
-
 fn deviations(engine: &Engine) -> u64 {
     let preset = Engine::preset(engine.release);
-    let fields = FIELDS.iter().filter(|field| !(field.same)(engine, &preset)).count() as u64;
-    fields + u64::from(engine.release != RELEASE)
+    FIELDS.iter().filter(|field| !(field.same)(engine, &preset)).count() as u64
 }

@@ -35,6 +35,16 @@ pub enum Release {
 impl Release {
     /// All of them, oldest first.
     pub const ALL: [Release; 4] = [Release::V0_5_16, Release::V0_5_17, Release::V0_5_18, Release::V0_5_23];
+
+    /// The version of the package, as in `0.5.23`.
+    pub fn version(self) -> &'static str {
+        match self {
+            Release::V0_5_16 => "0.5.16",
+            Release::V0_5_17 => "0.5.17",
+            Release::V0_5_18 => "0.5.18",
+            Release::V0_5_23 => "0.5.23",
+        }
+    }
 }
 
 /// The length multiple at which decode states are checkpointed.

@@ -3,7 +3,7 @@
 use crate::engine::Scripted;
 use crate::history::{measure, smaller};
 use crate::judge::{Kind, Verdict};
-use crate::model::{Rule, Setup};
+use crate::model::{Release, Rule, Setup, Strategy};
 use crate::search;
 
 use super::{first_of, run_while};
@@ -12,10 +12,11 @@ use super::{first_of, run_while};
 /// verdict that is no worse: what only loses checkpoints goes on to only lose them. `valid` says what a file would make of
 /// a candidate, if it may stand in one. At most `tries_max` candidates are tried.
 ///
-/// A setup that does not show the kind comes back as it is.
+/// The release, the strategy and overlap stay as they are. A setup that does not show the kind comes back unchanged.
 ///
 /// # Panics
-/// If the result does not show the kind, which a run that is a function of its setup rules out.
+/// If the result does not show the kind, or is about another release, strategy or overlap: neither can happen while a run
+/// is a function of its setup and no candidate changes what the finding is about.
 pub fn reduce(
     setup: Setup,
     rule: &dyn Rule,
@@ -39,6 +40,7 @@ pub fn reduce_while(
     stop: &dyn Fn() -> bool,
 ) -> Setup {
     let Some(verdict) = shown(&setup, rule, kind, stop) else { return setup };
+    let subject = subject(&setup);
     let no_worse = |setup: &Setup, stop: &dyn Fn() -> bool| {
         shown(setup, rule, kind, stop).is_some_and(|shown| is_no_worse(shown, verdict))
     };
@@ -50,7 +52,14 @@ pub fn reduce_while(
         (measure(&read) < measure(before) && no_worse(&read, stop)).then_some(read)
     });
     assert!(no_worse(&least, &|| false), "a setup that was kept shows what it was kept for");
+    assert_eq!(self::subject(&least), subject, "a setup that was kept is about what the finding is about");
     least
+}
+
+/// What a finding is about, beside its rule: release, strategy, overlap.
+pub fn subject(setup: &Setup) -> (Release, Strategy, bool) {
+    let engine = &setup.engine;
+    (engine.release, engine.strategy, engine.overlap)
 }
 
 /// The verdict of a scripted run, if it has a fault of this kind and came to its end before it was stopped.

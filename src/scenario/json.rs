@@ -12,8 +12,7 @@ use super::fields::{self, Value};
 pub fn json(scenario: &Scenario, default_rule: &str) -> String {
     let setup = &scenario.setup;
     let mut engine = Map::new();
-    let release = format!("{:?}", setup.engine.release).trim_start_matches('V').replace('_', ".");
-    engine.insert("release".into(), release.into());
+    engine.insert("release".into(), setup.engine.release.version().into());
     engine.extend(fields::fields(&setup.engine).into_iter().map(|(name, value)| (name.to_string(), spell(&value))));
     let differences = fields::release_differences();
     let set = fields::set(&setup.engine).into_iter().map(|(name, _)| name);

@@ -5,5 +5,6 @@ pub mod browser;
 pub mod cases;
 pub mod draws;
 pub mod planted;
+pub mod reproducers;
 pub mod setups;
 pub mod tape;

@@ -110,6 +110,7 @@ fn try_one(setup: &Setup, style: Style, seed: u64) -> Result<(), TestCaseError> 
     }
     for candidate in smaller(&script) {
         prop_assert!(measure(&candidate) < measure(&script));
+        prop_assert_eq!(runner::subject(&candidate), runner::subject(&script));
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ mod futures;
 mod fuzz;
 mod planted;
 mod reduction;
+mod reproducers;
 mod slots;
 mod small;
 mod stop;

@@ -1,50 +1,33 @@
-//! An engine nearer to its preset, and smaller grids.
+//! An engine nearer to the preset of its release, and smaller grids. Release, strategy and overlap stay as they are: a
+//! finding is about them.
 
 use crate::model::{Accept, Arrive, Costs, Engine, Event, Setup, Stop};
 
-use super::super::measure::{FIELDS, RELEASE, SIZES};
+use super::super::measure::{FIELDS, Field, SIZES};
 use super::Moves;
 
-/// Back to the preset: everything at once, the release, each field; and the costs.
+/// Back to the preset of the setup's own release: all fields at once, each field; and the costs.
 pub(super) fn engine(moves: &mut Moves<'_>) {
     let from = &moves.setup.engine;
     let preset = Engine::preset(from.release);
-    let default = Engine::preset(RELEASE);
-    for preset in [&default, &preset] {
-        // A lazy or serial strategy is often what it takes.
-        for keeps_strategy in [false, true] {
-            moves.propose(|setup| {
-                let (strategy, overlap) = (setup.engine.strategy, setup.engine.overlap);
-                let (track_interval, mamba_chunk) = (setup.engine.track_interval, setup.engine.mamba_chunk);
-                setup.engine = Engine { track_interval, mamba_chunk, ..preset.clone() };
-                if keeps_strategy {
-                    (setup.engine.strategy, setup.engine.overlap) = (strategy, overlap);
-                }
-            });
-        }
-    }
-    moves.propose(|setup| {
-        for field in FIELDS.iter().filter(|field| (field.same)(from, &preset)) {
-            (field.take)(&mut setup.engine, &default);
-        }
-        setup.engine.release = RELEASE;
-    });
-    moves.propose(|setup| {
-        (setup.engine.strategy, setup.engine.overlap) = (preset.strategy, preset.overlap);
-    });
+    let deviating = || FIELDS.iter().filter(|field| !(field.same)(from, &preset));
+    moves.propose(|setup| deviating().for_each(|field| take(setup, field, &preset)));
     moves.propose(|setup| {
         setup.engine.chunked_prefill_size = None;
         setup.engine.mixed_chunk = false;
     });
-    for field in FIELDS.iter().filter(|field| !(field.same)(from, &preset)) {
-        moves.propose(|setup| {
-            (field.take)(&mut setup.engine, &preset);
-            if setup.engine.spec.is_none() {
-                setup.requests.iter_mut().for_each(|spec| spec.accept.clear());
-            }
-        });
+    for field in deviating() {
+        moves.propose(|setup| take(setup, field, &preset));
     }
     moves.propose(|setup| setup.costs = Costs::default());
+}
+
+/// Takes a field over from a preset, and drops accepted tokens that no engine would read any more.
+fn take(setup: &mut Setup, field: &Field, preset: &Engine) {
+    (field.take)(&mut setup.engine, preset);
+    if setup.engine.spec.is_none() {
+        setup.requests.iter_mut().for_each(|spec| spec.accept.clear());
+    }
 }
 
 /// Smaller grids: alone, and with all that lies on them.

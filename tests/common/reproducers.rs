@@ -1,0 +1,107 @@
+//! `check --out` over versions of scenarios: another release, and everything usual left open. What each file that is
+//! written shows when it is read back and run alone.
+
+use std::path::Path;
+
+use overlapsim::command::{CheckArgs, FailOn, Format, OrderWord, check_to_text};
+use overlapsim::model::{Release, Setup, Vary};
+use overlapsim::report::name;
+use overlapsim::runner::{self, Keep, counts};
+use overlapsim::scenario::{self, Scenario};
+
+/// The releases, as a file spells them.
+pub const RELEASES: [&str; 4] = ["V0_5_16", "V0_5_17", "V0_5_18", "V0_5_23"];
+
+/// What is open in a version.
+const OPEN: Vary = Vary {
+    arrivals: true,
+    stops: true,
+    aborts: false,
+    retract: false,
+    alloc_failure: true,
+    accept: false,
+    order: false,
+};
+
+/// A scenario file under another release, with arrivals, ends and refused slots open. Nothing for a scenario that
+/// cannot be of that release, or that names no release.
+pub fn version(file: &Path, release: &str) -> Option<Setup> {
+    let text = std::fs::read_to_string(file).expect("the scenario can be read");
+    let own = RELEASES.iter().find(|own| text.contains(&format!("release: {own}")))?;
+    let text = text.replace(&format!("release: {own}"), &format!("release: {release}"));
+    let base = file.parent().expect("the file lies in a directory");
+    scenario::parse("version", &text, base, &runner::rule_names()).ok().map(|read| read.setup)
+}
+
+/// What became of one search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Kinds of findings, by rule.
+    pub findings: usize,
+    /// Files that were written for them.
+    pub files: usize,
+}
+
+/// Checks a version under every rule with `--out`, and runs each file that is written alone.
+///
+/// # Errors
+/// The files that do not show what they are about, with the reason.
+pub fn written(folder: &Path, stem: &str, setup: Setup, states_max: u64) -> Result<Count, String> {
+    let file = folder.join(format!("{stem}.ron"));
+    let version = Scenario { vary: OPEN, ..Scenario::of(setup.clone()) };
+    std::fs::write(&file, scenario::write(&version)).expect("the version can be written");
+    let args = CheckArgs {
+        file,
+        rule: Some("all".to_string()),
+        order: OrderWord::Bfs,
+        states_max,
+        time_max_ns: None,
+        no_reduction: false,
+        out: Some(folder.join("found")),
+        jobs: Some(1),
+        format: Format::Json,
+        fail_on: FailOn::default(),
+    };
+    let (text, _) = check_to_text(&args).unwrap_or_else(|failure| panic!("{}", failure.0));
+    let reports: serde_json::Value = serde_json::from_str(&text).expect("the output is JSON");
+    let (mut count, mut wrong) = (Count::default(), Vec::new());
+    for report in reports.as_array().expect("one report for each rule") {
+        let rule = report["rule"].as_str().expect("a rule");
+        for finding in report["findings"].as_array().expect("a list") {
+            count.findings += 1;
+            let Some(path) = finding["scenario"].as_str() else { continue };
+            count.files += 1;
+            let kind = finding["kind"].as_str().expect("a kind");
+            if let Err(why) = convicts(Path::new(path), rule, kind, &setup) {
+                wrong.push(format!("{path}: {why}"));
+            }
+        }
+    }
+    if wrong.is_empty() { Ok(count) } else { Err(wrong.join("\n")) }
+}
+
+/// Whether a file is about this rule, kind, release, strategy and overlap, and shows it.
+fn convicts(path: &Path, rule: &str, kind: &str, of: &Setup) -> Result<(), String> {
+    let read = scenario::load(path, &runner::rule_names()).map_err(|wrong| wrong.render(false))?;
+    let about =
+        |setup: &Setup| -> (Release, _, bool) { (setup.engine.release, setup.engine.strategy, setup.engine.overlap) };
+    if about(&read.setup) != about(of) {
+        return Err(format!("it is of {:?}, and was found in {:?}", about(&read.setup), about(of)));
+    }
+    if read.rule.as_deref() != Some(rule) {
+        return Err(format!("it runs under {:?}, and was found under {rule}", read.rule));
+    }
+    if !read.vary.is_nothing() {
+        return Err("it leaves something open".to_string());
+    }
+    let text = std::fs::read_to_string(path).expect("the file can be read");
+    let comments: String = text.lines().filter(|line| line.starts_with("//")).collect();
+    let version = of.engine.release.version();
+    if !comments.contains(&format!("release {version}")) {
+        return Err(format!("no comment names release {version}"));
+    }
+    let rule = runner::rule(rule).expect("the rule exists");
+    let judgement = runner::run(&read.setup, rule, read.seed, Keep::default(), None).judgement;
+    let shows = judgement.findings.iter().any(|finding| counts(finding) && name::kind(finding.kind) == kind);
+    if shows { Ok(()) } else { Err(format!("run alone it is {}, without {kind}", name::verdict(judgement.verdict))) }
+}
