@@ -1,5 +1,5 @@
-//! The smallest scenario for every kind of fault that the first family shows, with what every rule makes of it: as
-//! `check --out` writes it, but that the strategy stays what it is.
+//! The smallest scenario for every kind of fault that the first family shows under a rule and a release that carried it:
+//! as `check --out` writes it, with what every rule makes of it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,14 +7,14 @@ use std::path::Path;
 use overlapsim::command::expectation;
 use overlapsim::history;
 use overlapsim::judge::Kind;
-use overlapsim::model::{Rule, Setup};
+use overlapsim::model::Rule;
 use overlapsim::report::name;
 use overlapsim::runner::{self, Found, Keep, first_of};
 use overlapsim::scenario::{self, Scenario};
 use overlapsim::search::Replay;
 
 use crate::cases::{Case, STRATEGIES};
-use crate::matrix::{RELEASES, STATES_MAX, base};
+use crate::matrix::{STATES_MAX, base};
 
 /// Most setups that are tried on the way to a small one.
 const TRIES_MAX: usize = 20_000;
@@ -22,15 +22,26 @@ const TRIES_MAX: usize = 20_000;
 /// Grids in the order in which they are tried.
 const GRIDS: [u32; 3] = [4, 3, 2];
 
+/// The releases that carried a rule, with the words for it.
+const CARRIED: [(&str, &str, &str); 6] = [
+    ("committed-len", "V0_5_16", "release 0.5.16, which shipped it"),
+    ("committed-len", "V0_5_17", "release 0.5.17, which shipped it"),
+    ("token-len", "V0_5_17", "release 0.5.17 with that rule put in place of its own"),
+    ("mask-lookahead", "V0_5_17", "release 0.5.17 with that rule put in place of its own"),
+    ("completed-mask", "V0_5_18", "release 0.5.18, which shipped it"),
+    ("completed-mask", "V0_5_23", "release 0.5.23, which shipped it"),
+];
+
 /// Writes the files to `folder`, and prints their names.
 pub fn write(folder: &Path) {
     std::fs::create_dir_all(folder).expect("the folder can be made");
-    for rule in runner::rule_names() {
+    for (rule, release, carried) in CARRIED {
         for (strategy, _) in STRATEGIES {
-            for (kind, shortest) in shortest(rule, strategy) {
+            for (kind, shortest) in shortest(rule, release, strategy) {
                 let strategy = strategy.replace(", ", "-").replace([' ', '_'], "-");
-                let named = format!("{rule}-{strategy}-{}.ron", name::kind(kind));
-                std::fs::write(folder.join(&named), text(rule, kind, &shortest, &named))
+                let version = release.trim_start_matches('V').replace('_', ".");
+                let named = format!("{rule}-{version}-{strategy}-{}.ron", name::kind(kind));
+                std::fs::write(folder.join(&named), text((rule, carried), kind, &shortest, &named))
                     .expect("a file can be written");
                 println!("{named}");
             }
@@ -45,13 +56,11 @@ struct Shortest {
 }
 
 /// By kind: the case in which it is found in the fewest turns, on the first grid that shows it.
-fn shortest(rule: &str, strategy: &'static str) -> BTreeMap<Kind, Shortest> {
+fn shortest(rule: &str, release: &'static str, strategy: &'static str) -> BTreeMap<Kind, Shortest> {
     let mut kinds = BTreeMap::new();
     for grid in GRIDS {
         let mut here: BTreeMap<Kind, Shortest> = BTreeMap::new();
-        for (release, prompt) in
-            RELEASES.iter().flat_map(|release| (1..=2 * grid).map(move |prompt| (*release, prompt)))
-        {
+        for prompt in 1..=2 * grid {
             let case = base(release, strategy, grid, prompt);
             for found in case.search(rule, STATES_MAX).findings {
                 if here.get(&found.finding.kind).is_none_or(|known| found.path.steps < known.found.path.steps) {
@@ -67,28 +76,22 @@ fn shortest(rule: &str, strategy: &'static str) -> BTreeMap<Kind, Shortest> {
 }
 
 /// The file: the history as a script, made small, with the expectation of every rule.
-fn text(rule: &str, kind: Kind, shortest: &Shortest, named: &str) -> String {
+fn text((rule, carried): (&str, &str), kind: Kind, shortest: &Shortest, named: &str) -> String {
     let Shortest { case, found } = shortest;
     let rule = runner::rule(rule).expect("the rule exists");
     let (setup, vary) = case.setup();
-    let (strategy, overlap) = (setup.engine.strategy, setup.engine.overlap);
-    // A fault of one strategy stays one of that strategy.
-    let valid = |setup: &Setup| {
-        let same = setup.engine.strategy == strategy && setup.engine.overlap == overlap;
-        same.then(|| scenario::as_read(setup)).flatten()
-    };
     let open = vary.open();
     let script =
         history::concrete(&setup, rule, &mut Replay::new(&open, &found.path.answers, None), scenario::turns_max);
-    let script = script.and_then(|script| valid(&script)).expect("the history can be written as a script");
-    let small = runner::reduce(script, rule, kind, &valid, TRIES_MAX);
+    let script = script.and_then(|script| scenario::as_read(&script)).expect("the history can be written as a script");
+    let small = runner::reduce(script, rule, kind, &scenario::as_read, TRIES_MAX);
     let judge = |rule: &dyn Rule| runner::run(&small, rule, 0, Keep::default(), None).judgement;
     let judgement = judge(rule);
     let reason = &first_of(&judgement, kind).expect("what was made small still shows it").reason;
-    let Case { release, grid, prompt, .. } = case;
+    let Case { grid, prompt, .. } = case;
     let title = format!(
-        "{}: {reason}. Found among all timings of one request of {prompt} tokens and two prefills, {release}, G = {grid}, \
-         under {}, and made small.",
+        "{}: {reason}. Found among all timings of one request of {prompt} tokens and two prefills, G = {grid}, under {} in \
+         {carried}, and made small.",
         name::kind(kind),
         rule.name()
     );

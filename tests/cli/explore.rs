@@ -51,7 +51,7 @@ fn screens() {
         insta::assert_snapshot!("explore_help", screen(fire, "?", &[]));
         insta::assert_snapshot!("explore_zoom_ascii", screen(fire, "fz", &["--ascii"]));
         insta::assert_snapshot!("explore_wide", screen("scenarios/retraction.ron", "fjj", &["--size", "140x50"]));
-        let long = "scenarios/findings/committed-len-extra-buffer-lazy-aliased.ron";
+        let long = "scenarios/findings/committed-len-0.5.17-extra-buffer-lazy-aliased.ron";
         insta::assert_snapshot!("explore_long_name", screen(long, "f", &[]));
         insta::assert_snapshot!("explore_tiny", screen(fire, "f", &["--size", "40x10"]));
     });
