@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -36,7 +37,17 @@ def add_environment_options(parser: argparse.ArgumentParser) -> None:
 def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add_environment_options(parser)
-    parser.add_argument("--scenarios", nargs="+", type=Path, required=True, metavar="PATH", help="files or directories")
+    parser.add_argument(
+        "--scenarios",
+        nargs="+",
+        type=Path,
+        required=True,
+        metavar="PATH",
+        help="files, or directories with all that lies below them",
+    )
+    parser.add_argument(
+        "--any-release", action="store_true", help="also record scenarios whose release is not that of --version"
+    )
     parser.add_argument("--out", type=Path, required=True, help="directory of the recordings")
     parser.add_argument("--rule", default="release", help=f"one of {', '.join(jobs.POLICIES)} (default: release)")
     parser.add_argument("--overlapsim", default=None, help="the overlapsim binary (default: the built one, then PATH)")
@@ -73,33 +84,55 @@ def main(arguments: list[str]) -> int:
     return 0 if recorded else 2
 
 
-def find_scenarios(paths: list[Path]) -> list[Path]:
-    files: list[Path] = []
+def find_scenarios(paths: list[Path]) -> dict[str, Path]:
+    """The files by the name of their recording: the path below the given directory, with `-` for `/`, less the suffix."""
+    files: dict[str, Path] = {}
     for path in paths:
         if path.is_dir():
-            files += sorted(p for suffix in ("*.ron", "*.json") for p in path.glob(suffix))
+            found = [("-".join(file.relative_to(path).with_suffix("").parts), file) for file in below(path)]
         elif path.is_file():
-            files.append(path)
+            found = [(path.stem, path)]
         else:
             raise Unusable(f"{path}: no such file or directory")
+        for name, file in found:
+            if files.setdefault(name, file) != file:
+                raise Unusable(
+                    f"{files[name]} and {file} would both be recorded as {name}: record them in two runs, with another --out"
+                )
     if not files:
         raise Unusable("no scenarios: give .ron files or directories that hold some")
     return files
 
 
-def prepare(files: list[Path], options: argparse.Namespace, policy: str) -> tuple[list[dict], list[str]]:
+def below(directory: Path) -> list[Path]:
+    """Every scenario file below a directory, in order; hidden directories and links to directories are left out."""
+    files: list[Path] = []
+    for folder, folders, names in os.walk(directory):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        files += [Path(folder) / name for name in names if Path(name).suffix in (".ron", ".json")]
+    return sorted(files)
+
+
+def prepare(files: dict[str, Path], options: argparse.Namespace, policy: str) -> tuple[list[dict], list[str]]:
     """The jobs of all scenarios that can be run; prints why the others cannot."""
     work: list[dict] = []
     skipped: list[str] = []
-    for path in files:
+    other_releases: list[str] = []
+    for name, path in files.items():
         try:
             scenario = read_scenario(path, options.overlapsim)
             mapped = scenario_map.to_harness(scenario, options.version, policy)
+            if scenario_map.is_of_another_release(scenario, options.version):
+                if not options.any_release:
+                    raise scenario_map.another_release(scenario, options.version)
+                other_releases.append(name)
         except Refused as reason:
-            skip(skipped, path.stem, str(reason))
+            skip(skipped, name, str(reason))
             continue
-        out = options.out.resolve() / f"{path.stem}.{options.version}.{options.rule}.jsonl"
-        work.append(dict(name=path.stem, scenario=mapped, out=str(out)))
+        out = options.out.resolve() / f"{name}.{options.version}.{options.rule}.jsonl"
+        work.append(dict(name=name, scenario=mapped, out=str(out)))
+    if other_releases:
+        say(f"note: recorded on {options.version} and written for another release: {', '.join(other_releases)}")
     return work, skipped
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # `run.sh VERSION..`: everything for real, with the released packages. Slow; the first time it downloads some gigabytes.
 #
-# For each version: records the scenarios of the repository under every rule that it carries, and has `overlapsim
-# conform` replay them; captures the same runs with capture.py, compares both, and has the captures replayed; measures
+# For each version: records the scenarios of the repository, those written for other releases too, under every rule that
+# it carries, and has `overlapsim conform` replay them; captures the same runs with capture.py, compares both, and has the captures replayed; measures
 # what the capture costs. RECORD_OPTIONS (such as `--no-venv` or `--source DIR`) goes to every command that runs SGLang;
 # OUT is where the files go, OVERLAPSIM the binary, PYTHON the interpreter.
 set -uo pipefail
@@ -58,7 +58,7 @@ for version in "$@"; do
         more=()
         [ "$rule" = release ] && more=(--capture "$captures")
         check "record $version $rule" "$python" "$here/record.py" --version "$version" --rule "$rule" \
-            --scenarios "$repo/scenarios" --out "$recordings" --overlapsim "$overlapsim" \
+            --scenarios "$repo/scenarios" --any-release --out "$recordings" --overlapsim "$overlapsim" \
             ${options[@]+"${options[@]}"} ${more[@]+"${more[@]}"}
     done
     check "conform $version" conform "$recordings"

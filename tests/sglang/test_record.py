@@ -59,6 +59,49 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(code, 2)
         self.assertIn("unknown rule best", err)
 
+    def test_a_scenario_of_another_release_is_refused(self) -> None:
+        path = self.scenario("a", DOUBLE_FIRE)
+        refused = "skipped a: it is about release 0.5.17, and 0.5.23 is recorded: give --version 0.5.17, or --any-release"
+        for version, more, expected in (
+            ("0.5.23", [], f"{refused} to record it all the same\n0 recorded, 1 skipped"),
+            ("0.5.24.dev1", [], "skipped a: it is about release 0.5.17, and 0.5.24.dev1 is recorded"),
+        ):
+            code, _, err = self.record("--version", version, "--scenarios", path, *more)
+            self.assertEqual(code, 2)
+            self.assertIn(expected, err)
+
+    def test_a_scenario_of_another_release_is_recorded_if_asked_for_and_told(self) -> None:
+        path = self.scenario("a", DOUBLE_FIRE)
+        for version, note in (
+            ("0.5.23", "note: recorded on 0.5.23 and written for another release: a\n"),
+            ("0.5.17", ""),
+        ):
+            with mock.patch.object(record, "run_worker", return_value=[dict(name="a", events=3)]):
+                code, out, err = self.record("--version", version, "--any-release", "--scenarios", path)
+            self.assertEqual((code, out.strip(), err), (0, "1 recorded, 0 skipped", note))
+
+    def test_directories_are_read_with_all_below_them(self) -> None:
+        (self.dir / "in" / "findings" / "deep").mkdir(parents=True)
+        (self.dir / "in" / ".hidden").mkdir()
+        for name in ("in/a", "in/findings/a", "in/findings/deep/b-0.5.23", "in/.hidden/c"):
+            self.scenario(name, DOUBLE_FIRE)
+        names = ["a", "findings-a", "findings-deep-b-0.5.23"]
+        with mock.patch.object(
+            record, "run_worker", return_value=[dict(name=name, events=1) for name in names]
+        ) as worker:
+            code, out, err = self.record("--version", "0.5.17", "--scenarios", self.dir / "in")
+        self.assertEqual((code, out.strip(), err), (0, "3 recorded, 0 skipped", ""))
+        jobs = worker.call_args[0][0]["jobs"]
+        self.assertEqual([job["name"] for job in jobs], names)
+        self.assertTrue(jobs[1]["out"].endswith("out/findings-a.0.5.17.release.jsonl"))
+
+    def test_two_files_of_one_recording_are_refused(self) -> None:
+        (self.dir / "in").mkdir()
+        first, second = self.scenario("in/a", DOUBLE_FIRE), self.scenario("a", DOUBLE_FIRE)
+        code, _, err = self.record("--version", "0.5.17", "--scenarios", self.dir / "in", second)
+        self.assertEqual(code, 2)
+        self.assertIn(f"{first} and {second} would both be recorded as a", err)
+
     def test_scenarios_that_are_not_there(self) -> None:
         code, _, err = self.record("--version", "0.5.23", "--scenarios", self.dir / "none.ron")
         self.assertEqual(code, 2)
@@ -83,12 +126,12 @@ class CommandLine(unittest.TestCase):
         late = self.scenario("late", DOUBLE_FIRE)
         answers = [dict(name="good", events=3), dict(name="late", skipped="the stop token is already output 2")]
         with mock.patch.object(record, "run_worker", return_value=answers) as worker:
-            code, out, err = self.record("--version", "0.5.23", "--scenarios", alias, good, late)
+            code, out, err = self.record("--version", "0.5.17", "--scenarios", alias, good, late)
         self.assertEqual((code, out.strip()), (0, "1 recorded, 2 skipped"))
         self.assertIn("skipped late: the stop token is already output 2", err)
         request = worker.call_args[0][0]
         self.assertEqual(request["policy"], "native")
-        self.assertTrue(request["jobs"][0]["out"].endswith("out/good.0.5.23.release.jsonl"))
+        self.assertTrue(request["jobs"][0]["out"].endswith("out/good.0.5.17.release.jsonl"))
 
     def test_the_binary(self) -> None:
         ron = self.dir / "a.ron"
@@ -109,7 +152,7 @@ class CommandLine(unittest.TestCase):
 
     def test_a_checkout_without_the_package(self) -> None:
         path = self.scenario("a", DOUBLE_FIRE)
-        code, _, err = self.record("--version", "0.5.23", "--scenarios", path, "--source", self.dir)
+        code, _, err = self.record("--version", "0.5.17", "--scenarios", path, "--source", self.dir)
         self.assertEqual(code, 2)
         self.assertIn("holds no sglang", err)
 
@@ -117,7 +160,7 @@ class CommandLine(unittest.TestCase):
         path = self.scenario("a", DOUBLE_FIRE)
         failed = mock.Mock(returncode=1, stdout="", stderr="ModuleNotFoundError: No module named 'torch'\n")
         with mock.patch.object(record.subprocess, "run", return_value=failed):
-            code, _, err = self.record("--version", "0.5.23", "--no-venv", "--scenarios", path)
+            code, _, err = self.record("--version", "0.5.17", "--no-venv", "--scenarios", path)
         self.assertEqual(code, 2)
         self.assertIn("cannot be imported in this interpreter (--no-venv): ModuleNotFoundError", err)
 
@@ -127,7 +170,7 @@ class CommandLine(unittest.TestCase):
         with mock.patch.object(environment.subprocess, "run", return_value=failed), mock.patch.object(
             environment.sys, "version_info", (3, 11, 2)
         ):
-            code, _, err = self.record("--version", "0.5.23", "--venv", self.dir / "v", "--scenarios", path)
+            code, _, err = self.record("--version", "0.5.17", "--venv", self.dir / "v", "--scenarios", path)
         self.assertEqual(code, 2)
         self.assertIn("no index", err)
         self.assertIn("--no-venv", err)

@@ -46,6 +46,20 @@ def to_harness(scenario: dict[str, Any], version: str, policy: str) -> dict[str,
     return out
 
 
+def is_of_another_release(scenario: dict[str, Any], version: str) -> bool:
+    """Whether a scenario names a release other than the one that `version` is, or is like."""
+    release = scenario["engine"].get("release")
+    return release is not None and release != jobs.newest(version)
+
+
+def another_release(scenario: dict[str, Any], version: str) -> Refused:
+    release = scenario["engine"]["release"]
+    return Refused(
+        f"it is about release {release}, and {version} is recorded: give --version {release}, or --any-release to record "
+        "it all the same"
+    )
+
+
 def _request(spec: dict[str, Any]) -> dict[str, Any]:
     q: dict[str, Any] = dict(rid=spec["id"])
     arrive = spec["arrive"]
