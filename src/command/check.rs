@@ -14,7 +14,7 @@ use super::finding::{Finder, OutDir};
 use super::line::{choices_word, replay_line};
 use super::output::{Exit, Failure, Printed};
 use super::progress::{SearchProgress, TimeLimit};
-use super::run::{Format, Way, load, rules};
+use super::run::{Format, Way, load, rules, unnamed_rule};
 
 /// Which state is next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -78,7 +78,9 @@ fn check_styled(args: &CheckArgs) -> Result<Printed, Failure> {
         let checked = search(args, &scenario, rule, limit);
         verdicts.push(checked.verdict);
         verdicts.extend(checked.findings.iter().map(|found| weight(&found.finding)));
-        reports.push(report(&scenario, rule, &checked, out.as_ref(), limit.with_grace(), &mut unwritten));
+        let mut report = report(&scenario, rule, &checked, out.as_ref(), limit.with_grace(), &mut unwritten);
+        report.warnings.extend(unnamed_rule(&scenario, args.rule.as_deref()));
+        reports.push(report);
     }
     let text = match args.format {
         Format::Json => check_json(&reports),

@@ -14,7 +14,7 @@ use crate::scene::Scene;
 use super::file::write_file;
 use super::line::Choices;
 use super::output::{Exit, Failure, is_no_other, print};
-use super::run::{Way, load, no_turns, reports, rules, run_one};
+use super::run::{Way, load, no_turns, reports, rules, run_one, unnamed_rule};
 
 /// Most turns that a page shows.
 const TURNS_MAX: usize = 20_000;
@@ -72,7 +72,9 @@ pub fn report_to_html(args: &ReportArgs) -> Result<(String, String), Failure> {
     let verdicts = runs.iter().map(|run| format!("{} {}", run.rule, name::verdict(run.judgement.verdict)));
     let verdicts = verdicts.collect::<Vec<_>>().join(", ");
     let turns = seen.iter().map(|(scene, _)| scene.turns.len()).max().unwrap_or(0);
+    let unnamed = unnamed_rule(&scenario, args.rule.as_deref());
     let runs = runs.into_iter().zip(&seen).map(|(mut run, seen)| {
+        run.warnings.extend(unnamed.clone());
         if seen.0.end_ns == 0 {
             run.warnings
                 .push("nothing takes time in this run, so there is no axis to draw it on; see `run --timeline`".into());

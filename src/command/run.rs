@@ -124,12 +124,15 @@ pub fn run_to_text(args: &RunArgs) -> Result<(String, Exit), Failure> {
 fn run_into(args: &RunArgs, out: &mut dyn FnMut(&str) -> bool) -> Result<Exit, Failure> {
     let scenario = load(&args.file)?;
     let rules = rules(&scenario, args.rule.as_deref())?;
+    let unnamed = unnamed_rule(&scenario, args.rule.as_deref());
     let way = Way::named(args.seed, args.choices.as_ref(), args.vary);
     let path = args.file.to_string_lossy();
     match args.format {
         Format::Json => {
             let outcomes = run_all(&scenario, &rules, way, Keep { skew: args.skew, ..Keep::default() })?;
-            out(&runs_json(&reports(&scenario, &path, &rules, way, &outcomes)));
+            let mut runs = reports(&scenario, &path, &rules, way, &outcomes);
+            runs.iter_mut().for_each(|run| run.warnings.extend(unnamed.clone()));
+            out(&runs_json(&runs));
             Ok(exit_of(&outcomes, args.fail_on))
         }
         Format::Text => {
@@ -139,7 +142,8 @@ fn run_into(args: &RunArgs, out: &mut dyn FnMut(&str) -> bool) -> Result<Exit, F
                 let outcome = run_one(&scenario, rule, way, keep)?;
                 let outcomes = std::slice::from_ref(&outcome);
                 exit = exit.max(exit_of(outcomes, args.fail_on));
-                let runs = reports(&scenario, &path, &[rule], way, outcomes);
+                let mut runs = reports(&scenario, &path, &[rule], way, outcomes);
+                runs.iter_mut().for_each(|run| run.warnings.extend(unnamed.clone()));
                 let blank = if index > 0 { "\n" } else { "" };
                 let wanted = runs.iter().all(|run| out(&format!("{blank}{}", run_text(run))));
                 if args.timeline && wanted && out("\n") {
@@ -175,6 +179,20 @@ pub(super) fn rules(scenario: &Scenario, asked: Option<&str>) -> Result<Vec<&'st
     let names = asked.or(scenario.rule.as_deref()).unwrap_or(runner::DEFAULT_RULE);
     let release = scenario.setup.engine.release;
     listed(names, |name| runner::rule_or_release(name, release).ok_or_else(|| no_rule(name, &["all", "release"])))
+}
+
+/// Where neither the command line nor the file names a rule: which one runs, and which one the scenario's release shipped.
+pub(super) fn unnamed_rule(scenario: &Scenario, asked: Option<&str>) -> Option<String> {
+    if asked.is_some() || scenario.rule.is_some() {
+        return None;
+    }
+    let release = scenario.setup.engine.release;
+    let shipped = runner::release_rule(release).name();
+    let default = runner::DEFAULT_RULE;
+    (shipped != default).then(|| {
+        let version = release.version();
+        format!("no rule named: {default} ran. Release {version} shipped {shipped}: --rule release")
+    })
 }
 
 /// The rules of a list of names with commas between, in the order of [`all_rules`], each once; `all` is every one.

@@ -96,7 +96,12 @@ pub fn prepare(segment: &Segment, options: &Options<'_>) -> Result<Prepared, Tro
     let mut notes = Vec::new();
     let version = inputs.meta.version.clone();
     let release = match (options.release, release_of(&version)) {
-        (Some(release), _) => release,
+        (Some(release), own) => {
+            if own != Some((release, true)) {
+                notes.push(format!("version {version} is replayed under release {}, as asked", release.version()));
+            }
+            release
+        }
         (None, Some((release, exact))) => {
             if !exact {
                 notes.push(format!("version {version} is compared with the modelled release before it, {release:?}"));

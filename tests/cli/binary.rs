@@ -143,6 +143,27 @@ fn the_release_rule_follows_the_release() {
 }
 
 #[test]
+fn a_rule_that_nothing_names_is_told_beside_what_the_release_shipped() {
+    let warning = "no rule named: mask-lookahead ran. Release 0.5.23 shipped completed-mask: --rule release";
+    let printed = |args: &[&str]| out(&overlapsim(args)).split_whitespace().collect::<Vec<_>>().join(" ");
+    let folder = folder_with_a_scenario("unnamed-rule");
+    let file = folder.join("one.ron");
+    let text = std::fs::read_to_string(&file).unwrap().replace("V0_5_17", "V0_5_23");
+    std::fs::write(&file, &text).unwrap();
+    let path = file.to_str().unwrap();
+    for command in [&["run", path][..], &["run", path, "--format", "json"], &["check", path]] {
+        assert!(printed(command).contains(warning), "{command:?}");
+        for rule in ["release", "all", "mask-lookahead"] {
+            let named = [command, &["--rule", rule]].concat();
+            assert!(!printed(&named).contains("no rule named"), "{named:?}");
+        }
+    }
+    std::fs::write(&file, text.replacen("Scenario(", "Scenario(\n    rule: \"paired\",", 1)).unwrap();
+    assert!(!printed(&["run", path]).contains("no rule named"));
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
 fn the_readme_shows_what_its_first_command_prints() {
     let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
     let printed = out(&overlapsim(&["run", "scenarios/double-fire.ron"]));

@@ -539,3 +539,17 @@ fn every_scenario_written_out_anew_is_the_same() {
     }
     assert!(count > 50, "{count}");
 }
+
+#[test]
+fn a_release_in_place_of_the_recorded_one_is_told() {
+    let folder = scratch("other-release");
+    let out = folder.join("made.ron");
+    let import = |release: &str| {
+        let recording = "tests/recordings/whole/releases.jsonl.gz#5";
+        let done = overlapsim(&["import", recording, "-o", out.to_str().unwrap(), "--release", release]);
+        text(&done.stdout) + &text(&done.stderr) + &fs::read_to_string(&out).unwrap()
+    };
+    let note = "version 0.5.23 is replayed under release 0.5.18, as asked";
+    assert_eq!(import("0.5.18").matches(note).count(), 2, "on the terminal and in the first line of the file");
+    assert!(!import("0.5.23").contains("is replayed under release"));
+}
