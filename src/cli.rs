@@ -271,9 +271,10 @@ enum Command {
         /// How to print the result
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
-        /// Which verdict of a recording makes the exit code 1, beside a difference
-        #[arg(long, value_name = "VERDICT", value_enum, default_value_t = FailOn::Corrupt)]
-        fail_on: FailOn,
+        /// Exit code 1 also if a recording itself shows this or worse; `never`: 0 even if one differs [default: 1 only if one
+        /// differs]
+        #[arg(long, value_name = "VERDICT", value_enum)]
+        fail_on: Option<FailOn>,
     },
     /// Make a scenario of a recording, which replays it
     #[command(after_help = examples::IMPORT)]

@@ -58,8 +58,8 @@ pub struct ConformArgs {
     pub jobs: Option<usize>,
     /// How to print.
     pub format: Format,
-    /// Which verdicts end it with exit code 1, beside a difference.
-    pub fail_on: FailOn,
+    /// Which of the recordings' own verdicts end it with exit code 1, beside a difference; none if not given.
+    pub fail_on: Option<FailOn>,
 }
 
 /// A file, and the one recording of it that is wanted, if not all are.
@@ -80,7 +80,9 @@ pub fn conform(args: &ConformArgs) -> Result<Exit, Failure> {
     if !summary.troubles.is_empty() {
         return Err(Failure(troubles_text(&summary)));
     }
-    Ok(args.fail_on.exit_of_difference(!summary.differing.is_empty()))
+    let differs = args.fail_on.unwrap_or_default().exit_of_difference(!summary.differing.is_empty());
+    let recorded = args.fail_on.map_or(Exit::Good, |fail_on| fail_on.exit(summary.recorded.shown()));
+    Ok(differs.max(recorded))
 }
 
 /// Compares; what `conform` prints, without styles, and the sum.
@@ -177,6 +179,7 @@ fn one_job(
                         recording: compared.recording.clone(),
                         replay: replay(source, index),
                         divergence,
+                        agrees_otherwise: compared.agrees_otherwise,
                         agrees_with: Vec::new(),
                         tried: false,
                     });

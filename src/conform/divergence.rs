@@ -6,6 +6,8 @@ use serde_json::Value;
 
 use crate::record::Phase;
 
+use super::recorded::RecordedVerdict;
+
 /// Two values that differ within a field.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Place {
@@ -56,6 +58,12 @@ pub struct Compared {
     pub cut: bool,
     /// What the reader should know.
     pub notes: Vec<String>,
-    /// The first difference, if there is one.
+    /// What the recording shows of its run, by its own contents.
+    pub recorded: RecordedVerdict,
+    /// The first difference in a field on which others depend; if there is none, the first in another one.
     pub divergence: Option<Divergence>,
+    /// Differences in fields on which nothing depends, by event and field.
+    pub observed: BTreeMap<String, u64>,
+    /// There are no others.
+    pub agrees_otherwise: bool,
 }

@@ -70,7 +70,7 @@ pub fn import(segment: &Segment, options: &Options<'_>) -> Result<Imported, Trou
         rule,
         version: inputs.meta.version,
         events: ledger.compared.values().sum(),
-        leaves: ledger.divergence,
+        leaves: ledger.divergence.or(ledger.first_observed),
         notes,
     })
 }

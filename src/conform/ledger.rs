@@ -60,6 +60,10 @@ pub struct Ledger<'a> {
     pub unchecked: BTreeMap<String, u64>,
     /// The first difference.
     pub divergence: Option<Divergence>,
+    /// Differences in fields on which nothing depends, by event and field.
+    pub observed: BTreeMap<String, u64>,
+    /// The first of them.
+    pub first_observed: Option<Divergence>,
     /// What kept the recording from being read on.
     pub trouble: Option<Trouble>,
     /// The donations compared so far.
@@ -81,6 +85,8 @@ impl<'a> Ledger<'a> {
             compared: BTreeMap::new(),
             unchecked: BTreeMap::new(),
             divergence: None,
+            observed: BTreeMap::new(),
+            first_observed: None,
             trouble: None,
             donations: Vec::new(),
             notes: Vec::new(),
@@ -177,7 +183,7 @@ impl<'a> Ledger<'a> {
         });
     }
 
-    /// An event differs in a field.
+    /// An event differs in a field: the comparison is over.
     pub(super) fn differ(
         &mut self,
         event: &Recorded,
@@ -186,26 +192,43 @@ impl<'a> Ledger<'a> {
         modelled: Value,
         told: Option<&Told>,
     ) {
+        let place = Place { path: field.to_string(), recorded, modelled };
+        self.divergence = Some(self.divergence_at(event, place, told));
+    }
+
+    /// An event differs in a field on which nothing depends: the comparison goes on.
+    pub(super) fn observe(&mut self, event: &Recorded, place: Place, told: &Told) {
+        let field: String =
+            place.path.split('[').map(|part| part.split_once(']').map_or(part, |(_, rest)| rest)).collect();
+        *self.observed.entry(format!("{}.{field}", event.kind)).or_default() += 1;
+        if self.first_observed.is_none() {
+            self.first_observed = Some(self.divergence_at(event, place, Some(told)));
+        }
+    }
+
+    fn divergence_at(&mut self, event: &Recorded, place: Place, told: Option<&Told>) -> Divergence {
+        while self.ahead.len() < AROUND {
+            let Some(next) = self.read() else { break };
+            self.ahead.push_back(next);
+        }
         let mut around: Vec<String> = self.before.iter().map(|line| shorten(&line.text)).collect();
         around.push(shorten(&event.line.text));
-        for _ in 0..AROUND {
-            let Some(next) = self.pop() else { break };
-            around.push(shorten(&next.line.text));
-        }
-        let request = row_of(field, &event.fields)
+        around.extend(self.ahead.iter().take(AROUND).map(|next| shorten(&next.line.text)));
+        let Place { path, recorded, modelled } = place;
+        let request = row_of(&path, &event.fields)
             .or_else(|| event.fields.get("rid").and_then(Value::as_str).map(str::to_string));
-        self.divergence = Some(Divergence {
+        Divergence {
             line: event.line.number,
             turn: event.turn,
             phase: told.map(|told| told.phase),
             event: event.kind.clone(),
             request,
-            field: field.to_string(),
+            field: path,
             recorded,
             modelled,
             told: told.map(|told| shorten(&told.to_json().to_string())),
             around,
-        });
+        }
     }
 
     /// What the reader should know, all of it.

@@ -15,8 +15,10 @@ mod import;
 mod inputs;
 mod ledger;
 mod lines;
+mod observed;
 mod partial;
 mod plan;
+mod recorded;
 mod setup;
 mod strict;
 mod taint;
@@ -38,6 +40,7 @@ pub use divergence::{Compared, Divergence};
 pub use import::{Imported, import};
 pub use inputs::Inputs;
 pub use lines::Trouble;
+pub use recorded::{RecordedVerdict, Shown};
 pub use setup::release_of;
 pub use teller::Teller;
 pub use told::{Listener, Told};
@@ -141,6 +144,7 @@ pub fn prepare(segment: &Segment, options: &Options<'_>) -> Result<Prepared, Tro
 /// It is damaged, or of something that is not modelled.
 pub fn check(segment: &Segment, name: &str, options: &Options<'_>) -> Result<Compared, Trouble> {
     let Prepared { mut inputs, setup, rule, mut notes } = prepare(segment, options)?;
+    let recorded = recorded::verdict(segment, &inputs.meta)?;
     let mut ledger = Ledger::new(segment.lines()?);
     let judge = match options.plan {
         Plan::Own => Some(run(&setup, rule, &inputs, &mut Own::new(&inputs), &mut ledger, segment)),
@@ -164,6 +168,7 @@ pub fn check(segment: &Segment, name: &str, options: &Options<'_>) -> Result<Com
     if let Some(judge) = judge.filter(|_| divergence.is_none() && !inputs.meta.partial) {
         divergence = verdicts::differ(&judge.finish(&setup.names), &setup.names, &ledger.donations);
     }
+    let agrees_otherwise = divergence.is_none() && ledger.first_observed.is_some();
     Ok(Compared {
         recording: name.to_string(),
         rule: rule.name().to_string(),
@@ -172,8 +177,19 @@ pub fn check(segment: &Segment, name: &str, options: &Options<'_>) -> Result<Com
         unchecked: ledger.unchecked,
         cut: ledger.cut,
         notes,
-        divergence,
+        recorded,
+        divergence: divergence.or(ledger.first_observed),
+        observed: ledger.observed,
+        agrees_otherwise,
     })
+}
+
+/// Reads the verdict of a recording by its own contents.
+///
+/// # Errors
+/// It is damaged.
+pub fn recorded_verdict(segment: &Segment) -> Result<RecordedVerdict, Trouble> {
+    recorded::verdict(segment, &Inputs::read(segment)?.meta)
 }
 
 /// Runs a setup beside a recording; the judge with all that it has seen.

@@ -5,8 +5,10 @@
 
 use serde_json::Value;
 
+use super::divergence::Place;
 use super::inputs::Inputs;
 use super::ledger::{Ledger, Recorded, difference};
+use super::observed;
 use super::told::{Listener, Told};
 
 /// Kinds that a partial recording has in full: where the model tells one, it must be there.
@@ -179,8 +181,9 @@ impl<'l, 'a> Partial<'l, 'a> {
                 self.ledger.leave(format!("{}.{name}", told.kind), 1);
                 continue;
             };
+            let mut seen = Vec::new();
             let place = match (*name, &places) {
-                ("reqs", _) => self.result_rows(told.kind, other, value),
+                ("reqs", _) => self.result_rows(told.kind, other, value, &mut seen),
                 ("stop_token", _) => None,
                 (name, Some(places)) if ROWS.contains(&name) => difference(name, other, &picked(value, places)),
                 (name, _) if self.hashed && hashed_content(told.kind, name) => {
@@ -189,6 +192,16 @@ impl<'l, 'a> Partial<'l, 'a> {
                 }
                 (name, _) => common(name, other, value),
             };
+            let place = place.and_then(|place| match observed::is_field(told.kind, name) {
+                true => {
+                    seen.push(place);
+                    None
+                }
+                false => Some(place),
+            });
+            for place in seen {
+                self.ledger.observe(&event, place, told);
+            }
             if let Some(place) = place {
                 return self.ledger.differ(&event, &place.path, place.recorded, place.modelled, Some(told));
             }
@@ -202,7 +215,7 @@ impl<'l, 'a> Partial<'l, 'a> {
     }
 
     /// Compares the rows that are there, by request.
-    fn result_rows(&mut self, kind: &str, recorded: &Value, modelled: &Value) -> Option<super::divergence::Place> {
+    fn result_rows(&mut self, kind: &str, recorded: &Value, modelled: &Value, seen: &mut Vec<Place>) -> Option<Place> {
         let (Some(recorded), Some(modelled)) = (recorded.as_array(), modelled.as_array()) else {
             return difference("reqs", recorded, modelled);
         };
@@ -213,7 +226,10 @@ impl<'l, 'a> Partial<'l, 'a> {
             let Some(told) = modelled.iter().find(|told| told.get("rid") == rid) else {
                 return difference(&path, row, &Value::Null);
             };
-            let place = common(&path, row, told);
+            let place = match (row.as_object(), told.as_object()) {
+                (Some(was), Some(is)) => observed::rows_differ(&path, (was, is), &EXTRA, true, seen),
+                (_, _) => difference(&path, row, told),
+            };
             if place.is_some() {
                 return place;
             }
@@ -274,7 +290,7 @@ fn picked(value: &Value, places: &[usize]) -> Value {
 }
 
 /// Where two values differ, of two objects in the fields that the recording has.
-fn common(path: &str, recorded: &Value, modelled: &Value) -> Option<super::divergence::Place> {
+fn common(path: &str, recorded: &Value, modelled: &Value) -> Option<Place> {
     let (Some(was), Some(is)) = (recorded.as_object(), modelled.as_object()) else {
         return difference(path, recorded, modelled);
     };

@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use super::assertions;
+use super::divergence::Place;
 use super::ledger::{Ledger, Recorded, difference};
+use super::observed;
 use super::told::{Listener, Told};
 
 /// Fields that older recordings do not have, by event: absent, they are not compared.
@@ -95,13 +97,24 @@ impl<'l, 'a> Strict<'l, 'a> {
             match recorded.fields.get(*name) {
                 None if YOUNGER.contains(&(told.kind, name)) => self.ledger.leave(format!("{}.{name}", told.kind), 1),
                 None => return self.ledger.differ(&recorded, name, Value::Null, value.clone(), Some(told)),
-                Some(other) if *name == "stats" => {
-                    if let Some((path, was, is)) = self.stats_differ(other, value) {
-                        return self.ledger.differ(&recorded, &path, was, is, Some(told));
-                    }
-                }
                 Some(other) => {
-                    if let Some(place) = difference(name, other, value) {
+                    let mut seen = Vec::new();
+                    let place = match *name {
+                        "stats" => self.stats_differ(other, value, &mut seen),
+                        "reqs" => result_differs(other, value, &mut seen),
+                        name => difference(name, other, value),
+                    };
+                    let place = place.and_then(|place| match observed::is_field(told.kind, name) {
+                        true => {
+                            seen.push(place);
+                            None
+                        }
+                        false => Some(place),
+                    });
+                    for place in seen {
+                        self.ledger.observe(&recorded, place, told);
+                    }
+                    if let Some(place) = place {
                         return self.ledger.differ(&recorded, &place.path, place.recorded, place.modelled, Some(told));
                     }
                 }
@@ -115,12 +128,13 @@ impl<'l, 'a> Strict<'l, 'a> {
     }
 
     /// The totals: those that older recordings do not have are left out.
-    fn stats_differ(&mut self, recorded: &Value, modelled: &Value) -> Option<(String, Value, Value)> {
+    fn stats_differ(&mut self, recorded: &Value, modelled: &Value, seen: &mut Vec<Place>) -> Option<Place> {
         let (Value::Object(recorded), Value::Object(modelled)) = (recorded, modelled) else {
-            return Some(("stats".into(), recorded.clone(), modelled.clone()));
+            return Some(Place { path: "stats".into(), recorded: recorded.clone(), modelled: modelled.clone() });
         };
         let older = !recorded.contains_key("donate_bad_root");
         let only_modelled = modelled.keys().filter(|name| !recorded.contains_key(*name));
+        let mut first = None;
         for name in recorded.keys().chain(only_modelled) {
             if older && name.starts_with("donate_bad_root") {
                 self.ledger.leave(format!("end.stats.{name}"), 1);
@@ -132,13 +146,36 @@ impl<'l, 'a> Strict<'l, 'a> {
                 self.ledger.leave("end.stats.unfinished".to_string(), 1);
                 continue;
             }
-            if was != is {
-                let shown = |value: Option<&Value>| value.cloned().unwrap_or(Value::Null);
-                return Some((format!("stats.{name}"), shown(was), shown(is)));
+            if was == is {
+                continue;
+            }
+            let shown = |value: Option<&Value>| value.cloned().unwrap_or(Value::Null);
+            let place = Place { path: format!("stats.{name}"), recorded: shown(was), modelled: shown(is) };
+            if observed::is_count(name) {
+                seen.push(place);
+            } else if first.is_none() {
+                first = Some(place);
             }
         }
-        None
+        first
     }
+}
+
+/// Where the rows of a result differ first, in a field on which others depend.
+fn result_differs(recorded: &Value, modelled: &Value, seen: &mut Vec<Place>) -> Option<Place> {
+    let (Value::Array(was), Value::Array(is)) = (recorded, modelled) else {
+        return difference("reqs", recorded, modelled);
+    };
+    if was.len() != is.len() {
+        return difference("reqs", recorded, modelled);
+    }
+    was.iter().zip(is).enumerate().find_map(|(i, (was, is))| {
+        let path = format!("reqs[{i}]");
+        match (was, is) {
+            (Value::Object(was), Value::Object(is)) => observed::rows_differ(&path, (was, is), &[], false, seen),
+            (was, is) => difference(&path, was, is),
+        }
+    })
 }
 
 /// Whether a count is larger than another one.

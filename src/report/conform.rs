@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::conform::{Compared, Divergence, Trouble};
 
 use super::name;
+use super::recorded::{CountedJson, RecordedVerdicts};
 use super::style::Tone;
 
 /// Differing recordings that the text shows.
@@ -24,8 +25,10 @@ pub struct Differing {
     pub recording: String,
     /// The command that shows it again.
     pub replay: String,
-    /// The first difference.
+    /// The first difference in a field on which others depend; if there is none, the first in another one.
     pub divergence: Divergence,
+    /// It differs only in fields on which nothing depends.
+    pub agrees_otherwise: bool,
     /// Settings of other releases with which it would agree, one at a time; looked for in the first few recordings only.
     pub agrees_with: Vec<String>,
     /// These settings were looked for.
@@ -41,8 +44,12 @@ pub struct ConformSummary {
     pub agree: u64,
     /// Of these, those that were compared only up to where lines were lost.
     pub agree_in_part: u64,
+    /// The verdicts of the recordings by their own contents.
+    pub recorded: RecordedVerdicts,
     /// Events that agree, by kind.
     pub compared: BTreeMap<String, u64>,
+    /// Differences in fields on which nothing depends, by event and field.
+    pub observed: BTreeMap<String, u64>,
     /// What could not be compared, by event and field.
     pub unchecked: BTreeMap<String, u64>,
     /// Which implementation of the radix tree ran, by recordings that say.
@@ -59,6 +66,10 @@ impl ConformSummary {
     /// Adds one recording.
     pub fn add(&mut self, key: RecordingKey, compared: Compared, differing: Option<Differing>) {
         self.recordings += 1;
+        self.recorded.add(key, &compared.recording, compared.recorded);
+        for (field, count) in compared.observed {
+            *self.observed.entry(field).or_default() += count;
+        }
         for (kind, count) in compared.compared {
             *self.compared.entry(kind).or_default() += count;
         }
@@ -91,7 +102,9 @@ impl ConformSummary {
             recordings,
             agree,
             agree_in_part,
+            recorded,
             compared,
+            observed,
             unchecked,
             tree_cores,
             notes,
@@ -101,8 +114,10 @@ impl ConformSummary {
         self.agree_in_part += agree_in_part;
         self.recordings += recordings;
         self.agree += agree;
+        self.recorded.merge(recorded);
         let counts = [
             (&mut self.compared, compared),
+            (&mut self.observed, observed),
             (&mut self.unchecked, unchecked),
             (&mut self.tree_cores, tree_cores),
             (&mut self.notes, notes),
@@ -119,6 +134,11 @@ impl ConformSummary {
     /// Puts the differing ones in the order of the command line.
     pub fn order(&mut self) {
         self.differing.sort_by_key(|(key, _)| *key);
+    }
+
+    /// Recordings that differ only in fields on which nothing depends.
+    fn agree_otherwise(&self) -> usize {
+        self.differing.iter().filter(|(_, differing)| differing.agrees_otherwise).count()
     }
 
     fn events(&self) -> u64 {
@@ -152,8 +172,17 @@ pub fn conform_text(summary: &ConformSummary) -> String {
         Tone::Bad.word_if(differ > 0, "differ"),
         summary.events()
     );
+    summary.recorded.text(&mut out);
     if !summary.compared.is_empty() {
         let _ = writeln!(out, "compared:    {}", by_kind(&summary.compared));
+    }
+    if !summary.observed.is_empty() {
+        let only = summary.agree_otherwise();
+        let _ = writeln!(
+            out,
+            "observed:    {}; no event depends on these fields, and {only} of the recordings that differ do so in them alone",
+            by_kind(&summary.observed)
+        );
     }
     if !summary.unchecked.is_empty() {
         let _ = writeln!(out, "not checked: {}", by_kind(&summary.unchecked));
@@ -187,7 +216,8 @@ fn difference(out: &mut String, differing: &Differing) {
     let it = &differing.divergence;
     let phase = it.phase.map_or(String::new(), |phase| format!(", phase {}", name::phase(phase)));
     let request = it.request.as_ref().map_or(String::new(), |request| format!(", request {}", request.escape_debug()));
-    let _ = writeln!(out, "{} {} at line {}", differing.recording, Tone::Bad.word("differs"), it.line);
+    let only = if differing.agrees_otherwise { ", in fields alone on which nothing depends" } else { "" };
+    let _ = writeln!(out, "{} {} at line {}{only}", differing.recording, Tone::Bad.word("differs"), it.line);
     let _ = writeln!(out, "  turn {}{phase}, event {}{request}", it.turn, it.event);
     let _ = writeln!(out, "  field {}: recorded {}, modelled {}", it.field, shown(&it.recorded), shown(&it.modelled));
     for line in &it.around {
@@ -215,7 +245,9 @@ struct SummaryJson<'a> {
     agree: u64,
     agree_in_part: u64,
     events: u64,
+    recorded: BTreeMap<&'static str, CountedJson<'a>>,
     compared: &'a BTreeMap<String, u64>,
+    observed: &'a BTreeMap<String, u64>,
     divergences: Vec<DivergenceJson<'a>>,
     unchecked: &'a BTreeMap<String, u64>,
     tree_cores: &'a BTreeMap<String, u64>,
@@ -236,6 +268,7 @@ struct DivergenceJson<'a> {
     phase: Option<&'static str>,
     around: &'a [String],
     told: Option<&'a str>,
+    agrees_otherwise: bool,
     agrees_with: &'a [String],
     replay: &'a str,
 }
@@ -264,6 +297,7 @@ pub fn conform_json(summary: &ConformSummary) -> String {
             phase: it.phase.map(name::phase),
             around: &it.around,
             told: it.told.as_deref(),
+            agrees_otherwise: differing.agrees_otherwise,
             agrees_with: &differing.agrees_with,
             replay: &differing.replay,
         }
@@ -279,7 +313,9 @@ pub fn conform_json(summary: &ConformSummary) -> String {
         agree: summary.agree,
         agree_in_part: summary.agree_in_part,
         events: summary.events(),
+        recorded: summary.recorded.json(),
         compared: &summary.compared,
+        observed: &summary.observed,
         divergences: divergences.collect(),
         unchecked: &summary.unchecked,
         tree_cores: &summary.tree_cores,

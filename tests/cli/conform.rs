@@ -228,6 +228,173 @@ fn what_cannot_be_read_is_named_with_line_and_remedy_and_the_others_still_run() 
     assert!(none.status.code() == Some(2) && text(&none.stderr).contains("no recording #999"));
 }
 
+/// The lines of a recording as JSON.
+fn events(recording: &str) -> Vec<Value> {
+    recording.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn written(events: &[Value]) -> String {
+    events.iter().map(|event| format!("{event}\n")).collect()
+}
+
+/// Recordings of a release that caches wrong states agree with a model that says so: both are told, the one beside the other.
+#[test]
+fn what_the_recordings_themselves_show_is_told_beside_agreement() {
+    let folder = root("tests/recordings/whole");
+    let json = |more: &[&str]| {
+        let args = [&["conform", folder.to_str().unwrap(), "--format", "json"], more].concat();
+        let out = overlapsim(&args);
+        (out.status.code(), serde_json::from_slice::<Value>(&out.stdout).unwrap())
+    };
+    let (code, summary) = json(&[]);
+    assert_eq!((code, &summary["agree"]), (Some(0), &summary["recordings"]));
+    let recorded = &summary["recorded"];
+    let counts = ["clean", "lossy", "inconclusive", "corrupt", "broken", "without_contents"]
+        .map(|verdict| recorded[verdict]["recordings"].as_u64().unwrap());
+    assert_eq!(counts.iter().sum::<u64>(), summary["recordings"].as_u64().unwrap(), "{recorded}");
+    assert_eq!(recorded["clean"]["first"], Value::Null);
+    for (verdict, kinds) in [("corrupt", &["donate", "match"][..]), ("broken", &["assert"][..])] {
+        let first = &recorded[verdict]["first"];
+        let (file, _) = first["recording"].as_str().unwrap().rsplit_once('#').unwrap();
+        let line = first["line"].as_u64().unwrap() as usize;
+        let text_of = unpacked(file);
+        let event: Value = serde_json::from_str(text_of.lines().nth(line - 1).unwrap()).unwrap();
+        assert!(kinds.contains(&event["ev"].as_str().unwrap()), "{verdict}: {event}");
+    }
+    // 42 assertions, each ends its recording.
+    assert_eq!(counts[4], 42);
+    // They are the same whatever they are compared with, and whether or not it agrees.
+    let (code, other) = json(&["--rule", "token-len"]);
+    assert_eq!((code, &other["recorded"]), (Some(1), recorded));
+    let said = text(&overlapsim(&["conform", folder.to_str().unwrap()]).stdout);
+    let [clean, lossy, _, corrupt, broken, _] = counts;
+    let line = format!("by their own contents: {clean} clean, {lossy} lossy, {corrupt} corrupt, {broken} broken\n");
+    assert!(said.contains(&line), "{said}");
+    for verdict in ["lossy", "corrupt", "broken"] {
+        let first = &recorded[verdict]["first"];
+        let (name, at, why) = (&first["recording"], &first["line"], &first["reason"]);
+        let line = format!("  first {verdict}: {} at line {at}: {}", name.as_str().unwrap(), why.as_str().unwrap());
+        assert!(said.contains(&line), "{line}\n{said}");
+    }
+}
+
+/// A recording by its own contents: each kind of event that says something is enough alone.
+#[test]
+fn each_wrong_thing_in_a_recording_makes_its_verdict() {
+    let file = scratch("own-contents").join("one.jsonl");
+    let all: Vec<String> = recordings("tests/recordings/whole/releases.jsonl.gz");
+    let verdict_of = |body: &str| {
+        fs::write(&file, body).unwrap();
+        let out = overlapsim(&["conform", file.to_str().unwrap(), "--format", "json"]);
+        let summary: Value = serde_json::from_slice(&out.stdout).unwrap();
+        let recorded = summary["recorded"].as_object().unwrap();
+        let (name, of) = recorded.iter().find(|(_, of)| of["recordings"] == 1).unwrap();
+        (name.clone(), of["first"]["line"].as_u64())
+    };
+    let has = |text: &str, kind: &str| text.contains(&format!("\"ev\":\"{kind}\""));
+    let clean =
+        all.iter().find(|text| has(text, "donate") && has(text, "cow") && verdict_of(text).0 == "clean").unwrap();
+    type Change = fn(&mut Value);
+    let changes: [(&str, &str, Change); 5] = [
+        ("donate", "corrupt", |event| event["ok"] = false.into()),
+        ("donate", "corrupt", |event| event["hash"] = "0".into()),
+        ("match", "corrupt", |event| event["n"] = 1.into()),
+        ("end", "broken", |event| event["leak"] = 1.into()),
+        ("result", "broken", |event| {
+            *event =
+                serde_json::json!({ "i": event["i"], "ev": "assert", "message": "m", "where": "w", "kind": "raised" });
+        }),
+    ];
+    for (kind, expected, change) in changes {
+        let mut events = events(clean);
+        let fits = |event: &Value| event["ev"] == kind && (kind != "match" || !event["slot"].is_null());
+        let at = events.iter().position(fits).unwrap();
+        change(&mut events[at]);
+        assert_eq!(verdict_of(&written(&events)), (expected.to_string(), Some(at as u64 + 1)), "{kind}");
+    }
+}
+
+#[test]
+fn fail_on_sees_the_verdicts_of_the_recordings_and_nothing_does_without_it() {
+    let file = scratch("fail-on").join("one.jsonl");
+    let mut seen = std::collections::BTreeSet::new();
+    for recording in recordings(CASES) {
+        fs::write(&file, &recording).unwrap();
+        let code = |more: &[&str]| {
+            let args = [&["conform", file.to_str().unwrap(), "--format", "json"], more].concat();
+            let out = overlapsim(&args);
+            (out.status.code().unwrap(), out.stdout)
+        };
+        let (plain, summary) = code(&[]);
+        let summary: Value = serde_json::from_slice(&summary).unwrap();
+        let verdict = summary["recorded"].as_object().unwrap().iter().find(|(_, of)| of["recordings"] == 1).unwrap().0;
+        if !seen.insert(verdict.clone()) {
+            continue;
+        }
+        let codes = ["lossy", "corrupt", "never"].map(|word| code(&["--fail-on", word]).0);
+        let expected = match verdict.as_str() {
+            "clean" => [0, 0, 0],
+            "lossy" => [1, 0, 0],
+            "corrupt" | "broken" => [1, 1, 0],
+            other => panic!("{other}"),
+        };
+        assert_eq!((plain, codes), (0, expected), "{verdict}");
+    }
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["broken", "clean", "corrupt", "lossy"]);
+}
+
+/// Nothing depends on `fired` and `next_mask`: what comes after a difference in them is compared all the same.
+#[test]
+fn a_difference_in_a_field_on_which_nothing_depends_does_not_end_the_comparison() {
+    let file = scratch("observed").join("one.jsonl");
+    let run = |events: &[Value]| {
+        fs::write(&file, written(events)).unwrap();
+        let out = overlapsim(&["conform", file.to_str().unwrap(), "--plan", "own", "--format", "json"]);
+        (out.status.code(), serde_json::from_slice::<Value>(&out.stdout).unwrap())
+    };
+    let fires = |event: &Value| event["ev"] == "result" && event["reqs"][0]["fired"] == true;
+    let looks = |event: &Value| event["ev"] == "prepare_decode" && event["next_mask"][0].is_boolean();
+    let mut recordings = recordings(CASES).into_iter().map(|text| events(&text));
+    let plain = recordings
+        .find(|events| {
+            let at = events.iter().position(fires).filter(|_| events.iter().any(looks));
+            at.is_some_and(|at| events[at..].iter().any(|event| event["ev"] == "donate"))
+        })
+        .unwrap();
+    let whole = run(&plain).1;
+    for (name, at) in [
+        ("result.reqs.fired", plain.iter().position(fires)),
+        ("prepare_decode.next_mask", plain.iter().position(looks)),
+    ] {
+        let at = at.unwrap();
+        let mut changed = plain.clone();
+        let value = if name == "result.reqs.fired" {
+            &mut changed[at]["reqs"][0]["fired"]
+        } else {
+            &mut changed[at]["next_mask"][0]
+        };
+        *value = (!value.as_bool().unwrap()).into();
+        let (code, summary) = run(&changed);
+        assert_eq!(code, Some(1), "{summary}");
+        assert_eq!(summary["observed"], serde_json::json!({ name: 1 }));
+        let first = &summary["divergences"][0];
+        assert_eq!((first["line"].as_u64(), &first["agrees_otherwise"]), (Some(at as u64 + 1), &Value::Bool(true)));
+        assert_eq!(summary["compared"], whole["compared"], "everything else was compared");
+        let text_of = text(&overlapsim(&["conform", file.to_str().unwrap(), "--plan", "own"]).stdout);
+        assert!(text_of.contains(&format!("observed:    {name} 1; ")), "{text_of}");
+        // A donation after it that is wrong is found.
+        let after = at + changed[at..].iter().position(|event| event["ev"] == "donate").unwrap();
+        changed[after]["label"] = 1.into();
+        let (_, summary) = run(&changed);
+        let found = &summary["divergences"][0];
+        assert_eq!((found["line"].as_u64(), &found["field"]), (Some(after as u64 + 1), &Value::from("label")));
+        assert_eq!(
+            (&found["agrees_otherwise"], &summary["observed"]),
+            (&Value::Bool(false), &serde_json::json!({ name: 1 }))
+        );
+    }
+}
+
 /// A release without a slot may name slot -1: the recording is read, and differs where the model has no such slot.
 #[test]
 fn a_slot_below_zero_is_read_and_differs() {

@@ -11,6 +11,7 @@ mod imports;
 mod kl;
 mod loop_properties;
 mod paired;
+mod recorded;
 mod recordings;
 mod releases;
 mod scenario_errors;

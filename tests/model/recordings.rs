@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use overlapsim::command::{ConformArgs, FailOn, Format, PlanWord, conform_to_text};
+use overlapsim::command::{ConformArgs, Format, PlanWord, conform_to_text};
 use overlapsim::report::ConformSummary;
 
 fn folder(path: &str) -> Option<PathBuf> {
@@ -26,7 +26,7 @@ fn compare(folder: &Path, plan: PlanWord) -> ConformSummary {
         plan: plan.into(),
         jobs: None,
         format: Format::Text,
-        fail_on: FailOn::default(),
+        fail_on: None,
     };
     let (text, summary) = conform_to_text(&args).expect("the recordings can be read");
     assert_eq!(summary.agree, summary.recordings, "{text}");

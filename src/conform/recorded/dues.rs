@@ -1,0 +1,212 @@
+//! Checkpoints that were due in a recording, by what its forwards wrote and its results processed, and those that came to nothing. The same
+//! terms as the judge's of a run (docs/judge.md), taken from the recording's own events.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value};
+
+use super::super::config::Config;
+use super::{int, text};
+
+/// A checkpoint that was lost.
+#[derive(Debug)]
+pub(super) struct Lost {
+    /// The line of the result at which it was due.
+    pub line: u64,
+    pub reason: String,
+}
+
+/// One request.
+#[derive(Debug, Default)]
+struct Request {
+    prompt_len: i64,
+    max_new: i64,
+    /// It may end by a stop token.
+    stops: bool,
+    /// Lengths that its label was set to while it holds its track slots.
+    named: BTreeSet<i64>,
+    /// Lengths due and not recorded, with the line of the result.
+    open: BTreeMap<i64, u64>,
+    /// The longest length due and recorded, with the line of its result.
+    best: (i64, u64),
+    /// That length when the slot of a later boundary was refused: that step writes over it.
+    overwritten: i64,
+    /// The label under which it offered a state at its end.
+    offered: i64,
+    /// A guard declined to offer one.
+    declined: bool,
+}
+
+/// All requests of a recording.
+#[derive(Debug)]
+pub(super) struct Dues {
+    /// Boundaries are planned with a decode batch; with speculation each verify tells of its own.
+    planned: bool,
+    lazy: bool,
+    refuses_all: bool,
+    /// Refusals that were scripted: request and iteration.
+    refused: Vec<(String, u32)>,
+    requests: BTreeMap<String, Request>,
+    /// Decode batches in flight: the boundary length of each row that wrote one.
+    batches: BTreeMap<i64, BTreeMap<String, i64>>,
+    launched: i64,
+    /// The iteration, the slots given out in it, and whether a call of the allocator was refused in it.
+    turn: u32,
+    given: BTreeSet<i64>,
+    was_refused: bool,
+}
+
+impl Dues {
+    pub(super) fn new(config: &Config) -> Dues {
+        let scripted = config.script.iter().filter(|it| it.act == "fail_alloc");
+        Dues {
+            planned: config.strategy != "no_buffer" && config.spec.is_none(),
+            lazy: config.strategy == "extra_buffer_lazy",
+            refuses_all: config.lazy_alloc_fail.unwrap_or(false),
+            refused: scripted.map(|it| (it.rid.clone(), it.at)).collect(),
+            requests: BTreeMap::new(),
+            batches: BTreeMap::new(),
+            launched: 0,
+            turn: 0,
+            given: BTreeSet::new(),
+            was_refused: false,
+        }
+    }
+
+    /// Takes in an event of iteration `i`; what was lost by it.
+    pub(super) fn event(&mut self, i: u32, kind: &str, line: u64, event: &Map<String, Value>) -> Vec<Lost> {
+        if i != self.turn {
+            (self.turn, self.was_refused) = (i, false);
+            self.given.clear();
+        }
+        let rid = text(event, "rid");
+        match kind {
+            "arrive" => {
+                let prompt_len = event.get("prompt").and_then(Value::as_array).map_or(0, |prompt| prompt.len() as i64);
+                let (max_new, stops) =
+                    (int(event, "max_new_tokens"), event.get("stop_token").is_some_and(|it| !it.is_null()));
+                self.requests.insert(rid.to_string(), Request { prompt_len, max_new, stops, ..Request::default() });
+            }
+            "slot_alloc" => match event.get("slots").and_then(Value::as_array) {
+                Some(slots) => self.given.extend(slots.iter().filter_map(Value::as_i64)),
+                None => self.was_refused = true,
+            },
+            "prepare_decode" if self.planned => self.prepare(event),
+            "launch" => self.launched = int(event, "batch"),
+            "verify" if int(event, "track_step") >= 0 => {
+                let k = int(event, "seq_len") + int(event, "track_step") + 1;
+                self.batches.entry(self.launched).or_default().insert(rid.to_string(), k);
+                self.overwrite(rid, int(event, "slot"));
+            }
+            "retract" => {
+                if let Some(request) = self.requests.get_mut(rid) {
+                    request.give_up();
+                }
+            }
+            "donate" if text(event, "reason") == "finished" => {
+                if let Some(request) = self.requests.get_mut(rid) {
+                    request.offered = int(event, "label");
+                }
+            }
+            "no_insert" if text(event, "reason") == "finished" => {
+                let chose = event.contains_key("label") || event.get("prepared").is_some_and(|it| !it.is_null());
+                if let Some(request) = self.requests.get_mut(rid) {
+                    request.declined = !chose;
+                }
+            }
+            "result" => return self.result(line, event),
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    /// Which rows of a decode batch are at a boundary, so that its forward keeps their states.
+    fn prepare(&mut self, event: &Map<String, Value>) {
+        let list = |name: &str| event.get(name).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let (rids, masks, lens) = (list("rids"), list("mask"), list("seq_lens"));
+        let slots = list("track_slots");
+        for (j, rid) in rids.iter().enumerate() {
+            let (Some(rid), Some(Value::Bool(true))) = (rid.as_str(), masks.get(j)) else { continue };
+            let Some(k) = lens.get(j).and_then(Value::as_i64) else { continue };
+            self.batches.entry(int(event, "batch")).or_default().insert(rid.to_string(), k);
+            let slot = slots.get(j).and_then(Value::as_i64).unwrap_or(-1);
+            self.overwrite(rid, slot);
+        }
+    }
+
+    /// A boundary step writes a slot: over what was kept, if the second slot was refused.
+    fn overwrite(&mut self, rid: &str, slot: i64) {
+        let scripted = || self.refused.iter().any(|(name, at)| name == rid && *at == self.turn);
+        let in_place = self.lazy && !self.given.contains(&slot);
+        if in_place
+            && (self.was_refused || self.refuses_all || scripted())
+            && let Some(request) = self.requests.get_mut(rid)
+        {
+            request.overwritten = request.best.0;
+        }
+    }
+
+    fn result(&mut self, line: u64, event: &Map<String, Value>) -> Vec<Lost> {
+        let wrote = self.batches.remove(&int(event, "batch")).unwrap_or_default();
+        let decodes = text(event, "mode") == "decode";
+        let mut lost = Vec::new();
+        for row in event.get("reqs").and_then(Value::as_array).map_or(&[][..], Vec::as_slice) {
+            let Some(row) = row.as_object() else { continue };
+            let rid = text(row, "rid");
+            let Some(request) = self.requests.get_mut(rid) else { continue };
+            if decodes {
+                request.decide(row, wrote.get(rid).copied(), line);
+            }
+            if row.get("finished").and_then(Value::as_bool) == Some(true)
+                && let Some(request) = self.requests.remove(rid)
+            {
+                lost.extend(request.finish(rid, row));
+            }
+        }
+        lost
+    }
+}
+
+impl Request {
+    /// A decode result was processed: its label now, and the length that its forward kept a state of.
+    fn decide(&mut self, row: &Map<String, Value>, wrote: Option<i64>, line: u64) {
+        if let Some(label) = row.get("last_track_seqlen").and_then(Value::as_i64) {
+            self.named.insert(label);
+            if let Some(line) = self.open.remove(&label) {
+                self.best = self.best.max((label, line));
+            }
+        }
+        match wrote {
+            Some(k) if self.named.contains(&k) => self.best = self.best.max((k, line)),
+            Some(k) => {
+                self.open.insert(k, line);
+            }
+            None => {}
+        }
+    }
+
+    /// It was retracted: what was kept is gone, by force.
+    fn give_up(&mut self) {
+        let Request { prompt_len, max_new, stops, .. } = *self;
+        *self = Request { prompt_len, max_new, stops, ..Request::default() };
+    }
+
+    /// It ends: what was due and not recorded is lost, and the longest length recorded, if it offers less by its own choice.
+    fn finish(self, rid: &str, row: &Map<String, Value>) -> Vec<Lost> {
+        let mut lost = Vec::new();
+        let (best, line) = self.best;
+        let outputs = int(row, "output_len");
+        // The last verify may go on beyond the stop token; where in it that is, the recording does not say.
+        let unsure = if self.stops { int(row, "accept") - 1 } else { 0 };
+        let reach = self.prompt_len + (outputs - unsure.max(0)).min(self.max_new);
+        if best > self.offered && !self.declined && best > self.overwritten && best <= reach {
+            let offered = self.offered;
+            let reason = format!("request {rid} recorded length {best} and offers {offered} at its end");
+            lost.push(Lost { line, reason });
+        }
+        for (k, line) in self.open {
+            lost.push(Lost { line, reason: format!("length {k} of request {rid} was due and is never recorded") });
+        }
+        lost
+    }
+}
