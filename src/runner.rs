@@ -1,5 +1,6 @@
 //! Assembles a run: setup, rule, machine, judge, meter, recorder. The only place that names a concrete rule.
 
+mod bound;
 mod check;
 mod cost;
 mod fuzz;
@@ -17,7 +18,8 @@ use crate::report::{Meter, Skew, Timing};
 use crate::rule::{CommittedLen, CompletedMask, MaskLookahead, Paired, TokenLen};
 use crate::scene::{Known, Painter, Scene};
 
-pub use check::{Check, Checked, Found, bound_words, check, counts, first_of};
+use bound::{NOT_FOLLOWED, bound_words};
+pub use check::{Check, Checked, Found, check, counts, first_of};
 pub use cost::{CpuAhead, SteadyCost};
 pub use fuzz::{Fuzz, Source, Tally, Times, drawn, fuzz};
 pub use jitter::{Jitter, jitter, same_request, watched};
@@ -75,6 +77,8 @@ pub struct Outcome {
     pub record: Option<Record>,
     /// Reads of shared fields, if kept.
     pub skew: Option<Skew>,
+    /// Which bound ended the run, in words, if one did.
+    pub bound: Option<String>,
 }
 
 /// Runs `setup` under `rule` with scripted choices and durations drawn by `seed`; `watch` is told of outputs, how many more.
@@ -156,7 +160,9 @@ fn judged<'w>(
         panic!("the radix tree broke an invariant of its own: {broken}");
     }
     let Tee(Tee(judge, meter), Tee(record, Tee(skew, _))) = sink;
-    Outcome { judgement: judge.finish(&setup.names), timing: meter.timing(), record, skew }
+    let judgement = judge.finish(&setup.names);
+    let bound = bound_words(setup, &world, ended).or(judgement.overflow.then(|| NOT_FOLLOWED.to_string()));
+    Outcome { judgement, timing: meter.timing(), record, skew, bound }
 }
 
 /// Runs `setup` again with the same choices, and tells `sink` what happens instead of judging it: what needs the facts of a run

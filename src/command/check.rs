@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::judge::{Goals, weight};
 use crate::model::{Rule, Strategy};
 use crate::report::{CheckFinding, CheckReport, Reduction, check_json, check_summary, check_text, name};
-use crate::runner::{self, Checked, Found, bound_words};
+use crate::runner::{self, Checked, Found};
 use crate::scenario::Scenario;
 use crate::search::{Limits, Order};
 
@@ -143,7 +143,7 @@ fn report(
         transitions: explored.transitions,
         depth: explored.depth,
         findings,
-        bound: explored.bound.map(bound_words),
+        bound: checked.bound.clone(),
         reduction: Reduction {
             states_per_unique: explored.states as f64 / explored.unique as f64,
             symmetries: checked.symmetries,

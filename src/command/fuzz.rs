@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::judge::{Kind, Verdict};
 use crate::model::Rule;
 use crate::record::fingerprint;
-use crate::report::{FuzzFinding, FuzzReport, FuzzRule, Verdicts, fuzz_text, name};
+use crate::report::{FuzzBound, FuzzFinding, FuzzReport, FuzzRule, Verdicts, fuzz_text, name};
 use crate::runner::{self, Fuzz, Keep, Source, Tally, Times, drawn, first_of};
 use crate::scenario::{self, Scenario};
 use crate::search::{Draw, Style};
@@ -230,9 +230,19 @@ impl Told<'_> {
             due: tally.checkpoints[0],
             lost: tally.checkpoints[1],
             findings: findings.collect(),
+            bound: tally.bounds.map(|times| self.bound(rule, times)),
             goals: owned(reached),
             goals_missed: owned(missed),
         }
+    }
+
+    /// Runs the first seed that a bound ended once more.
+    fn bound(&self, rule: &'static dyn Rule, Times { runs, seed }: Times) -> FuzzBound {
+        let (setup, open) = drawn(self.asked.source, seed);
+        let mut draw = Draw::new(&open, self.asked.style, seed);
+        let outcome = runner::run_with(&setup, rule, &mut draw, Keep::default(), None);
+        let reason = outcome.bound.expect("a run is a function of its seed");
+        FuzzBound { reason, runs, seed, choices: choices_word(draw.answers()) }
     }
 
     /// Runs the first seed that found a kind once more.

@@ -300,6 +300,7 @@ pub(super) fn reports<'a>(
             judgement: &outcome.judgement,
             timing: &outcome.timing,
             skew: outcome.skew.as_ref(),
+            bound: outcome.bound.as_deref(),
             warnings: Vec::new(),
         })
         .collect()

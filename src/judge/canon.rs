@@ -35,7 +35,12 @@ impl Judge {
 
     /// Whether a bound ended the run, or it named more than the judge follows.
     pub fn is_cut(&self) -> bool {
-        self.bound.is_some() || self.store.overflow || self.account.overflow || self.requests.overflow
+        self.bound.is_some() || self.is_overflow()
+    }
+
+    /// Whether the run named more than the judge follows.
+    pub fn is_overflow(&self) -> bool {
+        self.store.overflow || self.account.overflow || self.requests.overflow
     }
 
     /// The state letter by letter, but for where and when it is: a wait that can go on for ever is one state.

@@ -116,6 +116,7 @@ impl Judge {
             pins_ended: std::mem::take(&mut self.pins_ended),
             events_unused: std::mem::take(&mut self.events_unused),
             bound: self.bound,
+            overflow: self.is_overflow(),
             goals,
         }
     }

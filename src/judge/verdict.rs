@@ -240,6 +240,8 @@ pub struct Judgement {
     pub events_unused: Vec<(u32, ReqId)>,
     /// Whether a bound ended the run, and if so whether it was a stall.
     pub bound: Option<bool>,
+    /// Whether the run named more than the judge follows.
+    pub overflow: bool,
     /// The coverage goals that the run reached.
     pub goals: Goals,
 }

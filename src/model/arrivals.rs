@@ -98,9 +98,14 @@ impl Arrivals {
         seen
     }
 
-    /// Whether some request may be seen at the next ingest, whatever its turn or time.
-    pub fn any_due(&self) -> bool {
-        !self.due.is_empty()
+    /// How many requests may be seen at the next ingest, whatever its turn or time.
+    pub fn due(&self) -> usize {
+        self.due.len()
+    }
+
+    /// The first of them, in order of arrival.
+    pub fn first_due(&self) -> Option<ReqId> {
+        self.due.iter().min().map(|due| due.req)
     }
 
     /// The next turn and the next time at which a request comes by itself.

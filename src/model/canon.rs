@@ -131,6 +131,7 @@ impl World {
         if !self.turn_matters(setup) {
             world.turn = 0;
         }
+        (world.turns_run, world.turns_idle) = (0, 0);
         format!("{world:?}")
     }
 
@@ -140,7 +141,7 @@ impl World {
     }
 
     /// Whether something is still to come in a turn that has a number.
-    fn turn_matters(&self, setup: &Setup) -> bool {
+    pub(super) fn turn_matters(&self, setup: &Setup) -> bool {
         self.arrivals.next().0.is_some() || setup.events.iter().any(|event| event.at().0 >= self.turn)
     }
 

@@ -23,8 +23,8 @@ pub(super) fn room_for(ends_at: u32) -> usize {
 }
 
 impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
-    /// Takes in the requests whose earliest moment has come, unless the chooser shows them later.
-    pub(super) fn ingest(&mut self) {
+    /// Takes in the requests whose earliest moment has come, unless the chooser shows them later. Returns how many it holds back.
+    pub(super) fn ingest(&mut self) -> usize {
         self.begin(Phase::Ingest, None);
         let now = self.world.clock.cpu;
         let turn = self.world.turn;
@@ -50,6 +50,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             let choice = Choice { site: "arrival", subject: due.req.0, options: 2, default: 1 };
             chooser.choose(choice) == 1
         });
+        let held = self.world.arrivals.due();
         for due in &self.in_order(seen) {
             self.see(due.req, due.at);
         }
@@ -58,6 +59,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         }
         self.spend(self.setup.costs.ingest);
         self.end();
+        held
     }
 
     /// The order in which requests that are seen in one turn join the waiting queue: by time and place in the setup,

@@ -16,7 +16,7 @@ use super::prompt::dependents;
 use super::radix::{Radix, RadixConfig};
 use super::request::{Req, Stage};
 use super::rule::Rule;
-use super::setup::{Cost, ResultQueue, Setup};
+use super::setup::{Arrive, Cost, RequestSpec, ResultQueue, Setup};
 use super::slots::SlotPool;
 
 /// Batches kept for their memory: one is copied while one is in flight.
@@ -100,6 +100,9 @@ pub struct World {
     pub(super) refreshes: u32,
     /// The last turn did nothing either.
     idle: bool,
+    /// Turns run, and those of them that did nothing: for the words about a bound.
+    pub(super) turns_run: u32,
+    pub(super) turns_idle: u32,
     /// Whether a request has finished since the finished were filtered out of the running batch.
     pub(super) unfiltered: bool,
     /// Batches that are over.
@@ -113,7 +116,7 @@ clone_in_place!(World
     }
     copied {
         turn, ratio, rows_held, batches, objects, decoded, chunked, chunk_abort, forwards, unfinished,
-        refreshes, idle, unfiltered,
+        refreshes, idle, turns_run, turns_idle, unfiltered,
     }
     after World::level
 );
@@ -155,6 +158,8 @@ impl World {
             events_used: vec![false; setup.events.len()],
             refreshes: 0,
             idle: false,
+            turns_run: 0,
+            turns_idle: 0,
             unfiltered: false,
             spare: Spare::default(),
         }
@@ -178,6 +183,13 @@ impl World {
     /// Whether the last turn did nothing.
     pub(super) fn idle(&self) -> bool {
         self.idle
+    }
+
+    /// Whether a request is still to come at the end of another one, or before a step of it.
+    fn waits_for_another(&self, setup: &Setup) -> bool {
+        let goes_on = |other: ReqId| self.reqs[other.index()].stage != Stage::Finished;
+        let comes = |spec: &RequestSpec| matches!(spec.arrive, Arrive::After(other) if goes_on(other));
+        self.arrivals.pinned_to(|_| true) || setup.requests.iter().any(comes)
     }
 
     /// Before a copy of another state is made over this one: as many batches in the same places, those that are too many kept.
@@ -261,6 +273,8 @@ struct Due {
     busy: bool,
     /// The oldest result is to be processed.
     result: bool,
+    /// Requests that were asked about at the ingest and held back.
+    held: usize,
 }
 
 /// What the first half of a turn leaves to the second one.
@@ -393,10 +407,10 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
             if due.result {
                 self.process_last()?;
             }
-            Ok(due.busy)
+            Ok(due)
         });
-        let busy = match processed {
-            Ok(busy) => busy,
+        let Due { busy, held, result: _ } = match processed {
+            Ok(due) => due,
             Err(Dead { req, kind }) => {
                 self.sink.fact(Fact::Assert { req, kind });
                 return Some(Ended::Asserted);
@@ -404,14 +418,16 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
         };
         self.world.turn += 1;
         let idle = !busy && self.world.queue.is_empty();
+        self.world.turns_run += 1;
+        self.world.turns_idle += u32::from(idle);
         // A turn without a batch can still make room: what waits is given one more turn before the clock jumps.
         let again = std::mem::replace(&mut self.world.idle, idle) || self.world.waiting.is_empty();
-        if idle && again { self.idle() } else { None }
+        if idle && again { self.idle(held) } else { None }
     }
 
     /// Plan and launch: the last result is processed while the forward runs.
     fn launch_overlap(&mut self) -> Step<Due> {
-        self.ingest();
+        let held = self.ingest();
         let pending = !matches!(self.world.last, Last::None);
         let last_prefill = match &self.world.last {
             Last::Extend(last) => Some(last.object),
@@ -426,15 +442,15 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
             self.process_last()?;
         }
         let launched = self.launch_and_queue(batch);
-        Ok(Due { busy: launched || pending, result: pending && !waits })
+        Ok(Due { busy: launched || pending, result: pending && !waits, held })
     }
 
     /// Plan and launch: what was launched is waited for and processed.
     fn launch_normal(&mut self) -> Step<Due> {
-        self.ingest();
+        let held = self.ingest();
         let batch = self.plan()?;
         let launched = self.launch_and_queue(batch);
-        Ok(Due { busy: launched, result: launched })
+        Ok(Due { busy: launched, result: launched, held })
     }
 
     /// Launches a batch, queues it (a copy, or a reference by object), and remembers it as the last one.
@@ -479,8 +495,8 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
         }
     }
 
-    /// Nothing is running or in flight: jumps to the next arrival, or ends.
-    fn idle(&mut self) -> Option<Ended> {
+    /// Nothing is running or in flight: jumps to the next arrival, or ends. `held` requests were held back at the ingest of this turn.
+    fn idle(&mut self, held: usize) -> Option<Ended> {
         let world = &mut *self.world;
         if world.unfinished == 0 {
             for (event, used) in self.setup.events.iter().zip(&world.events_used) {
@@ -493,7 +509,11 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
             return Some(Ended::Done);
         }
         let reqs = &world.reqs;
-        if world.arrivals.any_due() || world.arrivals.pinned_to(|other| reqs[other.index()].stage == Stage::Finished) {
+        let pinned = world.arrivals.pinned_to(|other| reqs[other.index()].stage == Stage::Finished);
+        if pinned || world.arrivals.due() > 0 {
+            if !pinned && held == world.arrivals.due() {
+                self.pass_idle_turns();
+            }
             return None;
         }
         let turn_ns = least(self.setup.costs.ingest) + least(self.setup.costs.plan);
@@ -516,6 +536,19 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
             }
         }
         None
+    }
+
+    /// Every request that may be seen was held back. Whoever comes at a time may be held back too, so what can follow from now can follow
+    /// from that time on: the clock jumps to it. It does not where something depends on how many turns go by, or on
+    /// whether a request came before or after that time (docs/search.md, "Idle turns").
+    fn pass_idle_turns(&mut self) {
+        let world = &mut *self.world;
+        let (None, Some(at)) = world.arrivals.next() else { return };
+        let still = least(self.setup.costs.ingest) + least(self.setup.costs.plan) == 0;
+        let sorts = !self.chooser.is_open("order") && world.waits_for_another(self.setup);
+        if self.chooser.is_open("arrival") && !world.turn_matters(self.setup) && (still || !sorts) {
+            world.clock.cpu = world.clock.cpu.max(at);
+        }
     }
 
     /// Begins a CPU phase.

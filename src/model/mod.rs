@@ -7,6 +7,7 @@ mod abort;
 mod admit;
 mod arrivals;
 mod batch;
+mod bound;
 mod budget;
 mod cache;
 mod canon;
@@ -39,6 +40,7 @@ mod vary;
 mod verify;
 mod witness;
 
+pub use bound::{Awaits, Unfinished};
 pub use features::{Every, Features, Plain};
 pub use foresee::Foresight;
 pub use frame::Frame;

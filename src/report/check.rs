@@ -29,7 +29,7 @@ pub struct CheckReport {
     /// One for each kind, with the first way to it.
     pub findings: Vec<CheckFinding>,
     /// What ended the search, if not all was seen.
-    pub bound: Option<&'static str>,
+    pub bound: Option<String>,
     /// How much smaller the search was for telling states apart no more than matters.
     pub reduction: Reduction,
     /// What was open.
@@ -111,7 +111,7 @@ pub fn check_text(report: &CheckReport) -> String {
             report.unique, report.states, report.transitions, report.depth
         ),
     );
-    let complete = match report.bound {
+    let complete = match &report.bound {
         None => "yes: every timing was seen".to_string(),
         Some(bound) => format!("no: ended by {bound}"),
     };

@@ -44,6 +44,7 @@ impl Fixture {
             judgement: &self.judgement,
             timing: &self.timing,
             skew: None,
+            bound: None,
             warnings: Vec::new(),
         }
     }
@@ -66,6 +67,7 @@ pub(super) fn nothing() -> Judgement {
         pins_ended: Vec::new(),
         events_unused: Vec::new(),
         bound: None,
+        overflow: false,
         goals: Goals::NONE,
     }
 }

@@ -50,6 +50,9 @@ pub struct FuzzRule {
     pub lost: u64,
     /// One for each kind: the run with the least seed that found it.
     pub findings: Vec<FuzzFinding>,
+    /// What ended runs before their end, if a bound did: the run with the least seed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<FuzzBound>,
     /// Goals reached.
     pub goals: Vec<String>,
     /// Goals never reached.
@@ -117,6 +120,30 @@ pub struct FuzzFinding {
     pub replay: String,
 }
 
+/// Runs that a bound ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FuzzBound {
+    /// Which bound, in words, of the run with the least seed.
+    pub reason: String,
+    /// Runs that a bound ended.
+    pub runs: u64,
+    /// The least seed of them.
+    pub seed: u64,
+    /// The choices of that run: what `run --choices` takes.
+    pub choices: String,
+}
+
+impl FuzzBound {
+    fn absorb(&mut self, other: &FuzzBound) {
+        let runs = self.runs + other.runs;
+        if other.seed < self.seed {
+            *self = other.clone();
+        }
+        self.runs = runs;
+    }
+}
+
 impl FuzzReport {
     /// The JSON form.
     pub fn json(&self) -> String {
@@ -172,6 +199,11 @@ impl FuzzRule {
                 }
             }
         }
+        match (&mut self.bound, &other.bound) {
+            (Some(known), Some(other)) => known.absorb(other),
+            (None, Some(_)) => self.bound.clone_from(&other.bound),
+            (Some(_) | None, None) => {}
+        }
         let reached = |goal: &String| !other.goals.contains(goal);
         let (missed, found): (Vec<String>, Vec<String>) = self.goals_missed.drain(..).partition(reached);
         self.goals_missed = missed;
@@ -218,6 +250,10 @@ pub fn fuzz_text(report: &FuzzReport) -> String {
         let share = if rows == 0 { 0.0 } else { 100.0 * ahead as f64 / rows as f64 };
         row(&mut out, "results", &format!("{rows} decode rows, L=1 in {share:.1} %"));
         row(&mut out, "loss", &format!("{} of {} checkpoints due", rule.lost, rule.due));
+        if let Some(FuzzBound { reason, runs, seed, choices }) = &rule.bound {
+            let runs = if *runs == 1 { "1 run".to_string() } else { format!("{runs} runs") };
+            row(&mut out, "bound", &format!("ended {runs}, first seed {seed} (choices {choices}): {reason}"));
+        }
         if rule.findings.is_empty() {
             row(&mut out, "findings", "none");
         }

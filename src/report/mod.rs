@@ -38,7 +38,7 @@ pub use check::{CheckFinding, CheckReport, Reduction, check_json, check_summary,
 pub use conform::{ConformSummary, Differing, RecordingKey, conform_json, conform_text};
 pub use cost::{CostBatch, CostReport, CostRun, CostSaved, CpuLonger, cost_json, cost_saved, cost_text};
 pub use diff::diff_text;
-pub use fuzz::{FuzzFinding, FuzzReport, FuzzRule, Verdicts, fuzz_text};
+pub use fuzz::{FuzzBound, FuzzFinding, FuzzReport, FuzzRule, Verdicts, fuzz_text};
 pub use html::{Page, PageRun, page};
 pub use jitter::{
     JitterFinding, JitterFiring, JitterPattern, JitterReport, JitterRule, JitterRun, Jittered, LastOffer, jitter_json,
@@ -80,6 +80,8 @@ pub struct Run<'a> {
     pub timing: &'a Timing,
     /// How results read shared fields, if that was asked for.
     pub skew: Option<&'a Skew>,
+    /// Which bound ended the run, in words, if one did.
+    pub bound: Option<&'a str>,
     /// Warnings beyond those that the judgement implies, in words.
     pub warnings: Vec<String>,
 }

@@ -19,11 +19,12 @@ pub fn warnings(run: &Run) -> Vec<String> {
         let id = name::request(run.names, req);
         all.push(format!("event unused: what was scripted for {id} in turn {turn} found nothing to do"));
     }
-    match judgement.bound {
+    match judgement.bound.filter(|_| run.bound.is_none()) {
         Some(true) => all.push("stalled: requests wait that can never be admitted".to_owned()),
         Some(false) => all.push("the bound on turns ended the run: what comes after was not judged".to_owned()),
         None => {}
     }
+    all.extend(run.bound.map(str::to_string));
     all.extend(run.warnings.iter().cloned());
     all
 }

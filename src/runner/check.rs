@@ -44,6 +44,8 @@ pub struct Checked {
     pub verdict: Verdict,
     /// Counts.
     pub explored: Explored<Kind>,
+    /// What ended the search if not all was seen, in words.
+    pub bound: Option<String>,
     /// In how many ways interchangeable requests can change places.
     pub symmetries: u64,
     /// By kind.
@@ -75,8 +77,12 @@ pub fn check(check: &Check<'_>, limits: Limits<'_>) -> Checked {
         })
         .collect();
     let worst = findings.iter().map(|found| weight(&found.finding)).max().unwrap_or(Verdict::Clean);
+    let bound = bound_of(&explored, |path| {
+        let mut chooser = Replay::new(open, &path.answers, None);
+        run_with(setup, rule, &mut chooser, Keep::default(), None).bound
+    });
     let verdict = if explored.bound.is_some() { worst.max(Verdict::Inconclusive) } else { worst };
-    Checked { rule: rule.name(), verdict, explored, symmetries: Frame::symmetries(setup), findings }
+    Checked { rule: rule.name(), verdict, explored, bound, symmetries: Frame::symmetries(setup), findings }
 }
 
 /// The first finding of a kind that is a fault of its own.
@@ -143,7 +149,12 @@ impl Timings<'_> {
         if cut_short {
             goals.insert(Goal::Bound);
         }
-        let cut = state.judge.is_cut() || cut_short;
+        let bounds = [
+            (ended == Some(Ended::Stalled), Cut::Stalled),
+            (cut_short, Cut::Turns),
+            (state.judge.is_overflow(), Cut::NotFollowed),
+        ];
+        let cut = bounds.iter().find(|(hit, _)| *hit).map(|(_, cut)| *cut as u8);
         Stepped { over, cut, found: kinds(&findings), goals: goals.bits() }
     }
 }
@@ -211,14 +222,33 @@ impl System for Timings<'_> {
     }
 }
 
-/// The bound that ended a search, in words.
-pub fn bound_words(bound: Bound) -> &'static str {
-    match bound {
-        Bound::States => "the most states (--max-states)",
-        Bound::Stopped => "the time (--max-time)",
-        Bound::Cut => "a bound within a run: it stalls, or is out of turns (turns_max)",
+/// The bounds within a run that can cut a step of the search short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cut {
+    /// Requests wait that can never be admitted.
+    Stalled,
+    /// The bound on turns.
+    Turns,
+    /// The run names more than the judge follows.
+    NotFollowed,
+}
+
+/// The bound that ended a search, in words: that of a run by the first run that it ended, which `shows` tells of.
+fn bound_of(explored: &Explored<Kind>, shows: impl Fn(&Path) -> Option<String>) -> Option<String> {
+    let text = match explored.bound? {
+        Bound::States => "the most states (--max-states): give more, or open less".to_string(),
+        Bound::Stopped => "the time (--max-time): give more, or open less".to_string(),
         Bound::Answers => {
-            "one turn with more open questions than can be answered in every way: let less happen at once"
+            "one turn with more open questions than can be answered in every way: let less happen at once".to_string()
         }
-    }
+        Bound::Cut => {
+            let told = explored.cuts.values().map(|(path, times)| {
+                let times = if *times == 1 { "1 timing".to_string() } else { format!("{times} timings") };
+                let words = shows(path).expect("a replay of its choices is ended by a bound, too");
+                format!("a bound within {times}: {words}")
+            });
+            told.collect::<Vec<_>>().join("; and by ")
+        }
+    };
+    Some(text)
 }

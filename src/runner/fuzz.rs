@@ -66,6 +66,8 @@ pub struct Tally {
     pub checkpoints: [u64; 2],
     /// By kind of finding, those that are faults of their own.
     pub kinds: BTreeMap<Kind, Times>,
+    /// Runs that a bound ended.
+    pub bounds: Option<Times>,
     /// Goals reached.
     pub goals: Goals,
 }
@@ -84,6 +86,15 @@ impl Tally {
         for kind in kinds(&judgement.findings) {
             self.found(kind, Times { runs: 1, seed });
         }
+        if judgement.bound.is_some() || judgement.overflow {
+            self.bounded(Times { runs: 1, seed });
+        }
+    }
+
+    fn bounded(&mut self, times: Times) {
+        let known = self.bounds.get_or_insert(Times { runs: 0, ..times });
+        known.runs += times.runs;
+        known.seed = known.seed.min(times.seed);
     }
 
     fn found(&mut self, kind: Kind, times: Times) {
@@ -105,6 +116,7 @@ impl Tally {
         for (&kind, &times) in &other.kinds {
             self.found(kind, times);
         }
+        other.bounds.into_iter().for_each(|times| self.bounded(times));
         self.goals = self.goals.union(other.goals);
     }
 

@@ -146,7 +146,7 @@ impl<'a, S: System> Worker<'a, S> {
             Next::State(0, state)
         };
         let Stepped { goals, .. } = stepped;
-        let told = !stepped.found.is_empty() || stepped.cut;
+        let told = !stepped.found.is_empty() || stepped.cut.is_some();
         let stepped = told.then(|| Box::new(stepped));
         work.successors.push(Successor { parent, answers, next, goals, stepped });
     }

@@ -67,6 +67,8 @@ pub struct Explored<K> {
     pub bound: Option<Bound>,
     /// By kind of finding: the first way to it, and how many steps found one.
     pub found: BTreeMap<K, (Path, u64)>,
+    /// By bound of the system that cut steps short: the first way to one, and how many steps it cut short.
+    pub cuts: BTreeMap<u8, (Path, u64)>,
     /// Goals reached, a bit each.
     pub goals: u64,
 }

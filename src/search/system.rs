@@ -7,8 +7,8 @@ use crate::engine::Chooser;
 pub struct Stepped<K> {
     /// Nothing comes after it.
     pub over: bool,
-    /// It was cut short: what comes after is not known.
-    pub cut: bool,
+    /// It was cut short, by which of the bounds of the system: what comes after is not known.
+    pub cut: Option<u8>,
     /// The kinds of findings.
     pub found: Vec<K>,
     /// Goals reached, a bit each.

@@ -22,7 +22,8 @@ pub(super) struct Tally<K> {
     answers: Vec<u32>,
     transitions: u64,
     depth: u32,
-    cut: bool,
+    /// By bound of the system.
+    cuts: BTreeMap<u8, (Path, u64)>,
     found: BTreeMap<K, (Path, u64)>,
     goals: u64,
 }
@@ -35,7 +36,7 @@ impl<K: Clone + Ord> Tally<K> {
             answers: Vec::new(),
             transitions: 0,
             depth: 0,
-            cut: false,
+            cuts: BTreeMap::new(),
             found: BTreeMap::new(),
             goals: 0,
         }
@@ -52,7 +53,6 @@ impl<K: Clone + Ord> Tally<K> {
         self.goals |= goals;
         self.depth = self.depth.max(depth);
         if let Some(stepped) = stepped {
-            self.cut |= stepped.cut;
             self.find(stepped, parent, answers, depth);
         }
     }
@@ -68,12 +68,15 @@ impl<K: Clone + Ord> Tally<K> {
 
     fn find(&mut self, stepped: &Stepped<K>, parent: u32, answers: &[u32], depth: u32) {
         for kind in &stepped.found {
-            let (steps, times) = self.found.get(kind).map_or((u32::MAX, 0), |known| (known.0.steps, known.1));
-            if depth < steps {
+            if is_shorter(&mut self.found, kind, depth) {
                 let path = self.path(parent, answers, depth);
-                self.found.insert(kind.clone(), (path, times + 1));
-            } else if let Some(known) = self.found.get_mut(kind) {
-                known.1 += 1;
+                shorten(&mut self.found, kind.clone(), path);
+            }
+        }
+        if let Some(cut) = &stepped.cut {
+            if is_shorter(&mut self.cuts, cut, depth) {
+                let path = self.path(parent, answers, depth);
+                shorten(&mut self.cuts, *cut, path);
             }
         }
     }
@@ -101,9 +104,23 @@ impl<K: Clone + Ord> Tally<K> {
             unique: self.trails.len() as u64,
             transitions: self.transitions,
             depth: self.depth,
-            bound: bound.or(self.cut.then_some(Bound::Cut)),
+            bound: bound.or((!self.cuts.is_empty()).then_some(Bound::Cut)),
             found: self.found,
+            cuts: self.cuts,
             goals: self.goals,
         }
     }
+}
+
+/// Counts a step that came to something. Says whether none with fewer steps to it is known.
+fn is_shorter<K: Ord>(known: &mut BTreeMap<K, (Path, u64)>, kind: &K, depth: u32) -> bool {
+    let Some((path, times)) = known.get_mut(kind) else { return true };
+    *times += 1;
+    depth < path.steps
+}
+
+/// Keeps the way to it.
+fn shorten<K: Ord>(known: &mut BTreeMap<K, (Path, u64)>, kind: K, path: Path) {
+    let times = known.get(&kind).map_or(1, |known| known.1);
+    known.insert(kind, (path, times));
 }

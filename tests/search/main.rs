@@ -9,6 +9,7 @@ mod coverage;
 mod findings;
 mod futures;
 mod fuzz;
+mod idle;
 mod planted;
 mod reduction;
 mod reproducers;

@@ -49,7 +49,7 @@ impl System for Graph {
         let way = if self.asks(*state) { chooser.choose(choice) } else { 0 };
         *state = mix(*state, way.into()) % self.states;
         let found = if state.is_multiple_of(97) { vec![*state / 97 % 5] } else { Vec::new() };
-        Stepped { over: false, cut: false, found, goals: 0 }
+        Stepped { over: false, cut: None, found, goals: 0 }
     }
 
     fn questions_max(&self, state: &u64) -> Option<usize> {

@@ -1,0 +1,105 @@
+//! What a run waited for when a bound ended it: read off the last state.
+//!
+//! Owns which request is named. Leaves the words to the caller.
+
+use crate::engine::Time;
+use crate::record::ReqId;
+
+use super::clock::least;
+use super::machine::World;
+use super::request::Stage;
+use super::setup::{Arrive, Setup};
+
+/// What a request waited for when a bound ended the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Awaits {
+    /// Its moment, and how many idle turns of the run go by until then.
+    Time(Time, u64),
+    /// The turn in which it arrives.
+    Turn(u32),
+    /// An answer that shows it: its moment has come, and the choices held it back.
+    Shown,
+    /// The end of another request, or a step of it.
+    Other(ReqId),
+    /// Admission, with so many state slots and tokens of KV free.
+    Admission {
+        /// State slots.
+        slots: u32,
+        /// Tokens.
+        kv: u32,
+    },
+    /// Outputs: it had so many.
+    Outputs(u32),
+}
+
+/// The state of a run that a bound ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unfinished {
+    /// The request that is named for it.
+    pub req: ReqId,
+    /// What that waited for.
+    pub awaits: Awaits,
+    /// Turns run.
+    pub turns: u32,
+    /// Those of them in which nothing was launched and no result was processed.
+    pub idle: u32,
+}
+
+impl World {
+    /// The request that a run was about when a bound ended it; nothing if every request is over.
+    pub fn unfinished(&self, setup: &Setup) -> Option<Unfinished> {
+        // Where idle turns used up the bound, the request that they were spent on is named; else the one that was served.
+        let spent_idle = 2 * self.turns_idle >= self.turns_run;
+        let idle_first = [World::timed, World::held_back, World::served, World::queued, World::to_come];
+        let served_first = [World::served, World::queued, World::timed, World::held_back, World::to_come];
+        let order = if spent_idle { idle_first } else { served_first };
+        let (req, awaits) = order.iter().find_map(|look| look(self, setup))?;
+        Some(Unfinished { req, awaits, turns: self.turns_run, idle: self.turns_idle })
+    }
+
+    /// The next request that comes at a time, or where none is left the last one.
+    fn timed(&self, setup: &Setup) -> Option<(ReqId, Awaits)> {
+        let at = |index: &u32| match setup.requests[*index as usize].arrive {
+            Arrive::At(at) => Some((at, ReqId(*index))),
+            Arrive::Turn(_) | Arrive::After(_) | Arrive::Before(..) => None,
+        };
+        let all = || (0..setup.requests.len() as u32).filter_map(|index| at(&index));
+        let (_, next) = self.arrivals.next();
+        let (at, req) = all().filter(|(at, _)| Some(*at) == next).min().or_else(|| all().max())?;
+        let turn_ns = (least(setup.costs.ingest) + least(setup.costs.plan)).max(1);
+        let idle_turns = match next {
+            Some(at) => u64::from(self.turns_idle) + at.since(self.clock.cpu).ns().div_ceil(turn_ns),
+            // How many there would have been, had the run been idle until then.
+            None => at.ns().div_ceil(turn_ns),
+        };
+        Some((req, Awaits::Time(at, idle_turns)))
+    }
+
+    /// The first request that may be seen.
+    fn held_back(&self, _: &Setup) -> Option<(ReqId, Awaits)> {
+        self.arrivals.first_due().map(|req| (req, Awaits::Shown))
+    }
+
+    /// The first request that was being run.
+    fn served(&self, _: &Setup) -> Option<(ReqId, Awaits)> {
+        let at = self.reqs.iter().position(|it| it.stage == Stage::Running)?;
+        Some((ReqId(at as u32), Awaits::Outputs(self.reqs[at].outputs)))
+    }
+
+    /// The first request of the waiting queue.
+    fn queued(&self, _: &Setup) -> Option<(ReqId, Awaits)> {
+        let (slots, kv) = (self.slots.available(), self.pages.available());
+        self.waiting.first().map(|&req| (req, Awaits::Admission { slots, kv }))
+    }
+
+    /// The first request that has not been seen.
+    fn to_come(&self, setup: &Setup) -> Option<(ReqId, Awaits)> {
+        let at = self.reqs.iter().position(|it| it.stage == Stage::Unseen)?;
+        let awaits = match setup.requests[at].arrive {
+            Arrive::Turn(turn) => Awaits::Turn(turn),
+            Arrive::After(other) | Arrive::Before(other, _) => Awaits::Other(other),
+            Arrive::At(_) => Awaits::Shown,
+        };
+        Some((ReqId(at as u32), awaits))
+    }
+}
