@@ -14,12 +14,14 @@ pub struct EventQueue<T: Ord> {
 
 impl<T: Ord + Clone> Clone for EventQueue<T> {
     fn clone(&self) -> Self {
-        EventQueue { heap: self.heap.clone(), pushed: self.pushed }
+        let EventQueue { heap, pushed } = self;
+        EventQueue { heap: heap.clone(), pushed: *pushed }
     }
 
     fn clone_from(&mut self, from: &Self) {
-        self.heap.clone_from(&from.heap);
-        self.pushed = from.pushed;
+        let EventQueue { heap, pushed } = from;
+        self.heap.clone_from(heap);
+        self.pushed = *pushed;
     }
 }
 

@@ -90,11 +90,22 @@ impl Account {
 
     /// How many slots, pages and locks are booked to requests for which `gone` holds.
     pub fn left(&self, gone: impl Fn(ReqId) -> bool) -> u32 {
+        let Account {
+            locks,
+            booked,
+            held: count_held,
+            // A search writes who holds each slot that has a label (`kind`) and each page of a live request (`pages_of`): others are free,
+            // the tree's, or booked to a request that is over, and counted here.
+            slots: _,
+            pages: _,
+            holders: _,  // Names of owners.
+            overflow: _, // A run that names too much is cut short at once.
+        } = self;
         let is_gone = |index: usize| gone(ReqId(index as u32));
-        // What is booked to somebody is held.
-        let booked = if self.held == 0 { &[] } else { self.booked.as_slice() };
+        // What is booked to a request is held.
+        let booked = if *count_held == 0 { &[] } else { booked.as_slice() };
         let booked = booked.iter().enumerate().filter(|&(index, &count)| count > 0 && is_gone(index));
-        let locks = held(&self.locks).filter(|&(index, _)| is_gone(index)).count();
+        let locks = held(locks).filter(|&(index, _)| is_gone(index)).count();
         booked.map(|(_, count)| count).sum::<u32>() + locks as u32
     }
 

@@ -7,7 +7,7 @@
 use crate::record::{Canon, Names, PageId, ReqId, SlotId, State};
 
 use super::court::Judge;
-use super::live::Live;
+use super::live::{Hit, Live};
 use super::{Finding, Goals};
 
 /// Where one list ends and the next begins.
@@ -63,18 +63,42 @@ impl Judge {
     /// Writes what is known of every live request and of every slot that has a label, in the order of the labels; slots
     /// that only the judge still looks at get theirs here.
     pub fn canon(&self, out: &mut Canon) {
-        assert!(self.waiting.is_empty(), "what was prepared in a turn was launched in it");
-        assert!(self.steady.is_none(), "findings are taken first");
+        // No field is left out by oversight: a new one does not compile until it stands here.
+        let Judge {
+            requests,
+            store,
+            account,
+            waiting,
+            steady,
+            rows,
+            // Given with the setup.
+            options: _,
+            // What was found was taken, and where it was is for reports.
+            findings: _,
+            // What only a report or a goal needs.
+            counts: _,
+            goals: _,
+            coverage: _,
+            turns: _,
+            pins_missed: _,
+            pins_ended: _,
+            events_unused: _,
+            // A run is over after either.
+            bound: _,
+            dead: _,
+        } = self;
+        assert!(waiting.is_empty(), "what was prepared in a turn was launched in it");
+        assert!(steady.is_none() && rows.is_closed(), "findings are taken first");
         for at in 0..out.reqs().len() {
             let req = out.reqs()[at];
-            out.flag(self.account.is_locked(req));
-            match self.requests.peek(req) {
+            out.flag(account.is_locked(req));
+            match requests.peek(req) {
                 Some(live) => self.canon_live(live, out),
                 None => out.word(END),
             }
         }
         // What is booked to nobody alive would be found at the end.
-        out.put([self.store.in_flight_count(), self.account.left(|req| !out.is_live(req))]);
+        out.put([store.in_flight_count(), account.left(|req| !out.is_live(req))]);
         let mut at = 0;
         while at < out.slots().len() {
             self.canon_slot(out.slots()[at], out);
@@ -83,17 +107,31 @@ impl Judge {
     }
 
     fn canon_live(&self, live: &Live, out: &mut Canon) {
-        let tainted = u32::from(live.taint.is_some());
-        match live.hit {
-            Some(hit) => {
-                let source = out.label_slot(Some(hit.source));
-                out.put([tainted, source, hit.len, u32::from(hit.root.is_some())]);
+        let Live {
+            window,
+            dues,
+            marks,
+            taint,
+            hit,
+            lags: _,  // None does: the rows that lagged are forgotten first.
+            truth: _, // The tokens that the machine writes.
+            // For the prefix hit of a report, what a loss costs, and room in advance.
+            matched: _,
+            max_new: _,
+            admitted: _,
+        } = live;
+        // Which finding is at the root is for reports.
+        let tainted = u32::from(taint.is_some());
+        match hit {
+            Some(Hit { source, len, root }) => {
+                let source = out.label_slot(Some(*source));
+                out.put([tainted, source, *len, u32::from(root.is_some())]);
             }
             None => out.put([tainted, END]),
         }
-        live.window.canon(out);
-        live.marks.canon(out);
-        live.dues.canon(out);
+        window.canon(out);
+        marks.canon(out);
+        dues.canon(out);
     }
 
     #[inline]

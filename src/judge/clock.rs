@@ -36,9 +36,11 @@ impl Clock {
         self.completed = self.completed.max(known.unwrap_or(0));
     }
 
-    /// Launches that the CPU has not waited for.
+    /// Launches that the CPU has not waited for: all that a search tells clocks apart by.
     pub fn in_flight(&self) -> u32 {
-        self.launched - self.completed
+        // Which batch each of them was is told with the queue, whose order is theirs.
+        let Clock { launched, completed, batches: _ } = self;
+        launched - completed
     }
 
     /// The number of the last launch.

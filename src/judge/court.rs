@@ -47,7 +47,7 @@ pub struct Judge {
     pub(super) turns: u32,
     pub(super) bound: Option<bool>,
     /// An assertion ended the modelled process: what it held is nobody's fault.
-    dead: bool,
+    pub(super) dead: bool,
     pub(super) pins_missed: Vec<ReqId>,
     pub(super) pins_ended: Vec<ReqId>,
     pub(super) events_unused: Vec<(u32, ReqId)>,

@@ -34,7 +34,8 @@ impl Marks {
 
     /// Writes the lengths.
     pub fn canon(&self, out: &mut Canon) {
-        self.lens.iter().for_each(|&len| out.word(len));
+        let Marks { lens } = self;
+        lens.iter().for_each(|&len| out.word(len));
         out.word(u32::MAX);
     }
 

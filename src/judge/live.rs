@@ -45,9 +45,9 @@ pub(super) struct Live {
     pub taint: Option<usize>,
     /// Its last cache hit.
     pub hit: Option<Hit>,
-    matched: u32,
-    max_new: u32,
-    admitted: bool,
+    pub matched: u32,
+    pub max_new: u32,
+    pub admitted: bool,
 }
 
 clone_in_place!(Live { truth, window, marks, dues } copied { lags, taint, hit, matched, max_new, admitted });
@@ -71,10 +71,11 @@ impl Clone for Requests {
 
     /// In place, and what lives on one side only goes to the memory that is spare, or comes from there.
     fn clone_from(&mut self, from: &Self) {
-        self.outcomes.clone_from(&from.outcomes);
-        self.overflow = from.overflow;
-        self.live.resize_with(from.live.len(), || None);
-        for (to, from) in self.live.iter_mut().zip(&from.live) {
+        let Requests { live, spare: _, outcomes, overflow } = from;
+        self.outcomes.clone_from(outcomes);
+        self.overflow = *overflow;
+        self.live.resize_with(live.len(), || None);
+        for (to, from) in self.live.iter_mut().zip(live) {
             match (&mut *to, from) {
                 (Some(to), Some(from)) => to.clone_from(from),
                 (None, Some(from)) => *to = Some(self.spare.copy_of(from)),

@@ -74,14 +74,30 @@ impl Dues {
 
     /// Writes what a later loss depends on; not what it costs.
     pub fn canon(&self, out: &mut Canon) {
-        for due in &self.open {
-            let slot = out.label_slot(Some(due.slot));
-            out.put([due.k, slot, u32::from(due.withheld)]);
+        let Dues {
+            refused,
+            open,
+            best,
+            overwritten,
+            offered,
+            declined,
+            reach,
+            // By its end it makes `reach`, and it is as the machine has it.
+            prompt_len: _,
+            // Where a finding was.
+            best_at: _,
+            // What a loss costs.
+            donated: _,
+            prefix: _,
+        } = self;
+        // In which turn and phase it was due is told with a finding.
+        for Due { k, slot, withheld, turn: _, phase: _ } in open {
+            let slot = out.label_slot(Some(*slot));
+            out.put([*k, slot, u32::from(*withheld)]);
         }
         out.word(u32::MAX);
-        self.refused.iter().for_each(|&len| out.word(len));
-        let (offered, reach) = (or_none(self.offered), or_none(self.reach));
-        out.put([u32::MAX, self.best, self.overwritten, offered, reach, u32::from(self.declined)]);
+        refused.iter().for_each(|&len| out.word(len));
+        out.put([u32::MAX, *best, *overwritten, or_none(*offered), or_none(*reach), u32::from(*declined)]);
     }
 
     /// A state was offered to the tree under a key of this length; at the end of the request under `offered`, too.

@@ -251,6 +251,22 @@ impl Rows {
         }
     }
 
+    /// Whether no row is open: all else that it has is counts, and boundaries for a report.
+    pub fn is_closed(&self) -> bool {
+        let Rows {
+            open,
+            keep_boundaries: _,
+            decode_results: _,
+            near: _,
+            far: _,
+            decisions: _,
+            mask_reuse: _,
+            boundaries: _,
+            goals: _,
+        } = self;
+        !open.is_open
+    }
+
     /// Forgets what is only counted.
     pub fn forget_counts(&mut self) {
         (self.decode_results, self.near) = (0, [0; 2]);

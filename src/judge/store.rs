@@ -296,6 +296,9 @@ impl Store {
     /// of the others follow.
     #[inline]
     pub fn canon(&self, slot: SlotId, [kind, holder]: [u32; 2], names: &impl Names, out: &mut Canon) {
+        // Of the store as a whole: slots without a label and their flaws are out of reach, the clock is told by how many launches are in
+        // flight, in which order, and a run that names too much is cut short at once.
+        let Store { slots: _, flaws: _, clock: _, overflow: _ } = self;
         let held = self.get(slot);
         if self.is_settled(held) {
             self.canon_settled(slot, [holder, kind], names.owner(held.now.state(), out), out);
@@ -311,16 +314,28 @@ impl Store {
     pub fn canon_settled(&self, slot: SlotId, [first, kind]: [u32; 2], owner: Option<ReqId>, out: &mut Canon) {
         let flaw = self.flaw_in(slot);
         let slot = self.get(slot);
-        let content = slot.now.state();
-        // What it held before was overwritten by a launch that is known as well.
+        let Slot {
+            now,
+            writer,
+            donation,
+            // What it held before was overwritten by a launch that is known as well.
+            before: _,
+            // They tell of writes and reads in flight, and there are none: those to come are later than `since`.
+            earlier: _,
+            since: _,
+            read: _,
+            lags: _, // It does not: `get` asserts that.
+        } = slot;
+        let content = now.state();
+        // Which finding says so is for reports.
         let flawed = flaw.is_some_and(|flaw| flaw.0 == content);
-        // Nobody, somebody who is over, or who follows.
-        let writer = slot.writer.map_or(0, |writer| if out.is_live(writer) { 2 } else { 1 });
-        let bits = writer << 2 | u32::from(slot.donation.is_some()) << 1 | u32::from(flawed);
+        // Nobody, a request that is over, or one that follows.
+        let wrote = writer.map_or(0, |writer| if out.is_live(writer) { 2 } else { 1 });
+        let bits = wrote << 2 | u32::from(donation.is_some()) << 1 | u32::from(flawed);
         let [how, n, low, high] = out.named(content, owner);
         out.put([first, SETTLED | (bits * NAME_END + how) << 9 | kind, n, low, high]);
-        if writer == 2 {
-            out.word(out.rank_if_live(slot.writer));
+        if wrote == 2 {
+            out.word(out.rank_if_live(*writer));
         }
         canon_donation(slot, out);
     }
@@ -329,15 +344,24 @@ impl Store {
     fn canon_in_flight(&self, slot: SlotId, [kind, holder]: [u32; 2], names: &impl Names, out: &mut Canon) {
         let flaw = self.flaw_in(slot);
         let slot = self.get(slot);
+        let Slot {
+            now,
+            before,
+            writer,
+            since,
+            read: (read, reader),
+            donation,
+            earlier: _, // Told with `last_writer`, as nobody looks at it otherwise.
+            lags: _,    // It does not: `get` asserts that.
+        } = slot;
         let ago = |launch: u32| self.clock.launched() - launch;
-        let unknown = slot.before.iter().filter(|before| !self.clock.knows(before.launch));
-        let (read, reader) = slot.read;
-        let (writes, reads) = (!self.clock.knows(slot.now.launch), !self.clock.knows(read));
-        let flawed = flaw.is_some_and(|flaw| flaw.0 == slot.now.state());
-        let flags = [slot.writer.is_some(), writes, reads, slot.donation.is_some(), flawed];
+        let unknown = before.iter().filter(|before| !self.clock.knows(before.launch));
+        let (writes, reads) = (!self.clock.knows(now.launch), !self.clock.knows(*read));
+        let flawed = flaw.is_some_and(|flaw| flaw.0 == now.state());
+        let flags = [writer.is_some(), writes, reads, donation.is_some(), flawed];
         let bits = flags.iter().fold(0, |bits, &flag| bits << 1 | u32::from(flag));
-        out.put([holder, kind, bits << 2 | unknown.clone().count() as u32, out.rank_if_live(slot.writer)]);
-        out.state(slot.now.state(), names);
+        out.put([holder, kind, bits << 2 | unknown.clone().count() as u32, out.rank_if_live(*writer)]);
+        out.state(now.state(), names);
         for before in unknown {
             out.word(ago(before.launch));
             out.state(before.state(), names);
@@ -345,10 +369,10 @@ impl Store {
         if writes {
             let last = slot.last_writer();
             let flags = u32::from(slot.is_its_owners()) << 1 | u32::from(last.is_some());
-            out.put([ago(slot.now.launch), flags, out.rank_if_live(last)]);
+            out.put([ago(now.launch), flags, out.rank_if_live(last)]);
         }
         if reads {
-            out.put([ago(read), u32::from(read > slot.since), out.rank_if_live(Some(reader))]);
+            out.put([ago(*read), u32::from(read > since), out.rank_if_live(Some(*reader))]);
         }
     }
 
@@ -421,6 +445,7 @@ impl Store {
 /// Writes where a cached state came from.
 #[inline]
 fn canon_donation(slot: &Slot, out: &mut Canon) {
+    // What left the state is for goals.
     if let Some(Donation { req, state, root, by_decode: _ }) = &slot.donation {
         let flags = [slot.writer == Some(*req), *state == slot.now.state(), root.is_some()];
         let bits = flags.iter().fold(0, |bits, &flag| bits << 1 | u32::from(flag));

@@ -124,11 +124,15 @@ impl Window {
     /// Whether it goes on as another one does whose lengths are less by `shift`, while no step keeps a state.
     pub fn goes_as(&self, other: &Window, shift: u32) -> bool {
         let same = |(own, other): (&Step, &Step)| {
-            let is_it = own.batch == other.batch && own.launched == other.launched;
-            let awaited = is_it && own.k == other.k.wrapping_add(shift) && !own.tracked && !other.tracked;
-            own.processed == other.processed && own.prepared == other.prepared && (own.processed || awaited)
+            // A step that keeps no state has no slot.
+            let Step { batch, k, slot: _, tracked, prepared, launched, processed } = own;
+            let is_it = *batch == other.batch && *launched == other.launched;
+            let awaited = is_it && *k == other.k.wrapping_add(shift) && !tracked && !other.tracked;
+            *processed == other.processed && *prepared == other.prepared && (*processed || awaited)
         };
-        self.before == other.before && self.by_age().zip(other.by_age()).all(same)
+        // By age, so that it makes no difference where the next one goes.
+        let Window { steps: _, next: _, before } = self;
+        *before == other.before && self.by_age().zip(other.by_age()).all(same)
     }
 
     /// The same at lengths that are more by `shift`.
@@ -274,12 +278,16 @@ impl Window {
 
     /// Writes the steps whose results are to come, oldest first.
     pub fn canon(&self, out: &mut Canon) {
-        for (index, step) in self.ages().map(|index| (index, &self.steps[index])).filter(|(_, step)| !step.processed) {
-            let (batch, track) = (out.label_batch(step.batch), out.label_slot(step.track()));
-            out.put([batch, step.k, or_none(self.since(index)), track, u32::from(step.launched)]);
-            if step.tracked {
+        // `next` is the place of the oldest, where the ages begin.
+        let Window { steps, next: _, before } = self;
+        for (index, step) in self.ages().map(|index| (index, &steps[index])).filter(|(_, step)| !step.processed) {
+            // `slot` and `tracked` are `track`, and whether it was `prepared` is told with how many were since.
+            let Step { batch, k, slot: _, tracked, prepared: _, launched, processed: _ } = step;
+            let (batch, track) = (out.label_batch(*batch), out.label_slot(step.track()));
+            out.put([batch, *k, or_none(self.since(index)), track, u32::from(*launched)]);
+            if *tracked {
                 // For a goal alone.
-                out.word(self.before as u32);
+                out.word(*before as u32);
             }
         }
         out.word(u32::MAX);

@@ -119,16 +119,18 @@ impl Arrivals {
     /// Who comes later stands behind them, but for one thing: what came at the very time that it is now stands by its place
     /// in the setup among whatever comes at the next ingest. `times` says that times are to be written as they are.
     pub fn canon(&self, now: Time, times: bool, out: &mut Canon) {
-        if self.due.is_empty() {
+        // By the setup, those of them that are still there are the requests that were not seen and are not due.
+        let Arrivals { due, timed: _, by_turn: _, after: _, before: _ } = self;
+        if due.is_empty() {
             return;
         }
-        let mut due = self.due.clone();
+        let mut due = due.clone();
         due.sort_unstable();
-        for due in due {
-            out.req(due.req);
-            out.flag(due.at == now);
+        for Due { at, req } in due {
+            out.req(req);
+            out.flag(at == now);
             if times {
-                out.long(due.at.ns());
+                out.long(at.ns());
             }
         }
     }

@@ -28,6 +28,13 @@ impl TokenRatio {
         TokenRatio { current: init, min, decay: (init - min) / 600.0 }
     }
 
+    /// What tells two of one run apart, for a search.
+    pub fn canon(&self) -> u64 {
+        // Where it ends and its pace are those of the setup.
+        let TokenRatio { current, min: _, decay: _ } = self;
+        current.to_bits()
+    }
+
     /// One decode step without retraction.
     pub fn decay_step(&mut self) {
         self.current = (self.current - self.decay).max(self.min);

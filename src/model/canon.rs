@@ -9,10 +9,12 @@
 use crate::record::{Canon, Names, ReqId, State, halves, or_none};
 
 use super::batch::Batch;
+use super::clock::Clock;
 use super::frame::Frame;
-use super::machine::{Last, World};
+use super::machine::{Last, Pending, World};
 use super::masks::HostMasks;
 use super::request::{Req, Stage};
+use super::rule::RowMasks;
 use super::setup::{ResultQueue, Setup};
 
 /// Where one list ends and the next begins.
@@ -26,57 +28,148 @@ impl World {
 
     /// Writes who waits, runs and is in flight. Gives every live request its label.
     pub fn canon_queues(&self, setup: &Setup, frame: Frame, out: &mut Canon) {
-        assert!(self.pinned.is_empty(), "pins are checked within their turn");
-        let turn = or_none(self.turn_matters(setup).then_some(self.turn));
-        out.put([turn, u32::from(self.idle())]);
-        if self.clock_matters(frame) {
-            out.long(self.clock.cpu.ns());
-            out.long(self.clock.gpu_free.ns());
-            self.queue.iter().for_each(|pending| out.long(pending.copied.ns()));
+        // No field is left out by oversight: a new one does not compile until it stands here.
+        let World {
+            clock: Clock { cpu, gpu_free },
+            turn,
+            reqs,
+            waiting,
+            arrivals,
+            pinned,
+            running: _, // Written by `canon_running`.
+            last,
+            queue,
+            decoded,
+            chunked,
+            chunk_abort,
+            idle,
+            // Written by `canon_rest`.
+            slots: _,
+            pages: _,
+            tree: _,
+            ratio: _,
+            refreshes: _,
+            deferred_frees: _,
+            // Follows from which requests were not seen: a prompt is made when its request is.
+            dependents: _,
+            // The live requests with `holds_row`: the others hold none.
+            rows_held: _,
+            // Names to come: numbers of batches, of objects, and of forwards as subjects of questions.
+            batches: _,
+            objects: _,
+            forwards: _,
+            // The requests that are not over: those that live are written, and how many were not seen.
+            unfinished: _,
+            // For a warning at the end.
+            events_used: _,
+            // Says that it is worth looking for finished rows in the running batch: where there are some they are written.
+            unfiltered: _,
+            // For the words about a bound.
+            turns_run: _,
+            turns_idle: _,
+            // Memory.
+            spare: _,
+        } = self;
+        assert!(pinned.is_empty(), "pins are checked within their turn");
+        let clock_matters = self.clock_matters(frame);
+        out.put([or_none(self.turn_matters(setup).then_some(*turn)), u32::from(*idle)]);
+        if clock_matters {
+            out.long(cpu.ns());
+            out.long(gpu_free.ns());
+            queue.iter().for_each(|pending| out.long(pending.copied.ns()));
         }
-        self.arrivals.canon(self.clock.cpu, self.clock_matters(frame), out);
+        arrivals.canon(*cpu, clock_matters, out);
         out.word(END);
-        self.waiting.iter().for_each(|&req| out.req(req));
+        waiting.iter().for_each(|&req| out.req(req));
         out.word(END);
-        for chunk in [self.chunked, self.chunk_abort] {
+        for chunk in [chunked, chunk_abort] {
             match chunk.filter(|req| !self.over(*req)) {
                 Some(req) => out.req(req),
                 None => out.word(END),
             }
         }
         self.canon_running(setup, out);
-        match &self.last {
+        match last {
             Last::None => out.word(0),
             Last::Running => out.word(1),
-            Last::Extend(last) => {
-                out.word(2);
-                out.flag(last.object == self.decoded);
-                self.canon_rows(last, out);
-                out.req_if_live(last.chunked);
-                out.flag(last.is_full);
-            }
+            Last::Extend(last) => self.canon_last(last, *decoded, out),
         }
-        for pending in &self.queue {
-            let (label, live) = (out.label_batch(pending.batch.id), pending.batch.object == self.running.object);
-            out.put([END, label, pending.batch.mode as u32, u32::from(live)]);
-            let accepted = |i: usize| pending.accepted.get(i).copied().unwrap_or(0);
-            for (i, &req) in pending.batch.reqs.iter().enumerate().filter(|(_, req)| !self.over(**req)) {
-                let (label, prefills) = (out.label_req(req), i < pending.batch.prefix_lens.len());
-                let steps = pending.batch.reqs.len() - pending.batch.decode_batch_idx.len();
-                let prepared = i.checked_sub(steps).map(|step| pending.batch.decode_batch_idx[step]);
-                let since = prepared.map(|prepared| self.reqs[req.index()].decode_batch_idx.wrapping_sub(prepared));
-                let plan = pending.batch.plan.as_ref().map(|plan| u32::from(plan[i]));
-                out.put([label, u32::from(prefills), accepted(i), or_none(since), or_none(plan)]);
-                self.canon_masks(pending.batch.masks.get(), i, req, out);
-            }
-        }
+        queue.iter().for_each(|pending| self.canon_pending(pending, out));
         out.word(END);
-        for (index, it) in self.reqs.iter().enumerate() {
+        for (index, it) in reqs.iter().enumerate() {
             let req = ReqId(index as u32);
             match it.stage {
                 Stage::Unseen | Stage::Finished => {}
                 Stage::Waiting | Stage::Running => out.req(req),
             }
+        }
+    }
+
+    /// Writes the prefill batch that was launched last: it is merged into the running batch.
+    fn canon_last(&self, last: &Batch, decoded_last: u32, out: &mut Canon) {
+        let Batch {
+            object,
+            chunked,
+            is_full,
+            // Written by `canon_rows`.
+            reqs: _,
+            seq_lens: _,
+            prefix_lens: _,
+            id: _,   // A name: that of the batch in the queue is written there.
+            mode: _, // Written with the batch in the queue; overwritten when it is prepared for a decode step.
+            // Used up by its launch, and dropped or made anew when it is merged or prepared for a decode step.
+            decode_batch_idx: _,
+            extend_track: _,
+            step_slots: _,
+            plan: _,
+            masks: _,
+            // For witnesses.
+            track_rows: _,
+            glimpses: _,
+        } = last;
+        out.word(2);
+        out.flag(*object == decoded_last);
+        self.canon_rows(last, out);
+        out.req_if_live(*chunked);
+        out.flag(*is_full);
+    }
+
+    /// Writes a batch whose result is to come.
+    fn canon_pending(&self, pending: &Pending, out: &mut Canon) {
+        // `copied` is written with the clock.
+        let Pending { batch, copied: _, accepted } = pending;
+        let Batch {
+            id,
+            object,
+            mode,
+            reqs,
+            decode_batch_idx,
+            prefix_lens,
+            plan,
+            masks,
+            // Used up by its launch.
+            seq_lens: _,
+            extend_track: _,
+            step_slots: _,
+            // What a merge asks of the batch launched last, and that is not this copy.
+            chunked: _,
+            is_full: _,
+            // For witnesses.
+            track_rows: _,
+            glimpses: _,
+        } = &**batch;
+        let (label, live) = (out.label_batch(*id), *object == self.running.object);
+        out.put([END, label, *mode as u32, u32::from(live)]);
+        let accepted = |i: usize| accepted.get(i).copied().unwrap_or(0);
+        // Rows that are over are passed over, and they are in the running batch or the one launched last as well.
+        for (i, &req) in reqs.iter().enumerate().filter(|(_, req)| !self.over(**req)) {
+            let (label, prefills) = (out.label_req(req), i < prefix_lens.len());
+            let steps = reqs.len() - decode_batch_idx.len();
+            let prepared = i.checked_sub(steps).map(|step| decode_batch_idx[step]);
+            let since = prepared.map(|prepared| self.reqs[req.index()].decode_batch_idx.wrapping_sub(prepared));
+            let plan = plan.as_ref().map(|plan| u32::from(plan[i]));
+            out.put([label, u32::from(prefills), accepted(i), or_none(since), or_none(plan)]);
+            self.canon_masks(masks.get(), i, req, out);
         }
     }
 
@@ -108,7 +201,7 @@ impl World {
     /// Writes how much there is in the pools, and the slots that came back.
     fn canon_pools(&self, frame: Frame, names: &impl Names, out: &mut Canon) {
         if !frame.ample {
-            out.long(self.ratio.current.to_bits());
+            out.long(self.ratio.canon());
             out.word(self.refreshes);
             out.word(self.pages.available());
             out.word(self.slots.available());
@@ -165,56 +258,123 @@ impl World {
     }
 
     fn canon_running(&self, setup: &Setup, out: &mut Canon) {
-        let running = &self.running;
-        out.flag(running.is_full);
-        if running.reqs.is_empty() {
+        let Batch {
+            reqs,
+            is_full,
+            plan,
+            masks,
+            // Written by `canon_rows`.
+            seq_lens: _,
+            prefix_lens: _,
+            object: _, // Whether a batch in the queue is this object is written there.
+            // Given or made anew when it is prepared for a decode step.
+            id: _,
+            mode: _,
+            decode_batch_idx: _,
+            step_slots: _,
+            // What only a prefill batch is asked for.
+            chunked: _,
+            extend_track: _,
+            // For witnesses.
+            track_rows: _,
+            glimpses: _,
+        } = &*self.running;
+        out.flag(*is_full);
+        if reqs.is_empty() {
             return out.word(END);
         }
-        self.canon_rows(running, out);
+        self.canon_rows(&self.running, out);
+        // The result of a copy looks at its own.
         if setup.engine.result_queue == ResultQueue::Alias {
-            for (i, &req) in running.reqs.iter().enumerate() {
-                out.maybe(running.plan.as_ref().map(|plan| u32::from(plan[i])));
-                self.canon_masks(running.masks.get(), i, req, out);
+            for (i, &req) in reqs.iter().enumerate() {
+                out.maybe(plan.as_ref().map(|plan| u32::from(plan[i])));
+                self.canon_masks(masks.get(), i, req, out);
             }
         }
     }
 
     fn canon_masks(&self, masks: Option<&HostMasks>, i: usize, req: ReqId, out: &mut Canon) {
         let Some(row) = masks.map(|masks| masks.row(i)) else { return out.word(END) };
-        let bits = u32::from(row.mask) | u32::from(row.mask_next == Some(true)) << 1 | u32::from(row.track_idx) << 2;
-        out.put([bits, self.reqs[req.index()].decode_batch_idx.wrapping_sub(row.decode_batch_idx)]);
+        // Whether there is a mask of the next step at all is the same in every batch of a setup under a rule.
+        let RowMasks { mask, mask_next, decode_batch_idx, track_idx } = row;
+        let bits = u32::from(mask) | u32::from(mask_next == Some(true)) << 1 | u32::from(track_idx) << 2;
+        out.put([bits, self.reqs[req.index()].decode_batch_idx.wrapping_sub(decode_batch_idx)]);
     }
 
     fn canon_req(&self, setup: &Setup, req: ReqId, names: &impl Names, out: &mut Canon) {
-        let it = &self.reqs[req.index()];
-        let stage = it.stage as u32 | u32::from(it.retracted) << 2 | u32::from(it.to_abort) << 3;
-        let tokens = it.tokens.len() as u32;
+        // No field is left out by oversight: a new one does not compile until it stands here.
+        let Req {
+            tip,
+            kv_committed_len,
+            decode_batch_idx,
+            outputs,
+            prompt_len,
+            middle_chunks,
+            untracked_idx,
+            to_abort,
+            retracted,
+            has_track,
+            next_track_idx,
+            last_track_idx,
+            stage,
+            active,
+            track,
+            pages,
+            tokens,
+            device_len,
+            kv_allocated_len,
+            verifies,
+            needs_clear,
+            cow_source,
+            last_track_seqlen,
+            prev_track_seqlen,
+            decline,
+            prefix_len,
+            extend_end,
+            cache_protected_len,
+            branching,
+            lock,
+            holds_row,
+            // By the setup: where the script ends it.
+            ends_at: _,
+            // Of requests that are over; here they are as in the beginning.
+            finish: _,
+            finished_len: _,
+            dropped: _,
+            // The node of `lock`; before there is one it is found anew.
+            last_node: _,
+        } = &self.reqs[req.index()];
+        let stage_bits = *stage as u32 | u32::from(*retracted) << 2 | u32::from(*to_abort) << 3;
+        let count = tokens.len() as u32;
+        // Where no prompt is made of others' tokens, the tokens are a name, and the length of the prompt is that of the class.
         if out.shares() {
-            let [low, high] = halves(it.tip.h);
-            out.put([stage, it.outputs, tokens, it.prompt_len, low, high]);
+            let [low, high] = halves(tip.h);
+            out.put([stage_bits, *outputs, count, *prompt_len, low, high]);
         } else {
-            out.put([stage, it.outputs, tokens]);
+            out.put([stage_bits, *outputs, count]);
         }
         if setup.engine.spec.is_some() {
-            out.word(it.verifies);
+            out.word(*verifies);
         }
-        if it.stage == Stage::Waiting {
-            // What it matched is matched again before it is used.
+        if *stage == Stage::Waiting {
+            // What it matched is matched again before it is used, and a retraction resets everything else.
+            let holds = active.is_some() || *has_track || lock.is_some() || *holds_row || !pages.is_empty();
+            assert!(!holds && *middle_chunks == 0, "a request that waits holds nothing");
             return;
         }
-        let Req { kv_committed_len, device_len, kv_allocated_len, prefix_len, extend_end, cache_protected_len, .. } =
-            *it;
-        out.put([kv_committed_len, device_len, kv_allocated_len, prefix_len, extend_end, cache_protected_len]);
-        let [active, source] = [out.label_slot(it.active), out.label_slot(it.cow_source)];
-        let tracks = [out.label_slot(it.track[0]), out.label_slot(it.track[1])];
+        // `tree.canon` writes `lock` where it matters.
+        out.put([*kv_committed_len, *device_len, *kv_allocated_len, *prefix_len, *extend_end, *cache_protected_len]);
+        let [active, source] = [out.label_slot(*active), out.label_slot(*cow_source)];
+        let tracks = [out.label_slot(track[0]), out.label_slot(track[1])];
         out.put([active, source, tracks[0], tracks[1]]);
-        let flags = [it.needs_clear, it.has_track, it.decline, it.holds_row];
+        let flags = [*needs_clear, *has_track, *decline, *holds_row];
         let bits = flags.iter().fold(0, |bits, &flag| bits << 1 | u32::from(flag));
-        let bits = bits << 2 | u32::from(it.next_track_idx) << 1 | u32::from(it.last_track_idx);
-        let [last, before, branching] = [it.last_track_seqlen, it.prev_track_seqlen, it.branching].map(or_none);
-        let untracked = u32::from(it.untracked_idx == Some(it.decode_batch_idx));
-        out.put([bits, last, before, branching, it.middle_chunks, untracked, it.pages.len() as u32]);
-        names.pages(&it.pages, req, out);
+        let bits = bits << 2 | u32::from(*next_track_idx) << 1 | u32::from(*last_track_idx);
+        let [last, before, branching] = [*last_track_seqlen, *prev_track_seqlen, *branching].map(or_none);
+        // Counters are compared with each other alone; those of batches are written as differences with the batches.
+        let untracked = u32::from(*untracked_idx == Some(*decode_batch_idx));
+        out.put([bits, last, before, branching, *middle_chunks, untracked, pages.len() as u32]);
+        names.pages(pages, req, out);
     }
 
     /// Requests that are over: how many of each kind, and the tokens that prompts may still be made of.

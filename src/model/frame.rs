@@ -1,7 +1,7 @@
 //! What can be said of all runs of a setup before any of them begins: which requests are interchangeable, and which parts
 //! of a state can never matter. Used to tell states of a search apart no more than their futures differ.
 
-use super::setup::{Arrive, Event, Prompt, Setup, Strategy};
+use super::setup::{Arrive, Event, Prompt, RequestSpec, Setup, Strategy};
 use crate::engine::Open;
 use crate::record::Canon;
 
@@ -109,10 +109,12 @@ impl Frame {
             Prompt::Fresh { .. } | Prompt::Tokens(_) | Prompt::Of { .. } | Prompt::Blocks { .. } => None,
         };
         let same = |a: usize, b: usize| {
-            let (x, y) = (&requests[a], &requests[b]);
+            // Of a prompt only its length is compared, and that it is fresh: its tokens are a name.
+            let RequestSpec { arrive, prompt: _, stop, max_new, accept } = &requests[a];
+            let other = &requests[b];
             fresh_len(a).is_some()
                 && fresh_len(a) == fresh_len(b)
-                && (x.arrive, x.stop, x.max_new, &x.accept) == (y.arrive, y.stop, y.max_new, &y.accept)
+                && (arrive, stop, max_new, accept) == (&other.arrive, &other.stop, &other.max_new, &other.accept)
         };
         let first = |index: usize| (0..index).find(|&before| same(before, index)).unwrap_or(index);
         (0..requests.len()).map(|index| first(index) as u32).collect()

@@ -99,7 +99,7 @@ pub struct World {
     /// Admissions since the last refresh of waiting prefixes.
     pub(super) refreshes: u32,
     /// The last turn did nothing either.
-    idle: bool,
+    pub(super) idle: bool,
     /// Turns run, and those of them that did nothing: for the words about a bound.
     pub(super) turns_run: u32,
     pub(super) turns_idle: u32,
@@ -178,11 +178,6 @@ impl World {
     /// Requests that hold a row of the request pool.
     pub fn rows_held(&self) -> u32 {
         self.rows_held
-    }
-
-    /// Whether the last turn did nothing.
-    pub(super) fn idle(&self) -> bool {
-        self.idle
     }
 
     /// Whether a request is still to come at the end of another one, or before a step of it.

@@ -46,9 +46,11 @@ impl Clone for BatchMasks {
     }
 
     fn clone_from(&mut self, from: &Self) {
-        self.held = from.held;
-        if from.held == Held::Arrays {
-            self.arrays.clone_from(&from.arrays);
+        let BatchMasks { held, arrays } = from;
+        self.held = *held;
+        // Arrays that were dropped or lent are memory.
+        if *held == Held::Arrays {
+            self.arrays.clone_from(arrays);
         }
     }
 }
@@ -63,8 +65,9 @@ impl BatchMasks {
     /// The masks.
     #[inline]
     pub fn get(&self) -> Option<&HostMasks> {
-        match self.held {
-            Held::Arrays => Some(&self.arrays),
+        let BatchMasks { held, arrays } = self;
+        match held {
+            Held::Arrays => Some(arrays),
             Held::Nothing | Held::Lent => None,
         }
     }

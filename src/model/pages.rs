@@ -29,8 +29,10 @@ impl PagePool {
         self.available_pages() * self.page_size
     }
 
+    /// All that a search tells pools apart by: which pages are free, and their order, are names.
     fn available_pages(&self) -> u32 {
-        self.fresh.1 - self.fresh.0 + self.free.len() as u32
+        let PagePool { fresh: (first, end), free, page_size: _ } = self;
+        end - first + free.len() as u32
     }
 
     /// Takes `count` pages into `out`, or none at all.

@@ -27,9 +27,13 @@ impl SlotPool {
         SlotPool { fresh: (1, size), free: VecDeque::new(), spare: VecDeque::new() }
     }
 
-    /// How many were never given out, and those that came back, in the order in which they will be given out.
+    /// How many were never given out, and those that came back, in the order in which they will be given out: between two turns that is
+    /// all that there is to tell of the pool.
     pub fn waiting(&self) -> (u32, impl Iterator<Item = SlotId> + '_) {
-        (self.fresh_count(), self.free.iter().copied())
+        // The slots never given out are alike but for their numbers, which are names.
+        let SlotPool { fresh: _, free, spare } = self;
+        assert!(spare.is_empty(), "spare slots are given back within their turn");
+        (self.fresh_count(), free.iter().copied())
     }
 
     fn fresh_count(&self) -> u32 {

@@ -5,6 +5,7 @@
 
 use crate::record::{Canon, Names, ReqId, Short, State, Token};
 
+use super::node::Node;
 use super::{Lock, NodeId, Radix};
 
 /// In place of a live request.
@@ -51,11 +52,24 @@ impl Radix {
         lock: impl Fn(ReqId) -> Option<&'a Lock>,
         out: &mut Canon,
     ) {
+        let Radix {
+            nodes: known,
+            config: _,   // The same in every run of a setup.
+            vacant: _,   // Names to come.
+            unfolded: _, // Whether `end` is there, which follows from the tokens.
+            clock: _,    // Stamps are only compared with each other: their order is written.
+            // Counts and lists of what is written of the nodes.
+            leaves: _,
+            kv_evictable: _,
+            kv_protected: _,
+            state_evictable: _,
+            state_protected: _,
+        } = self;
         // By where they stand in the order: nodes, each with the live request that its end is a prefix of.
         let mut nodes = std::mem::take(&mut out.sorted);
         let mut ranks = std::mem::take(&mut out.ranks);
         nodes.clear();
-        for (at, node) in (0..).zip(&self.nodes).skip(1) {
+        for (at, node) in (0..).zip(known).skip(1) {
             let Some(node) = node else { continue };
             let end = node.end.unwrap_or_else(|| self.end(NodeId(at)));
             let owner = names.owner(end, out);
@@ -71,7 +85,7 @@ impl Radix {
         }
         sort(&mut nodes);
         ranks.clear();
-        ranks.resize(self.nodes.len(), u32::MAX);
+        ranks.resize(known.len(), u32::MAX);
         for (rank, (_, [id, _])) in (0..).zip(&nodes) {
             ranks[*id as usize] = rank;
         }
@@ -79,23 +93,38 @@ impl Radix {
         out.word(nodes.len() as u32);
         for &(_, [id, owner]) in &nodes {
             let node = self.node(NodeId(id));
-            let end = node.end.unwrap_or_else(|| self.end(NodeId(id)));
+            let Node {
+                parent,
+                state,
+                kv_lock,
+                state_lock,
+                end,
+                key: _,      // How many tokens it has is written, and `end` is the fold of all of them.
+                pages: _,    // Names; a page for each page of tokens.
+                children: _, // Each child names its parent.
+                accessed: _, // The order of the nodes is written.
+                is_leaf: _,  // Without children and locks.
+                // The order of the states is written.
+                newer: _,
+                older: _,
+            } = node;
+            let end = end.unwrap_or_else(|| self.end(NodeId(id)));
             let owner = (owner != NOBODY).then_some(ReqId(owner));
             let [how, n, low, high] = out.named(end, owner);
-            let plain = node.state.and_then(|slot| names.plain(slot, end));
+            let plain = state.and_then(|slot| names.plain(slot, end));
             let donor = plain.and_then(|(donor, _)| out.is_live(donor).then_some(donor));
-            let state = match plain {
+            let state_word = match plain {
                 Some((_, wrote)) => PLAIN | u32::from(donor.is_some()) << 1 | u32::from(wrote),
-                None => out.label_slot(node.state),
+                None => out.label_slot(*state),
             };
             // The root is 0.
-            let parent = ranks[node.parent.0 as usize].wrapping_add(1);
-            out.put([parent << 2 | how, n, low, high, node.token_count(), state]);
+            let parent = ranks[parent.0 as usize].wrapping_add(1);
+            out.put([parent << 2 | how, n, low, high, node.token_count(), state_word]);
             if donor.is_some() {
                 out.word(out.rank_if_live(donor));
             }
             if !ample {
-                out.put([node.kv_lock, node.state_lock]);
+                out.put([*kv_lock, *state_lock]);
             }
         }
         if !ample {
@@ -106,7 +135,10 @@ impl Radix {
             }
             for at in 0..out.reqs().len() {
                 match lock(out.reqs()[at]) {
-                    Some(lock) => out.put([ranks[lock.node().0 as usize], u32::from(lock.skips_state())]),
+                    Some(lock) => {
+                        let (node, skips_state) = lock.parts();
+                        out.put([ranks[node.0 as usize], u32::from(skips_state)]);
+                    }
                     None => out.word(u32::MAX - 1),
                 }
             }

@@ -31,9 +31,10 @@ impl Lock {
         self.node
     }
 
-    /// Whether the release leaves the state lock alone.
-    pub fn skips_state(&self) -> bool {
-        self.skip_state
+    /// All that it is: the locked node, and whether the release leaves the state lock alone.
+    pub fn parts(&self) -> (NodeId, bool) {
+        let Lock { node, skip_state } = self;
+        (*node, *skip_state)
     }
 
     /// Forgets that the node had no state when it was locked, as prefill admission does up to

@@ -33,8 +33,9 @@ impl<T> Clone for Span<T> {
     }
 
     fn clone_from(&mut self, from: &Self) {
-        self.data.clone_from(&from.data);
-        (self.start, self.end) = (from.start, from.end);
+        let Span { data, start, end } = from;
+        self.data.clone_from(data);
+        (self.start, self.end) = (*start, *end);
     }
 }
 
