@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod encoding;
 mod generate;
 mod generate_wide;
 mod history;

@@ -1,0 +1,74 @@
+//! The lists on which the soundness of `check` rests: where a search writes a state, every struct is taken apart field by field, so that the
+//! compiler asks about a new one.
+
+use std::path::Path;
+
+/// Files, and the structs that each of them takes apart.
+const LISTS: [(&str, &[&str]); 17] = [
+    ("src/model/canon.rs", &["World", "Batch", "Pending", "Req", "RowMasks"]),
+    ("src/model/arrivals.rs", &["Arrivals", "Due"]),
+    ("src/model/budget.rs", &["TokenRatio"]),
+    ("src/model/masks.rs", &["HostMasks", "BatchMasks"]),
+    ("src/model/pages.rs", &["PagePool"]),
+    ("src/model/slots.rs", &["SlotPool"]),
+    ("src/model/frame.rs", &["RequestSpec"]),
+    ("src/model/radix/canon.rs", &["Radix", "Node"]),
+    ("src/model/radix/lock.rs", &["Lock"]),
+    ("src/judge/canon.rs", &["Judge", "Live", "Hit"]),
+    ("src/judge/account.rs", &["Account"]),
+    ("src/judge/clock.rs", &["Clock"]),
+    ("src/judge/decide.rs", &["Marks"]),
+    ("src/judge/loss.rs", &["Dues", "Due"]),
+    ("src/judge/rows.rs", &["Rows"]),
+    ("src/judge/window.rs", &["Window", "Step"]),
+    ("src/judge/store.rs", &["Store", "Slot", "Donation"]),
+];
+
+/// The patterns by which a text takes a struct apart, without blanks: what stands between its braces, and what follows them.
+fn patterns<'t>(text: &'t str, name: &str) -> Vec<(&'t str, &'t str)> {
+    let mut found = Vec::new();
+    for (at, _) in text.match_indices(&format!("{name}{{")) {
+        let is_whole = !text[..at].ends_with(|c: char| c == '_' || c == ':' || c.is_ascii_uppercase());
+        let inside = &text[at + name.len() + 1..];
+        let mut depth = 1;
+        let end = inside.find(|c| {
+            depth += i32::from(c == '{') - i32::from(c == '}');
+            depth == 0
+        });
+        if let Some(end) = end.filter(|_| is_whole) {
+            found.push((&inside[..end], &inside[end + 1..]));
+        }
+    }
+    found
+}
+
+/// The text without comments and blanks.
+fn bare(text: &str) -> String {
+    let code = |line: &str| line.split("//").next().unwrap_or_default().to_string();
+    text.lines().map(code).collect::<String>().split_whitespace().collect()
+}
+
+#[test]
+fn where_a_search_writes_a_state_every_field_is_named() {
+    for (file, names) in LISTS {
+        let text =
+            std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).expect("the file is there");
+        let text = bare(text.split("#[cfg(test)]").next().unwrap_or_default());
+        for name in names {
+            let whole = |(inside, after): &(&str, &str)| {
+                let is_pattern = after.starts_with('=') && !after.starts_with("==")
+                    || after.starts_with("in")
+                    || after.starts_with(")=>");
+                is_pattern && !inside.ends_with("..")
+            };
+            let is_some = |(inside, after): &(&str, &str)| after.starts_with(")=") && !inside.ends_with("..");
+            let all = patterns(&text, name);
+            assert!(all.iter().any(|it| whole(it) || is_some(it)), "{file} takes no {name} apart: {all:?}");
+        }
+    }
+    for file in ["src/model/canon.rs", "src/model/radix/canon.rs", "src/judge/canon.rs"] {
+        let text =
+            std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).expect("the file is there");
+        assert!(!bare(&text).contains("..}"), "{file} leaves fields out without a word");
+    }
+}
