@@ -38,7 +38,7 @@ pub enum Scope {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestBound {
     /// Which bound, in words.
-    pub what: &'static str,
+    pub what: String,
     /// Unique states seen by then.
     pub seen: u64,
     /// What to do.

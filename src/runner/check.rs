@@ -236,8 +236,8 @@ enum Cut {
 /// The bound that ended a search, in words: that of a run by the first run that it ended, which `shows` tells of.
 fn bound_of(explored: &Explored<Kind>, shows: impl Fn(&Path) -> Option<String>) -> Option<String> {
     let text = match explored.bound? {
-        Bound::States => "the most states (--max-states): give more, or open less".to_string(),
-        Bound::Stopped => "the time (--max-time): give more, or open less".to_string(),
+        Bound::States => "the most states (--max-states)".to_string(),
+        Bound::Stopped => "the time (--max-time)".to_string(),
         Bound::Answers => {
             "one turn with more open questions than can be answered in every way: let less happen at once".to_string()
         }

@@ -218,5 +218,5 @@ fn a_bound_is_named_with_the_request_and_the_remedy() {
         &short.replace("vary: (arrivals: true)", "expect: [(rule: \"paired\", verdict: Inconclusive)]"),
     );
     let text = said(&["test", "x.ron"]);
-    assert!(text.contains("request a has 3 outputs of at most 6: turns_max (5) ended the run before."), "{text}");
+    assert!(text.contains("request a has 4 outputs of at most 6: turns_max (5) ended the run before."), "{text}");
 }

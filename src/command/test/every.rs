@@ -8,7 +8,7 @@ use crate::command::progress::cores;
 use crate::command::run::Way;
 use crate::judge::{Kind, weight};
 use crate::report::{FindingLine, RuleFailure, Scope, TestBound, name};
-use crate::runner::{self, Check, Checked, Found, bound_words};
+use crate::runner::{self, Check, Checked, Found};
 use crate::scenario::{ExpectEvery, Scenario};
 use crate::search::{Bound, Limits, Order};
 
@@ -67,12 +67,12 @@ fn bound(checked: &Checked, args: &TestArgs) -> Option<TestBound> {
         Bound::States => {
             format!("let less be open, or allow more unique states than {} with `test --max-states N`", args.states_max)
         }
-        Bound::Cut => "give a larger `turns_max`, or let less be open".to_string(),
+        Bound::Cut => "use what is named there, or let less be open".to_string(),
         Bound::Answers => "let less be open, or fewer requests".to_string(),
         Bound::Stopped => unreachable!("nothing stops this search but its bounds"),
     };
     let seen = checked.explored.unique;
-    Some(TestBound { what: checked.explored.bound.map(bound_words)?, seen, remedy })
+    Some(TestBound { what: checked.bound.clone()?, seen, remedy })
 }
 
 /// The command that searches again and shows everything.
