@@ -6,7 +6,7 @@ use crate::model::{Ended, Every, Foresight, Frame, Half, Machine, Rule, Setup, W
 use crate::record::{Canon, fingerprint};
 use crate::search::{self, Bound, Explored, Limits, Order, Path, Replay, Stepped, System};
 
-use super::run_while;
+use super::{Keep, run_while, run_with};
 
 /// What `check` is asked to do.
 pub struct Check<'a> {
