@@ -34,7 +34,10 @@ impl Marks {
 
     /// Writes the lengths.
     pub fn canon(&self, out: &mut Canon) {
-        let Marks { lens } = self;
+        let Marks {
+            lens,
+            trail: _, // Only for words of a finding, which a replay makes anew.
+        } = self;
         lens.iter().for_each(|&len| out.word(len));
         out.word(u32::MAX);
     }
