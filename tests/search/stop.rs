@@ -62,7 +62,7 @@ impl System for Chain {
         }
         let way = chooser.choose(Choice { site: "way", subject: 0, options: self.ways as u32, default: 0 });
         *state = *state * self.new + 1 + u64::from(way).min(self.new - 1);
-        Stepped { over: false, cut: false, found: Vec::new(), goals: 0 }
+        Stepped { over: false, cut: None, found: Vec::new(), goals: 0 }
     }
 
     fn questions_max(&self, _: &u64) -> Option<usize> {
@@ -143,7 +143,7 @@ fn steps_without_a_question_are_stopped_too() {
             }
             self.0.steps.fetch_add(1, Ordering::Relaxed);
             *state += 1 << 32;
-            Stepped { over: false, cut: false, found: Vec::new(), goals: 0 }
+            Stepped { over: false, cut: None, found: Vec::new(), goals: 0 }
         }
 
         fn questions_max(&self, state: &u64) -> Option<usize> {
