@@ -14,7 +14,7 @@ use crate::engine::{Chooser, Seeded};
 use crate::judge::{Judge, Judgement, Options as JudgeOptions};
 use crate::model::{Ended, Every, Features, Machine, Release, Rule, Setup, World};
 use crate::record::{Bulk, Fact, Record, ReqId, Sink, Tee, Token};
-use crate::report::{Meter, Skew, Timing};
+use crate::report::{Meter, RunCounts, Skew, Timing};
 use crate::rule::{CommittedLen, CompletedMask, MaskLookahead, Paired, TokenLen};
 use crate::scene::{Known, Painter, Scene};
 
@@ -73,6 +73,8 @@ pub struct Outcome {
     pub judgement: Judgement,
     /// Latencies and throughput in virtual time.
     pub timing: Timing,
+    /// Admissions and evictions.
+    pub counts: RunCounts,
     /// Every fact, if kept.
     pub record: Option<Record>,
     /// Reads of shared fields, if kept.
@@ -136,7 +138,7 @@ pub fn run_with_features<F: Features>(
 }
 
 /// Everybody who is told of a run.
-type Audience<'w> = Tee<Tee<Judge, Meter>, Tee<Option<Record>, Tee<Option<Skew>, Option<Watch<'w>>>>>;
+type Audience<'w> = Tee<Tee<Judge, Tee<Meter, RunCounts>>, Tee<Option<Record>, Tee<Option<Skew>, Option<Watch<'w>>>>>;
 
 /// What comes of a run that tells its audience what happens.
 fn judged<'w>(
@@ -151,18 +153,20 @@ fn judged<'w>(
         keep_reasons: true,
     });
     let skew = keep.skew.then(Skew::default);
-    let mut sink =
-        Tee(Tee(judge, Meter::new()), Tee(keep.record.then(Record::default), Tee(skew, watch.map(Watch::new))));
+    let mut sink = Tee(
+        Tee(judge, Tee(Meter::new(), RunCounts::default())),
+        Tee(keep.record.then(Record::default), Tee(skew, watch.map(Watch::new))),
+    );
     let (ended, world) = run(&mut sink);
     if ended != Ended::Asserted
         && let Err(broken) = world.tree().check()
     {
         panic!("the radix tree broke an invariant of its own: {broken}");
     }
-    let Tee(Tee(judge, meter), Tee(record, Tee(skew, _))) = sink;
+    let Tee(Tee(judge, Tee(meter, counts)), Tee(record, Tee(skew, _))) = sink;
     let judgement = judge.finish(&setup.names);
     let bound = bound_words(setup, &world, ended).or(judgement.overflow.then(|| NOT_FOLLOWED.to_string()));
-    Outcome { judgement, timing: meter.timing(), record, skew, bound }
+    Outcome { judgement, timing: meter.timing(), counts, record, skew, bound }
 }
 
 /// Runs `setup` again with the same choices, and tells `sink` what happens instead of judging it: what needs the facts of a run

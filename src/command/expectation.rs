@@ -27,6 +27,9 @@ pub fn expectation(rule: &dyn Rule, judgement: &Judgement, names: &[String]) -> 
         rule: rule.name().to_string(),
         verdict: known.expect("every verdict is in the table").1,
         findings: judgement.findings.iter().filter(|finding| counts(finding)).map(|it| expected(it, names)).collect(),
+        requests: Vec::new(),
+        evictions: None,
+        leaks: None,
     }
 }
 

@@ -116,6 +116,16 @@ pub fn mode(mode: Mode) -> &'static str {
     }
 }
 
+/// How a request ended, as `expect` spells it.
+pub fn end(finish: Option<FinishKind>) -> &'static str {
+    match finish {
+        Some(FinishKind::Token) => "Token",
+        Some(FinishKind::Length) => "Length",
+        Some(FinishKind::Abort) => "Abort",
+        None => "Unfinished",
+    }
+}
+
 /// The name of the way a request finished.
 pub fn finish(kind: FinishKind) -> &'static str {
     match kind {

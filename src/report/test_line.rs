@@ -34,6 +34,17 @@ pub enum Scope {
     EveryTiming,
 }
 
+/// A number, or an end, that is not as expected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// What it is about, as in `request a, outputs`.
+    pub what: String,
+    /// What is expected.
+    pub expected: String,
+    /// What came.
+    pub got: String,
+}
+
 /// A bound that ended a search of every timing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestBound {
@@ -60,6 +71,8 @@ pub struct RuleFailure {
     pub missing: Vec<FindingLine>,
     /// Findings that came unexpectedly.
     pub unexpected: Vec<FindingLine>,
+    /// Numbers and ends of requests that are not as expected.
+    pub differences: Vec<Difference>,
     /// What ended the search before every timing was seen.
     pub bound: Option<TestBound>,
     /// The word of `--fail-on` for which the verdict fails even if it is expected.
@@ -198,7 +211,10 @@ fn difference(failure: &RuleFailure) -> String {
             format!("{rule}: expected {}, got {got}", style::verdict(failure.expected))
         }
         _ if failure.bound.is_some() => format!("{rule}: {got} as expected, but not every timing was seen"),
-        Some(word) if same_findings => format!("{rule}: {got} as expected, but --fail-on {word}"),
+        Some(word) if same_findings && failure.differences.is_empty() => {
+            format!("{rule}: {got} as expected, but --fail-on {word}")
+        }
+        Some(_) | None if same_findings => format!("{rule}: {got} as expected, with other numbers"),
         Some(_) | None => format!("{rule}: {got} as expected, with other findings"),
     }
 }
@@ -210,6 +226,9 @@ fn details(out: &mut String, failure: &RuleFailure) {
         for finding in findings {
             out.push_str(&format!("       {rule}: {word} {finding}\n"));
         }
+    }
+    for Difference { what, expected, got } in &failure.differences {
+        out.push_str(&format!("       {rule}: {what}: expected {expected}, got {got}\n"));
     }
     if let Some(TestBound { what, seen, remedy }) = &failure.bound {
         out.push_str(&format!(
@@ -270,6 +289,7 @@ mod tests {
                 turn: Some(7),
                 ..line(Kind::Lost, 8)
             }],
+            differences: Vec::new(),
             bound: None,
             refused: None,
             replays: vec!["overlapsim run s/bad.ron --rule mask-lookahead --timeline".to_owned()],

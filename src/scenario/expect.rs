@@ -33,6 +33,40 @@ pub struct Expect {
     pub verdict: ExpectVerdict,
     /// All findings, in any order.
     pub findings: Vec<ExpectFinding>,
+    /// What became of some requests.
+    pub requests: Vec<ExpectRequest>,
+    /// Cached states that are taken out of the tree.
+    pub evictions: Option<u64>,
+    /// Findings `leak`.
+    pub leaks: Option<u64>,
+}
+
+/// What became of one request; what is `None` is not compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExpectRequest {
+    /// Its name.
+    pub id: String,
+    /// Outputs delivered.
+    pub outputs: Option<u32>,
+    /// Tokens taken from the cache at its first admission.
+    pub prefix_hit: Option<u32>,
+    /// The turn of its first admission.
+    pub admitted: Option<u32>,
+    /// How it ended.
+    pub ended: Option<ExpectEnd>,
+}
+
+/// How a request ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum ExpectEnd {
+    /// By a stop token.
+    Token,
+    /// By its length.
+    Length,
+    /// It was aborted.
+    Abort,
+    /// It did not end.
+    Unfinished,
 }
 
 /// The verdict of a run.
@@ -87,9 +121,48 @@ pub(super) fn validate(
         let findings = expect.findings.iter().enumerate();
         let findings = findings.map(|(nth, raw)| finding(source, names, &index, (at, nth), raw));
         let findings = findings.collect::<Result<_, _>>()?;
-        expects.push(Expect { rule: rule.to_string(), verdict: expect.verdict, findings });
+        if expect.leaks.is_some_and(|leaks| leaks > 0) && expect.verdict != ExpectVerdict::Broken {
+            let message = "a run that leaks is broken, but another verdict is expected";
+            return Err(source.at(&field("leaks"), message, "write `verdict: Broken`, or `leaks: 0`"));
+        }
+        let requests = expect_requests(source, names, &index, at, &expect.requests)?;
+        let &raw::Expect { verdict, evictions, leaks, .. } = expect;
+        expects.push(Expect { rule: rule.to_string(), verdict, findings, requests, evictions, leaks });
     }
     Ok(expects)
+}
+
+/// Checks that each request exists, stands once, and that something is said of it.
+fn expect_requests(
+    source: &Source<'_>,
+    names: &[String],
+    index: &Index<'_>,
+    at: usize,
+    raw: &[raw::ExpectRequest],
+) -> Result<Vec<ExpectRequest>, Diagnostic> {
+    let mut requests: Vec<ExpectRequest> = Vec::with_capacity(raw.len());
+    for (nth, raw) in raw.iter().enumerate() {
+        let path = [Step::Field("expect"), Step::Item(at), Step::Field("requests"), Step::Item(nth)];
+        let id = [path[0], path[1], path[2], path[3], Step::Field("id")];
+        let &raw::ExpectRequest { id: ref name, outputs, prefix_hit, admitted, ended } = raw;
+        if index.get(name).is_none() {
+            return Err(unknown_request(source, &id, name, names));
+        }
+        if requests.iter().any(|other| other.id == *name) {
+            let message = format!("the request {} is expected twice", quote(name));
+            return Err(source.at(&id, message, "put all that is expected of it into one entry"));
+        }
+        if outputs.is_none() && prefix_hit.is_none() && admitted.is_none() && ended.is_none() {
+            let message = format!("nothing is expected of the request {}", quote(name));
+            return Err(source.at(
+                &path,
+                message,
+                "add `outputs`, `prefix_hit`, `admitted` or `ended`, or drop the entry",
+            ));
+        }
+        requests.push(ExpectRequest { id: name.clone(), outputs, prefix_hit, admitted, ended });
+    }
+    Ok(requests)
 }
 
 /// Refuses a rule that does not exist, or that an entry before names already.

@@ -37,7 +37,7 @@ use crate::packed::Packed;
 pub use crate::model::turns_max;
 pub use costs::CostNames;
 pub use diagnostic::Diagnostic;
-pub use expect::{Expect, ExpectFinding, ExpectVerdict, FINDING_KINDS, kind_verdict};
+pub use expect::{Expect, ExpectEnd, ExpectFinding, ExpectRequest, ExpectVerdict, FINDING_KINDS, kind_verdict};
 pub use expect_every::ExpectEvery;
 pub use json::json;
 pub use presets::{CostPreset, CostSide, cost_preset, cost_preset_names, cost_preset_summaries};

@@ -4,7 +4,7 @@
 
 use serde::Deserialize;
 
-use super::ExpectVerdict;
+use super::{ExpectEnd, ExpectVerdict};
 use crate::model;
 
 #[derive(Debug, Deserialize)]
@@ -268,6 +268,20 @@ pub(super) struct Expect {
     pub verdict: ExpectVerdict,
     #[serde(default)]
     pub findings: Vec<Finding>,
+    #[serde(default)]
+    pub requests: Vec<ExpectRequest>,
+    pub evictions: Option<u64>,
+    pub leaks: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ExpectRequest {
+    pub id: String,
+    pub outputs: Option<u32>,
+    pub prefix_hit: Option<u32>,
+    pub admitted: Option<u32>,
+    pub ended: Option<ExpectEnd>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -213,10 +213,13 @@ fn name_of(path: &[Step<'_>]) -> String {
 }
 
 fn remedy_for(path: &[Step<'_>]) -> String {
-    field_of(path).map_or_else(
-        || "a scenario is `Scenario(engine: (..), requests: [..])`".into(),
-        |field| format!("write {}", example(field)),
-    )
+    match field_of(path) {
+        None => "a scenario is `Scenario(engine: (..), requests: [..])`".into(),
+        Some("requests") if path.first() == Some(&Step::Field("expect")) => {
+            "write `requests: [(id: \"a\", outputs: 4)]`".into()
+        }
+        Some(field) => format!("write {}", example(field)),
+    }
 }
 
 /// How a field is written.
@@ -237,6 +240,8 @@ fn example(field: &str) -> String {
         "arrivals" | "stops" | "aborts" | "retract" | "alloc_failure" | "order" => "true",
         "expect" => "[(rule: \"mask-lookahead\", verdict: Clean)]",
         "expect_every" => "[(rule: \"mask-lookahead\", verdict: Lossy, kinds: [\"lost\"])]",
+        "outputs" | "prefix_hit" | "admitted" | "evictions" | "leaks" => "4",
+        "ended" => "Token, Length, Abort or Unfinished",
         "kinds" => "[\"lost\", \"unwritten\"]",
         "verdict" => "Clean, Lossy, Corrupt, Broken or Inconclusive",
         "findings" => "[(kind: \"unwritten\", request: \"a\", label: 4)]",

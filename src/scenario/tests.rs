@@ -41,7 +41,8 @@ fn the_example_of_the_format_is_read() {
             (id: \"d\", arrive: At(\"12.5ms\"), prompt: Tokens([5, 1002]), stop: Length(2), max_new: 2),
         ],
         events: [(turn: 7, do: FailAlloc(\"a\"))],
-        expect: [(rule: \"mask-lookahead\", verdict: Corrupt, findings: [(kind: \"unwritten\", request: \"a\", label: 4)])],
+        expect: [(rule: \"mask-lookahead\", verdict: Corrupt, findings: [(kind: \"unwritten\", request: \"a\", label: 4)],
+            requests: [(id: \"a\", outputs: 4, prefix_hit: 0, ended: Token)], evictions: 2, leaks: 0)],
         vary: (stops: true), expect_every: [(rule: \"token-len\", verdict: Lossy, kinds: [\"lost\"])],
     )";
     let scenario = read(text);
@@ -55,7 +56,21 @@ fn the_example_of_the_format_is_read() {
         turn: None,
         slot: None,
     };
-    let expect = Expect { rule: "mask-lookahead".into(), verdict: ExpectVerdict::Corrupt, findings: vec![finding] };
+    let request = ExpectRequest {
+        id: "a".into(),
+        outputs: Some(4),
+        prefix_hit: Some(0),
+        admitted: None,
+        ended: Some(ExpectEnd::Token),
+    };
+    let expect = Expect {
+        rule: "mask-lookahead".into(),
+        verdict: ExpectVerdict::Corrupt,
+        findings: vec![finding],
+        requests: vec![request],
+        evictions: Some(2),
+        leaks: Some(0),
+    };
     assert_eq!(scenario.expect, [expect]);
     let kinds = vec!["lost".to_string()];
     let every = ExpectEvery { rule: "token-len".into(), verdict: ExpectVerdict::Lossy, kinds };

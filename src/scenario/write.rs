@@ -6,7 +6,7 @@ use crate::model::{Accept, Arrive, Cost, Costs, Event, Prompt, RequestSpec, Stop
 use crate::record::ReqId;
 
 use super::fields::{self, Value};
-use super::{CostNames, Expect, ExpectEvery, Scenario};
+use super::{CostNames, Expect, ExpectEvery, ExpectFinding, ExpectRequest, Scenario};
 
 /// The text of a scenario file. A title becomes the comment of its first line.
 ///
@@ -177,19 +177,45 @@ fn spell_event(names: &[String], event: Event) -> String {
 }
 
 fn write_expect(out: &mut String, expect: &Expect) {
-    let head = format!("rule: {}, verdict: {:?}", quote(&expect.rule), expect.verdict);
-    if expect.findings.is_empty() {
-        let _ = writeln!(out, "        ({head}),");
-        return;
+    let Expect { rule, verdict, findings, requests, evictions, leaks } = expect;
+    let mut head = format!("rule: {}, verdict: {verdict:?}", quote(rule));
+    for (name, value) in [("evictions", evictions), ("leaks", leaks)] {
+        if let Some(value) = value {
+            let _ = write!(head, ", {name}: {value}");
+        }
     }
-    let _ = writeln!(out, "        ({head}, findings: [");
-    for finding in &expect.findings {
-        let mut parts = vec![format!("kind: {}", quote(&finding.kind))];
-        parts.extend(finding.request.as_ref().map(|request| format!("request: {}", quote(request))));
-        let numbers =
-            [("label", finding.label), ("holds", finding.holds), ("turn", finding.turn), ("slot", finding.slot)];
-        parts.extend(numbers.iter().filter_map(|(name, value)| value.map(|value| format!("{name}: {value}"))));
-        let _ = writeln!(out, "            ({}),", parts.join(", "));
+    let findings: Vec<String> = findings.iter().map(spell_finding).collect();
+    let requests: Vec<String> = requests.iter().map(spell_outcome).collect();
+    let lists = [("findings", findings), ("requests", requests)];
+    let lists: Vec<_> = lists.into_iter().filter(|(_, items)| !items.is_empty()).collect();
+    let _ = write!(out, "        ({head}");
+    for (name, items) in &lists {
+        let _ = writeln!(out, ", {name}: [");
+        for item in items {
+            let _ = writeln!(out, "            ({item}),");
+        }
+        out.push_str("        ]");
     }
-    out.push_str("        ]),\n");
+    out.push_str("),\n");
+}
+
+fn spell_finding(finding: &ExpectFinding) -> String {
+    let ExpectFinding { kind, request, label, holds, turn, slot } = finding;
+    let mut parts = vec![format!("kind: {}", quote(kind))];
+    parts.extend(request.as_ref().map(|request| format!("request: {}", quote(request))));
+    parts.extend(numbers([("label", *label), ("holds", *holds), ("turn", *turn), ("slot", *slot)]));
+    parts.join(", ")
+}
+
+fn spell_outcome(request: &ExpectRequest) -> String {
+    let ExpectRequest { id, outputs, prefix_hit, admitted, ended } = request;
+    let mut parts = vec![format!("id: {}", quote(id))];
+    parts.extend(numbers([("outputs", *outputs), ("prefix_hit", *prefix_hit), ("admitted", *admitted)]));
+    parts.extend(ended.map(|ended| format!("ended: {ended:?}")));
+    parts.join(", ")
+}
+
+/// The fields that are given.
+fn numbers<const N: usize>(fields: [(&str, Option<u32>); N]) -> Vec<String> {
+    fields.into_iter().filter_map(|(name, value)| value.map(|value| format!("{name}: {value}"))).collect()
 }

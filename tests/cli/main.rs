@@ -13,6 +13,7 @@ mod cost;
 mod docs;
 mod examples;
 mod expect_every;
+mod expect_numbers;
 mod explore;
 mod fail_on;
 mod files;

@@ -363,6 +363,24 @@ fn events_and_expectations() {
 }
 
 #[test]
+fn expectations_of_requests_and_numbers() {
+    let expect = |more: &str| fields(&format!("expect: [(rule: \"paired\", verdict: Clean, {more})],"));
+    let request = |entries: &str| expect(&format!("requests: [{entries}]"));
+    wrong(&request("(id: §\"b\", outputs: 4)"), "no request \"b\"", "`a`");
+    wrong(&request("(id: \"a\", outputs: 4), (id: §\"a\", admitted: 0)"), "expected twice", "one entry");
+    wrong(&expect("requests: §4"), "`requests` cannot be read", "`requests: [(id: \"a\", outputs: 4)]`");
+    wrong(&request("§(id: \"a\")"), "nothing is expected of the request \"a\"", "`ended`");
+    wrong(&request("§(outputs: 4)"), "`id` is missing", "id: \"a\"");
+    wrong(&request("(id: \"a\", outputs: §-1)"), "`outputs` cannot be read", "`outputs: 4`");
+    wrong(&request("(id: \"a\", ended: §Stop)"), "Stop", "`Token`, `Length`, `Abort`, `Unfinished`");
+    wrong(&request("(id: \"a\", §prefix: 4)"), "no field `prefix`", "`prefix_hit`");
+    wrong(&expect("evictions: §\"2\""), "`evictions` cannot be read", "`evictions: 4`");
+    wrong(&expect("leaks: §1"), "a run that leaks is broken", "`verdict: Broken`");
+    let all = "requests: [(id: \"a\", outputs: 4, prefix_hit: 0, admitted: 0, ended: Length)], evictions: 0, leaks: 0";
+    assert!(read(&expect(all)).is_ok());
+}
+
+#[test]
 fn expectations_of_every_timing() {
     let every = |entry: &str| fields(&format!("vary: (stops: true), expect_every: [{entry}],"));
     let closed = "§expect_every: [(rule: \"token-len\", verdict: Clean, kinds: [])],";

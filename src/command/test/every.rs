@@ -51,6 +51,7 @@ pub(super) fn check(scenario: &Scenario, expect: &ExpectEvery, args: &TestArgs) 
         got: checked.verdict,
         missing: missing.into_iter().map(FindingLine::of_kind).collect(),
         unexpected: unexpected.iter().map(|found| FindingLine::found(&found.finding, &setup.names, &[])).collect(),
+        differences: Vec::new(),
         bound: bound(&checked, args),
         refused: refused.map(FailOn::word),
         replays,

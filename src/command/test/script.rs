@@ -9,9 +9,11 @@ use crate::command::line::replay_line;
 use crate::command::output::Exit;
 use crate::command::run::{Way, reports};
 use crate::judge::{Finding, Kind};
-use crate::report::{self, FindingLine, RuleFailure, Scope, name};
-use crate::runner::{self, Keep};
-use crate::scenario::{Expect, ExpectFinding, Scenario};
+use crate::model::Setup;
+use crate::record::{FinishKind, ReqId};
+use crate::report::{self, Difference, FindingLine, RuleFailure, Scope, name};
+use crate::runner::{self, Keep, Outcome};
+use crate::scenario::{Expect, ExpectEnd, ExpectFinding, ExpectRequest, Scenario};
 
 /// Runs one expectation; what differed, if anything did.
 pub(super) fn check(
@@ -33,8 +35,10 @@ pub(super) fn check(
     let found: Vec<&Finding> = judgement.findings.iter().filter(|finding| finding.kind != Kind::Inherited).collect();
     let (missing, unexpected) = match_up(names, &expect.findings, &found);
     let expected = verdict(expect.verdict);
+    let differences = differences(&scenario.setup, expect, &outcomes[0]);
     let refused = fail_on.filter(|fail_on| fail_on.exit(verdicts(judgement)) != Exit::Good);
-    if missing.is_empty() && unexpected.is_empty() && judgement.verdict == expected && refused.is_none() {
+    let as_found = missing.is_empty() && unexpected.is_empty() && differences.is_empty();
+    if as_found && judgement.verdict == expected && refused.is_none() {
         return None;
     }
     Some(RuleFailure {
@@ -44,10 +48,53 @@ pub(super) fn check(
         got: judgement.verdict,
         missing,
         unexpected,
+        differences,
         bound: None,
         refused: refused.map(FailOn::word),
         replays: vec![replay_line(&scenario.path, &expect.rule, Way::default())],
     })
+}
+
+/// The numbers and ends of requests that are not as expected.
+fn differences(setup: &Setup, expect: &Expect, outcome: &Outcome) -> Vec<Difference> {
+    let Outcome { judgement, counts, .. } = outcome;
+    let mut all = Vec::new();
+    for ExpectRequest { id, outputs, prefix_hit, admitted, ended } in &expect.requests {
+        let at = setup.names.iter().position(|name| name == id).expect("the parser knows every request by name");
+        let became = judgement.requests.get(at).copied().unwrap_or_default();
+        let turn = counts.admitted(ReqId(at as u32)).map_or("never".to_string(), |turn| turn.to_string());
+        let end = name::end(became.finish).to_string();
+        let fields = [
+            ("outputs", outputs.map(|it| it.to_string()), became.outputs.to_string()),
+            ("prefix_hit", prefix_hit.map(|it| it.to_string()), became.prefix_hit.to_string()),
+            ("admitted", admitted.map(|it| it.to_string()), turn),
+            ("ended", ended.map(|it| name::end(finish(it)).to_string()), end),
+        ];
+        all.extend(
+            fields
+                .into_iter()
+                .filter_map(|(field, expected, got)| differs(format!("request {id}, {field}"), expected, got)),
+        );
+    }
+    let leaks = judgement.findings.iter().filter(|finding| finding.kind == Kind::Leak).count() as u64;
+    for (what, expected, got) in [("evictions", expect.evictions, counts.evictions), ("leaks", expect.leaks, leaks)] {
+        all.extend(differs(what.to_string(), expected.map(|it| it.to_string()), got.to_string()));
+    }
+    all
+}
+
+fn differs(what: String, expected: Option<String>, got: String) -> Option<Difference> {
+    let expected = expected.filter(|expected| *expected != got)?;
+    Some(Difference { what, expected, got })
+}
+
+fn finish(ended: ExpectEnd) -> Option<FinishKind> {
+    match ended {
+        ExpectEnd::Token => Some(FinishKind::Token),
+        ExpectEnd::Length => Some(FinishKind::Length),
+        ExpectEnd::Abort => Some(FinishKind::Abort),
+        ExpectEnd::Unfinished => None,
+    }
 }
 
 /// Pairs expected findings with found ones, as many as can be paired at once; what is left over on either side.
@@ -92,7 +139,7 @@ fn wanted_line(wanted: &ExpectFinding) -> FindingLine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Phase, ReqId};
+    use crate::record::Phase;
 
     fn wanted(request: Option<&str>, label: Option<u32>) -> ExpectFinding {
         let request = request.map(str::to_string);

@@ -1,0 +1,101 @@
+//! What a run did that neither its verdict nor its times say: in which turn each request was admitted, and what was evicted.
+
+use crate::record::{Bulk, Fact, Owner, ReqId, Sink, Token};
+
+/// Counts of one run, as a sink of its facts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunCounts {
+    /// By request index: the turn of its first admission.
+    admitted: Vec<Option<u32>>,
+    /// Cached states that were taken out of the tree.
+    pub evictions: u64,
+    turn: u32,
+}
+
+impl RunCounts {
+    /// The turn in which a request was admitted for the first time, if it was.
+    pub fn admitted(&self, req: ReqId) -> Option<u32> {
+        self.admitted.get(req.index()).copied().flatten()
+    }
+
+    fn admit(&mut self, req: ReqId) {
+        if req.index() >= self.admitted.len() {
+            self.admitted.resize(req.index() + 1, None);
+        }
+        self.admitted[req.index()].get_or_insert(self.turn);
+    }
+}
+
+impl Sink for RunCounts {
+    // Where a fact is emitted its kind is known: inlined, only one arm remains.
+    #[inline(always)]
+    fn fact(&mut self, fact: Fact) {
+        match fact {
+            Fact::Turn { turn, .. } => self.turn = turn,
+            Fact::Admit { req } => self.admit(req),
+            Fact::SlotFree { owner: Owner::Tree, .. } => self.evictions += 1,
+            Fact::Begin { .. }
+            | Fact::End { .. }
+            | Fact::Arrive { .. }
+            | Fact::Match { .. }
+            | Fact::Hit { .. }
+            | Fact::SlotAlloc { .. }
+            | Fact::SlotRefused { .. }
+            | Fact::SlotMove { .. }
+            | Fact::SlotFree { .. }
+            | Fact::PageAlloc { .. }
+            | Fact::PageMove { .. }
+            | Fact::PageFree { .. }
+            | Fact::Lock { .. }
+            | Fact::Unlock { .. }
+            | Fact::PrepareExtend { .. }
+            | Fact::PrepareDecode { .. }
+            | Fact::HostMasks { .. }
+            | Fact::MasksDropped { .. }
+            | Fact::Mix { .. }
+            | Fact::MiddleChunk { .. }
+            | Fact::Launch { .. }
+            | Fact::Clear { .. }
+            | Fact::CopyState { .. }
+            | Fact::Extend { .. }
+            | Fact::Step { .. }
+            | Fact::Verify { .. }
+            | Fact::Sampled { .. }
+            | Fact::Wait { .. }
+            | Fact::Skip { .. }
+            | Fact::Output { .. }
+            | Fact::Finish { .. }
+            | Fact::Row { .. }
+            | Fact::Fields { .. }
+            | Fact::Arrays { .. }
+            | Fact::Read { .. }
+            | Fact::Decision { .. }
+            | Fact::Flip { .. }
+            | Fact::Donate { .. }
+            | Fact::NoDonate { .. }
+            | Fact::TrackRefused { .. }
+            | Fact::Retract { .. }
+            | Fact::Assert { .. }
+            | Fact::PinMissed { .. }
+            | Fact::PinEnded { .. }
+            | Fact::Abort { .. }
+            | Fact::EventUnused { .. }
+            | Fact::Bound { .. }
+            | Fact::Done { .. } => {}
+        }
+    }
+
+    fn prompt(&mut self, _: ReqId, _: &[Token]) {}
+
+    #[inline]
+    fn bulk(&mut self, bulk: &Bulk<'_>) {
+        match bulk {
+            // Pages, and rows that were admitted long before.
+            Bulk::Quiet { .. }
+            | Bulk::Pages { .. }
+            | Bulk::PageEach { .. }
+            | Bulk::Prepared { .. }
+            | Bulk::Stepped { .. } => {}
+        }
+    }
+}
