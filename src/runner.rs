@@ -5,6 +5,8 @@ mod check;
 mod cost;
 mod fuzz;
 mod jitter;
+#[cfg(test)]
+mod latch_test;
 mod reduce;
 mod session;
 
@@ -99,7 +101,7 @@ pub fn run_with(
     // One machine for all choosers and sinks: one for each would be faster, and takes long to compile.
     judged(setup, keep, watch, |sink| {
         let mut sink: &mut dyn Sink = sink;
-        Machine::new(setup, rule, &mut chooser, &mut sink).with_skew(keep.skew).run()
+        Machine::new(setup, rule, &mut chooser, &mut sink).with_skew(keep.skew).with_latch(true).run()
     })
 }
 
@@ -133,7 +135,7 @@ pub fn run_with_features<F: Features>(
     watch: Option<&mut dyn FnMut(u64)>,
 ) -> Outcome {
     judged(setup, keep, watch, |sink| {
-        Machine::<_, _, F>::with_features(setup, rule, chooser, sink).with_skew(keep.skew).run()
+        Machine::<_, _, F>::with_features(setup, rule, chooser, sink).with_skew(keep.skew).with_latch(true).run()
     })
 }
 

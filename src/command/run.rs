@@ -299,6 +299,7 @@ pub(super) fn reports<'a>(
             names: &scenario.setup.names,
             judgement: &outcome.judgement,
             timing: &outcome.timing,
+            latched: outcome.counts.latched.as_ref(),
             skew: outcome.skew.as_ref(),
             bound: outcome.bound.as_deref(),
             warnings: Vec::new(),

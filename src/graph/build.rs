@@ -240,6 +240,7 @@ impl Sink for Builder {
             | Fact::TrackRefused { .. }
             | Fact::Retract { .. }
             | Fact::Assert { .. }
+            | Fact::Latched { .. }
             | Fact::PinMissed { .. }
             | Fact::PinEnded { .. }
             | Fact::Abort { .. }

@@ -22,6 +22,7 @@ fn bare(mut fact: Fact, name: &dyn Fn(ReqId) -> ReqId) -> Option<Fact> {
         Fact::Turn { .. }
         | Fact::Begin { .. }
         | Fact::End { .. }
+        | Fact::Latched { .. }
         | Fact::PinMissed { .. }
         | Fact::PinEnded { .. }
         | Fact::Abort { taken: false, .. }

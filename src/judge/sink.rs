@@ -26,6 +26,7 @@ impl Sink for Judge {
             | Fact::Flip { .. }
             | Fact::Read { .. }
             | Fact::Fields { .. }
+            | Fact::Latched { .. }
             | Fact::Arrays { .. } => {}
             Fact::Abort { req, place, taken } => self.aborted(req, place, taken),
             Fact::Mix { rows, .. } => self.mix(rows),

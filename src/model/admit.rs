@@ -30,6 +30,9 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             self.world.running.is_full = true;
             looks = false;
         }
+        if self.latch && full && !nobody {
+            self.report_latch(&self.budget(), &[]);
+        }
         if nobody || !self.ask_whether("admission", self.world.turn, looks) {
             return Ok(Rows::new());
         }
@@ -40,6 +43,9 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             self.go_on(req, &mut budget, &mut admitted);
         }
         let in_chunks = admitted.len();
+        if self.latch && chunked.is_some() {
+            self.report_latch(&budget, &admitted);
+        }
         self.set_slots_aside();
         let mut goes_on = true;
         let mut looked = Rows::new();
@@ -143,7 +149,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
 
     /// How many more requests may run beside the running ones (`get_num_allocatable_reqs`). From 0.5.23 on a row that
     /// one of the `admitted` holds counts as left.
-    fn rows_left(&self, admitted: &[ReqId]) -> u32 {
+    pub(super) fn rows_left(&self, admitted: &[ReqId]) -> u32 {
         let max = self.setup.engine.max_running;
         let counts = |req: &&ReqId| self.setup.engine.filter_before_prefill && self.world.reqs[req.index()].holds_row;
         let held = admitted.iter().filter(counts).count() as u32;
@@ -152,7 +158,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     }
 
     /// Free and evictable KV, in tokens.
-    fn room(&self) -> u32 {
+    pub(super) fn room(&self) -> u32 {
         self.world.pages.available() + self.world.tree.kv_evictable()
     }
 
@@ -198,10 +204,12 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
 
     /// Whether the pool, after eviction, has the slots of one more request. Asked only where a lack is no assertion.
     fn slots_fit(&self, admitted: &[ReqId]) -> bool {
+        self.setup.engine.exhaustion == Exhaustion::Assert || self.slots_left(admitted)
+    }
+
+    /// Whether the pool, after eviction, has more than the slots of one more request beside the `admitted`.
+    pub(super) fn slots_left(&self, admitted: &[ReqId]) -> bool {
         let engine = &self.setup.engine;
-        if engine.exhaustion == Exhaustion::Assert {
-            return true;
-        }
         let taken = |req: &&ReqId| self.world.reqs[req.index()].active.is_some();
         let wanted = engine.slots_at_admission() * (admitted.len() as u32 + 1);
         let held = admitted.iter().filter(taken).count() as u32;

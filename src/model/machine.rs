@@ -285,6 +285,8 @@ pub struct Machine<'a, C, S, F = Every> {
     pub(super) sink: &'a mut S,
     /// Whether results are compared with what their prepare saw.
     pub(super) skew: bool,
+    /// Whether requests are told that only the admission latch keeps waiting.
+    pub(super) latch: bool,
     /// Whether fields and arrays are told.
     pub(super) witness: bool,
     /// Boxed: a search takes it in and out with every step.
@@ -341,6 +343,7 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
             chooser,
             sink,
             skew: false,
+            latch: false,
             witness: false,
             world,
             quiet: Rows::new(),

@@ -19,6 +19,7 @@ mod forward;
 mod frame;
 mod grid_test;
 mod ingest;
+mod latch;
 mod lengths;
 mod machine;
 mod masks;

@@ -221,6 +221,7 @@ impl Sink for Gauge {
             | Fact::NoDonate { .. }
             | Fact::TrackRefused { .. }
             | Fact::Assert { .. }
+            | Fact::Latched { .. }
             | Fact::PinMissed { .. }
             | Fact::PinEnded { .. }
             | Fact::Abort { .. }

@@ -700,6 +700,12 @@ pub enum Fact {
         /// Whether there was anything left to abort.
         taken: bool,
     },
+    /// The first waiting request is not looked at in this turn because the running batch is marked full, although admission would take
+    /// it in: rows, slots and KV for it are there. Told only on demand.
+    Latched {
+        /// The request.
+        req: ReqId,
+    },
     /// A scripted event found nothing to do.
     EventUnused {
         /// The turn that it was scripted for.

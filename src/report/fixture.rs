@@ -43,6 +43,7 @@ impl Fixture {
             names: &self.names,
             judgement: &self.judgement,
             timing: &self.timing,
+            latched: None,
             skew: None,
             bound: None,
             warnings: Vec::new(),

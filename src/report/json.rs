@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::judge::{Checkpoints, Decisions, Finding, MaskReuse, Outcome, Overwritten};
 use crate::record::ReqId;
 
+use super::observation::{ObservationJson, observations_json};
 use super::text::held;
 use super::{Run, Skew, SkewRow, Timing, name, warning};
 
@@ -33,6 +34,8 @@ pub struct RunJson<'a> {
     seed: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     skew: Option<Vec<SkewRow>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    observations: Vec<ObservationJson>,
 }
 
 #[derive(Debug, Serialize)]
@@ -119,6 +122,7 @@ pub fn run_json<'a>(run: &'a Run<'a>) -> RunJson<'a> {
         bound: warning::bound_name(judgement.bound),
         seed: run.seed,
         skew: run.skew.map(Skew::rows),
+        observations: observations_json(run),
     }
 }
 

@@ -153,6 +153,7 @@ impl Sink for Meter {
             | Fact::TrackRefused { .. }
             | Fact::Retract { .. }
             | Fact::Assert { .. }
+            | Fact::Latched { .. }
             | Fact::PinMissed { .. }
             | Fact::PinEnded { .. }
             | Fact::Mix { .. }

@@ -18,6 +18,7 @@ mod kl;
 mod layout;
 mod meter;
 pub mod name;
+mod observation;
 mod perfetto;
 pub mod question;
 mod recorded;
@@ -50,7 +51,7 @@ pub use kl::{KlRun, KlState, kl_json, kl_text};
 pub use meter::{Meter, Quantiles, Timing};
 pub use perfetto::Trace;
 pub use recorded::RecordedVerdicts;
-pub use run_counts::RunCounts;
+pub use run_counts::{Latched, RunCounts};
 pub use skew::{Skew, SkewRow, skew_text};
 pub use step_meter::{StepMeter, Steps, Stopped, WARM_UP};
 pub use style::plain;
@@ -80,6 +81,8 @@ pub struct Run<'a> {
     pub judgement: &'a Judgement,
     /// What the meter says.
     pub timing: &'a Timing,
+    /// What the admission latch alone kept waiting.
+    pub latched: Option<&'a Latched>,
     /// How results read shared fields, if that was asked for.
     pub skew: Option<&'a Skew>,
     /// Which bound ended the run, in words, if one did.

@@ -1,4 +1,5 @@
-//! What a run did that neither its verdict nor its times say: in which turn each request was admitted, and what was evicted.
+//! What a run did that neither its verdict nor its times say: in which turn each request was admitted, what was
+//! evicted, and what the admission latch alone kept waiting.
 
 use crate::record::{Bulk, Fact, Owner, ReqId, Sink, Token};
 
@@ -9,13 +10,36 @@ pub struct RunCounts {
     admitted: Vec<Option<u32>>,
     /// Cached states that were taken out of the tree.
     pub evictions: u64,
+    /// What the admission latch alone kept waiting, if it did.
+    pub latched: Option<Latched>,
     turn: u32,
+}
+
+/// Turns in which the first waiting request was not admitted although rows, slots and KV for it were there: the running batch was
+/// still marked full.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Latched {
+    /// How many turns.
+    pub turns: u32,
+    /// The first of them.
+    pub first_turn: u32,
+    /// The requests that were first in the queue then, in the order in which they came to be.
+    pub requests: Vec<ReqId>,
 }
 
 impl RunCounts {
     /// The turn in which a request was admitted for the first time, if it was.
     pub fn admitted(&self, req: ReqId) -> Option<u32> {
         self.admitted.get(req.index()).copied().flatten()
+    }
+
+    fn latch(&mut self, req: ReqId) {
+        let none = Latched { turns: 0, first_turn: self.turn, requests: Vec::new() };
+        let latched = self.latched.get_or_insert(none);
+        latched.turns += 1;
+        if !latched.requests.contains(&req) {
+            latched.requests.push(req);
+        }
     }
 
     fn admit(&mut self, req: ReqId) {
@@ -34,6 +58,7 @@ impl Sink for RunCounts {
             Fact::Turn { turn, .. } => self.turn = turn,
             Fact::Admit { req } => self.admit(req),
             Fact::SlotFree { owner: Owner::Tree, .. } => self.evictions += 1,
+            Fact::Latched { req } => self.latch(req),
             Fact::Begin { .. }
             | Fact::End { .. }
             | Fact::Arrive { .. }

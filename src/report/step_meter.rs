@@ -208,6 +208,7 @@ impl Sink for StepMeter {
             | Fact::NoDonate { .. }
             | Fact::TrackRefused { .. }
             | Fact::Retract { .. }
+            | Fact::Latched { .. }
             | Fact::PinMissed { .. }
             | Fact::PinEnded { .. }
             | Fact::Mix { .. }

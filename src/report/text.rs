@@ -6,7 +6,7 @@ use crate::judge::{Class, Finding, Judgement, Kind};
 
 use super::layout::{align, count, span, wrap};
 use super::style::{self, Tone};
-use super::{Quantiles, Run, name, skew_text, warning};
+use super::{Quantiles, Run, name, observation, skew_text, warning};
 
 /// Findings of one kind that are printed in full.
 const SHOWN_MAX: usize = 20;
@@ -19,6 +19,9 @@ pub fn run_text(run: &Run) -> String {
     findings(&mut out, run);
     out.push('\n');
     losses(&mut out, run.judgement);
+    for observation in observation::observations(run) {
+        wrap(&mut out, 0, &observation);
+    }
     for warning in warning::warnings(run) {
         wrap(&mut out, 0, &style::warning(&warning));
     }

@@ -164,6 +164,7 @@ pub(super) fn entry_words(entry: &Entry, names: &[String]) -> Option<String> {
         Fact::Assert { req, kind } => {
             format!("ASSERTION of {}: {}", req.map_or("the engine".to_owned(), id), name::assertion(kind))
         }
+        Fact::Latched { req } => format!("{} waits, though only the mark of a full batch keeps it out", id(req)),
         Fact::PinMissed { req } => format!("{} misses the turn it is pinned to", id(req)),
         Fact::PinEnded { req } => format!("{} comes: its pin has ended", id(req)),
         Fact::Abort { req, taken: true, .. } => format!("{} aborted", id(req)),

@@ -19,6 +19,7 @@ mod fail_on;
 mod files;
 mod jitter;
 mod numbers;
+mod observations;
 mod packed;
 mod page;
 mod pages;

@@ -256,6 +256,7 @@ impl<'a> Scribe<'a> {
             | Fact::Read { .. }
             | Fact::Flip { .. }
             | Fact::TrackRefused { .. }
+            | Fact::Latched { .. }
             | Fact::PinMissed { .. }
             | Fact::PinEnded { .. }
             | Fact::EventUnused { .. }

@@ -164,6 +164,7 @@ fn named(fact: &Fact) -> (Option<ReqId>, [Option<SlotId>; 3]) {
         | Fact::Fields { .. }
         | Fact::Arrays { .. }
         | Fact::EventUnused { .. }
+        | Fact::Latched { .. }
         | Fact::PinMissed { .. }
         | Fact::PinEnded { .. }
         | Fact::Mix { .. }

@@ -56,6 +56,31 @@ impl Radix {
         Match { node: best, state_len, kv_len, state, branching }
     }
 
+    /// What [`Radix::match_prefix`] would find, without refreshing or splitting anything: the usable prefix, and how many tokens of it no
+    /// lock covers, which a lock would take from the evictable ones.
+    pub fn peek(&self, tokens: &[Token]) -> (u32, u32) {
+        let whole = tokens.len() - tokens.len() % self.config.page_size as usize;
+        let mut rest = &tokens[..whole];
+        let mut at = NodeId::ROOT;
+        let (mut len, mut unlocked) = (0, 0);
+        let mut found = (0, 0);
+        while let Some(child) = self.child(at, rest) {
+            let node = self.node(child);
+            // A match that ends inside a node finds no state there: the state is that of the node's end.
+            if self.shared_len(child, rest) < node.token_count() {
+                break;
+            }
+            len += node.token_count();
+            unlocked += if node.kv_lock == 0 { node.token_count() } else { 0 };
+            if node.state.is_some() {
+                found = (len, unlocked);
+            }
+            rest = &rest[node.token_count() as usize..];
+            at = child;
+        }
+        found
+    }
+
     /// Source: the Mamba component's `finalize_match_result` (0.5.16) and
     /// `finalize_match_result_in_tree_core` (later).
     fn branching(&self, state_len: u32, kv_len: u32) -> Option<u32> {

@@ -43,6 +43,7 @@ impl Sink for Timeline<'_> {
             }
             Fact::SlotRefused { req: Some(req), count } => self.below(req, format!("is refused {count} slots")),
             Fact::SlotRefused { req: None, count } => self.note(format!("refused: {count} slots")),
+            Fact::Latched { req } => self.below(req, "waits: only the mark of a full batch keeps it out".to_owned()),
             Fact::PinMissed { req } => self.below(req, "misses the turn that it is pinned to".to_owned()),
             Fact::PinEnded { req } => self.below(req, "comes now: the request it is pinned to has ended".to_owned()),
             Fact::EventUnused { turn, req } => self.below(req, format!("gave the event of turn {turn} nothing to do")),

@@ -113,6 +113,7 @@ impl Sink for Board {
             | Fact::Read { .. }
             | Fact::TrackRefused { .. }
             | Fact::Assert { .. }
+            | Fact::Latched { .. }
             | Fact::PinMissed { .. }
             | Fact::PinEnded { .. }
             | Fact::Abort { .. }

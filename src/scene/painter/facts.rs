@@ -148,6 +148,7 @@ impl Sink for Painter {
             | Fact::TrackRefused { .. }
             | Fact::Retract { .. }
             | Fact::Assert { .. }
+            | Fact::Latched { .. }
             | Fact::PinMissed { .. }
             | Fact::PinEnded { .. }
             | Fact::Abort { .. }

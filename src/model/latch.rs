@@ -1,0 +1,57 @@
+//! Waiting requests that only the admission latch keeps out: the running batch is marked full (`batch_is_full`), although admission
+//! would take the first of the queue now.
+//!
+//! Owns the question what admission would do without the mark. It changes nothing: no recency, no split, no slot.
+
+use crate::engine::Chooser;
+use crate::record::{Fact, ReqId, Sink};
+
+use super::budget::{Budget, Verdict};
+use super::features::Features;
+use super::machine::Machine;
+
+#[cfg(test)]
+impl super::machine::World {
+    /// Takes the mark of a full running batch away; says whether it was there.
+    pub(crate) fn take_latch(&mut self) -> bool {
+        std::mem::take(&mut self.running.is_full)
+    }
+}
+
+impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
+    /// Has every turn told in which the latch alone keeps the first waiting request out.
+    pub fn with_latch(mut self, on: bool) -> Self {
+        self.latch = on;
+        self
+    }
+
+    /// Tells that the first waiting request is not looked at, if the running batch is marked full and admission would take the request
+    /// into the batch of the `admitted` otherwise.
+    pub(super) fn report_latch(&mut self, budget: &Budget, admitted: &[ReqId]) {
+        let Some(&req) = self.world.waiting.first().filter(|_| self.world.running.is_full) else { return };
+        if self.would_admit(req, budget, admitted) {
+            self.sink.fact(Fact::Latched { req });
+        }
+    }
+
+    /// Whether admission would take a request in, were the running batch not marked full. What is cheap is asked first: the queue may
+    /// wait for many turns.
+    fn would_admit(&self, req: ReqId, budget: &Budget, admitted: &[ReqId]) -> bool {
+        let room = self.room();
+        let closed = self.setup.engine.filter_before_prefill && budget.state(room) == Verdict::Other;
+        if closed || admitted.len() as u32 >= self.rows_left(admitted) || !self.slots_left(admitted) {
+            return false;
+        }
+        let it = &self.world.reqs[req.index()];
+        let outputs_left = self.setup.requests[req.index()].max_new.saturating_sub(it.outputs);
+        // No hit leaves less than one token to prefill.
+        if !budget.fits(1, outputs_left, room) {
+            return false;
+        }
+        let (prefix_len, locked) = self.world.tree.peek(&it.tokens[..it.known_len() as usize - 1]);
+        let extend_len = it.known_len() - prefix_len;
+        budget.fits(extend_len, outputs_left, room - locked)
+            && budget.input_fits(extend_len)
+            && budget.chunk(prefix_len, extend_len).is_some()
+    }
+}

@@ -1,0 +1,35 @@
+//! Observations of `run`: what is no fault by the judge's measure, changes no verdict, and is told all the same.
+
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+fn run(args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_overlapsim"));
+    command.arg("run").args(args).current_dir(env!("CARGO_MANIFEST_DIR")).stdin(Stdio::null());
+    command.output().expect("the binary runs")
+}
+
+#[test]
+fn a_request_that_the_admission_latch_alone_keeps_waiting_is_told() {
+    let file = "scenarios/admission-latched.ron";
+    let output = run(&[file, "--rule", "paired"]);
+    assert_eq!(output.status.code(), Some(0), "it changes no verdict");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let told = "observation: admission-latched: b waited in 16 turns (first in turn 10) although rows, slots and KV\n  were there: \
+                the running batch was still marked full\n";
+    assert!(text.contains(told), "{text}");
+    let json: Value = serde_json::from_slice(&run(&[file, "--rule", "paired", "--format", "json"]).stdout).unwrap();
+    let observation = json!({ "name": "admission-latched", "turns": 16, "first_turn": 10, "requests": ["b"] });
+    assert_eq!(json["observations"], json!([observation]));
+    assert_eq!(json["verdict"], "clean");
+}
+
+#[test]
+fn a_run_without_an_observation_says_nothing_of_one() {
+    for format in ["text", "json"] {
+        let output = run(&["scenarios/double-fire.ron", "--format", format]);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(!text.contains("observation"), "{text}");
+    }
+}
