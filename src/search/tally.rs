@@ -73,11 +73,11 @@ impl<K: Clone + Ord> Tally<K> {
                 shorten(&mut self.found, kind.clone(), path);
             }
         }
-        if let Some(cut) = &stepped.cut {
-            if is_shorter(&mut self.cuts, cut, depth) {
-                let path = self.path(parent, answers, depth);
-                shorten(&mut self.cuts, *cut, path);
-            }
+        if let Some(cut) = &stepped.cut
+            && is_shorter(&mut self.cuts, cut, depth)
+        {
+            let path = self.path(parent, answers, depth);
+            shorten(&mut self.cuts, *cut, path);
         }
     }
 
