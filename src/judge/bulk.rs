@@ -1,12 +1,11 @@
-//! Facts told at once: the work on every output token, in loops of its own.
+//! Facts told a batch at a time: what every row of a batch does to the judge's state, in one loop a batch.
 //!
-//! Owns no decision: what is told at once is judged as if it had been told fact by fact, only faster.
+//! Owns no decision: a batch is judged as if its facts were told one by one (tests compare the two).
 
 use crate::record::{BatchId, Bulk, Owner, PageId, Quiet, ReqId, SlotId, Token, runs};
 
 use super::court::Judge;
 use super::rows::Passed;
-use super::steady::Told;
 
 impl Judge {
     pub(super) fn told(&mut self, bulk: &Bulk<'_>) {
@@ -20,23 +19,21 @@ impl Judge {
                 }
             }
             Bulk::Prepared { batch, reqs, ks, row: _ } => {
-                self.settle_waiting();
-                if self.may_wait(reqs) {
-                    self.waiting.put(batch, reqs, ks);
-                } else {
-                    self.catch_up();
-                    self.prepared(batch, reqs, ks);
+                for (&req, &k) in reqs.iter().zip(ks) {
+                    if let Some(live) = self.requests.get_or_new(req) {
+                        live.window.prepare(batch, k);
+                    }
                 }
             }
             Bulk::Stepped { batch, reqs, ks, slots, tokens } => {
                 let rows = reqs.len();
                 assert!(ks.len() == rows && slots.len() == rows && tokens.len() == rows, "a value a row");
-                self.stepped(batch, (reqs, ks, slots, tokens));
+                for (((&req, &k), &slots), &token) in reqs.iter().zip(ks).zip(slots).zip(tokens) {
+                    self.step_row(batch, (req, k, slots, token));
+                }
             }
             Bulk::Quiet { batch, rows } => {
-                self.settle_waiting();
-                let taken = self.quiet_steady(batch, rows);
-                self.quiet(batch, &rows[taken..]);
+                self.quiet(batch, rows);
             }
         }
     }
@@ -55,33 +52,11 @@ impl Judge {
         }
     }
 
-    fn stepped(&mut self, batch: BatchId, told: Told<'_>) {
-        let (reqs, ks, slots, tokens) = told;
-        let waited = self.waiting.take(batch, reqs, ks);
-        if !waited {
-            self.settle_waiting();
-        }
-        let first = waited && self.waiting.were_first(reqs);
-        if first && self.step_steady(batch, told) {
-            return;
-        }
-        self.catch_up();
-        for (((&req, &k), &slots), &token) in reqs.iter().zip(ks).zip(slots).zip(tokens) {
-            self.step_row(batch, (req, k, slots, token), waited);
-        }
-        if first {
-            self.may_lag(told);
-        }
-    }
-
-    /// A step of a row; `waited` if it has been prepared and is in no window yet.
+    /// A step of a row and the token that it sampled.
     #[inline(always)]
-    pub(super) fn step_row(&mut self, batch: BatchId, (req, k, (slot, track), token): Row, waited: bool) {
-        if track.is_none() && self.account.is_active(slot, req) && self.step_on(batch, (req, k, slot, token), waited) {
+    fn step_row(&mut self, batch: BatchId, (req, k, (slot, track), token): Row) {
+        if track.is_none() && self.account.is_active(slot, req) && self.step_on(batch, (req, k, slot, token)) {
             return;
-        }
-        if waited {
-            self.prepared(batch, &[req], &[k]);
         }
         self.step(batch, req, slot, k, track);
         if let Some(live) = self.requests.get(req) {
@@ -91,20 +66,15 @@ impl Judge {
 
     /// A step of a request in its own active slot, which keeps no state, and its new token; if both are known.
     #[inline(always)]
-    fn step_on(&mut self, batch: BatchId, (req, k, slot, token): (ReqId, u32, SlotId, Token), waited: bool) -> bool {
-        let Some(live) = self.requests.row(req) else { return false };
+    fn step_on(&mut self, batch: BatchId, (req, k, slot, token): (ReqId, u32, SlotId, Token)) -> bool {
+        let Some(live) = self.requests.get(req) else { return false };
         let Some(mut content) = self.store.step(slot) else { return false };
-        if waited {
-            live.window.step(batch, k);
-        } else {
-            live.window.launch(batch, k, None);
-        }
+        live.window.launch(batch, k, None);
         let base = content.get();
         match live.truth.step(base, k, token) {
             Some(state) => content.write(state, req),
             None => {
-                let state = live.truth.advance(base, k.saturating_sub(1), k);
-                content.write(state, req);
+                content.write(live.truth.advance(base, k.saturating_sub(1), k), req);
                 live.truth.sampled(k, token);
             }
         }
@@ -122,7 +92,7 @@ impl Judge {
 
     /// A row to which no decision belongs, unless one comes after the last row.
     #[inline(always)]
-    pub(super) fn quiet_row(&mut self, batch: BatchId, row: &Quiet, is_last: bool, passed: &mut Passed) {
+    fn quiet_row(&mut self, batch: BatchId, row: &Quiet, is_last: bool, passed: &mut Passed) {
         let Quiet { req, outputs, lookahead, check, .. } = *row;
         let live = self.requests.output_of(req, outputs);
         if !is_last && live.is_some_and(|live| self.rows.pass((batch, req), check, live, passed)) {

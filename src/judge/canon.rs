@@ -17,8 +17,6 @@ impl Judge {
     /// What was found since this was last asked, with the goals that were reached, and forgets what only a report needs.
     /// `over` says that the run has ended. The words of accounting findings do not say how often.
     pub fn take_findings(&mut self, over: bool) -> (Vec<Finding>, Goals) {
-        self.settle_waiting();
-        self.forget_steady();
         self.rows.close(&mut self.requests, &mut self.counts);
         if over {
             self.settle();
@@ -46,7 +44,6 @@ impl Judge {
     /// The state letter by letter, but for where and when it is: a wait that can go on for ever is one state.
     pub fn literal(&self) -> String {
         let mut judge = self.clone();
-        judge.forget_lag();
         judge.turns = 0;
         judge.findings.turn = 0;
         format!("{judge:?}")
@@ -68,8 +65,6 @@ impl Judge {
             requests,
             store,
             account,
-            waiting,
-            steady,
             rows,
             // Given with the setup.
             options: _,
@@ -87,8 +82,7 @@ impl Judge {
             bound: _,
             dead: _,
         } = self;
-        assert!(waiting.is_empty(), "what was prepared in a turn was launched in it");
-        assert!(steady.is_none() && rows.is_closed(), "findings are taken first");
+        assert!(rows.is_closed(), "findings are taken first");
         for at in 0..out.reqs().len() {
             let req = out.reqs()[at];
             out.flag(account.is_locked(req));

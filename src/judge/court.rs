@@ -10,9 +10,7 @@ use super::coverage::Coverage;
 use super::findings::Findings;
 use super::live::Requests;
 use super::rows::Rows;
-use super::steady::Steady;
 use super::store::Store;
-use super::waiting::Waiting;
 use super::{Checkpoints, Finding, Goal, Goals, Judgement, Kind, Verdict};
 
 /// What the judge is told beside the record.
@@ -36,9 +34,6 @@ pub struct Judge {
     pub(super) store: Store,
     pub(super) account: Account,
     pub(super) rows: Rows,
-    pub(super) waiting: Waiting,
-    /// Nothing where batches are small.
-    pub(super) steady: Option<Box<Steady>>,
     pub(super) counts: Checkpoints,
     pub(super) findings: Findings,
     /// Goals reached, but for those by rows.
@@ -55,7 +50,7 @@ pub struct Judge {
 
 clone_in_place!(Judge
     {
-        requests, store, account, rows, waiting, steady, findings, coverage, pins_missed, pins_ended, events_unused,
+        requests, store, account, rows, findings, coverage, pins_missed, pins_ended, events_unused,
     }
     copied {
         options, counts, goals, turns, bound, dead,
@@ -71,8 +66,6 @@ impl Judge {
             store: Store::new(),
             account: Account::default(),
             rows: Rows::new(options.keep_boundaries),
-            waiting: Waiting::default(),
-            steady: None,
             counts: Checkpoints::default(),
             findings: Findings::new(options.keep_reasons),
             goals: Goals::NONE,
@@ -122,7 +115,6 @@ impl Judge {
     }
 
     pub(super) fn slot_move(&mut self, slot: SlotId, from: Owner, to: Owner) {
-        self.store.changes_hands(slot);
         self.account.slot_pass(slot, from, Some(to), &mut self.findings);
         // In the tree the history of the donor's writes goes on, and so it does within a request.
         if to != Owner::Tree && (req_of(to).is_none() || req_of(from) != req_of(to)) {
@@ -204,8 +196,6 @@ impl Judge {
 
     /// Whatever is due and not recorded now never will be.
     pub(super) fn settle(&mut self) {
-        self.settle_waiting();
-        self.forget_steady();
         self.rows.close(&mut self.requests, &mut self.counts);
         for (req, live) in self.requests.iter() {
             live.dues.release(req, false, &mut self.counts, &mut self.findings);

@@ -85,12 +85,7 @@ impl Judge {
     fn stay_on_boundary(&mut self) -> bool {
         (0..self.coverage.boundaries.len()).any(|at| {
             let req = self.coverage.boundaries[at];
-            self.catch_up_req(req);
-            let Some(live) = self.requests.get(req) else { return false };
-            let mut window = live.window.clone();
-            // A launch lets rows wait.
-            self.waiting.prepare(req, &mut window);
-            window.stays_on_boundary()
+            self.requests.get(req).is_some_and(|live| live.window.stays_on_boundary())
         })
     }
 

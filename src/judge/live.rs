@@ -33,8 +33,6 @@ pub(super) struct Hit {
 pub(super) struct Live {
     /// Its decode steps in flight.
     pub window: Window,
-    /// Whether its window, tokens and outputs lag behind: nobody may look at them.
-    pub lags: bool,
     /// Its tokens.
     pub truth: Truth,
     /// The lengths due and not recorded.
@@ -50,7 +48,7 @@ pub(super) struct Live {
     pub admitted: bool,
 }
 
-clone_in_place!(Live { truth, window, marks, dues } copied { lags, taint, hit, matched, max_new, admitted });
+clone_in_place!(Live { truth, window, marks, dues } copied { taint, hit, matched, max_new, admitted });
 
 /// All requests.
 #[derive(Debug, Default)]
@@ -91,7 +89,6 @@ impl Live {
         Live {
             truth: Truth::default(),
             window: Window::default(),
-            lags: false,
             marks: Marks::default(),
             dues: Dues::default(),
             taint: None,
@@ -107,40 +104,19 @@ impl Requests {
     /// A request, if it is alive and was seen before.
     #[inline]
     pub fn get(&mut self, req: ReqId) -> Option<&mut Live> {
-        let live = self.row(req)?;
-        assert!(!live.lags, "who is looked at has caught up");
-        Some(live)
-    }
-
-    /// The same for those who know whether it lags.
-    #[inline]
-    pub fn row(&mut self, req: ReqId) -> Option<&mut Live> {
         self.live.get_mut(req.index())?.as_deref_mut()
     }
 
     /// A request, to look at.
     #[inline]
     pub fn peek(&self, req: ReqId) -> Option<&Live> {
-        let live = self.live.get(req.index())?.as_deref()?;
-        assert!(!live.lags, "who is looked at has caught up");
-        Some(live)
+        self.live.get(req.index())?.as_deref()
     }
 
     /// Whether a request is alive and was seen before.
     #[inline]
     pub fn is_alive(&self, req: ReqId) -> bool {
         self.live.get(req.index()).is_some_and(Option::is_some)
-    }
-
-    /// Whether a request lags behind.
-    #[inline]
-    pub fn lags(&self, req: ReqId) -> bool {
-        self.live.get(req.index()).and_then(Option::as_deref).is_some_and(|live| live.lags)
-    }
-
-    /// How many outputs it has, of those that were told.
-    pub fn outputs(&self, req: ReqId) -> u32 {
-        self.outcomes.get(req.index()).map_or(0, |outcome| outcome.outputs)
     }
 
     /// A request, made up if it was never seen.
@@ -203,26 +179,20 @@ impl Requests {
     }
 
     /// It has this many outputs.
-    pub fn output(&mut self, req: ReqId, outputs: u32) {
-        assert!(!self.lags(req), "who is told of has caught up");
-        self.set_outputs(req, outputs);
-    }
-
-    /// The same for those who know whether it lags.
     #[inline]
-    pub fn set_outputs(&mut self, req: ReqId, outputs: u32) {
+    pub fn output(&mut self, req: ReqId, outputs: u32) {
         if let Some(outcome) = self.outcomes.get_mut(req.index()) {
             outcome.outputs = outputs;
         } else if self.get_or_new(req).is_some() {
-            self.set_outputs(req, outputs);
+            self.output(req, outputs);
         }
     }
 
     /// It has this many outputs; the request itself, if it is alive.
     #[inline]
     pub fn output_of(&mut self, req: ReqId, outputs: u32) -> Option<&mut Live> {
-        self.set_outputs(req, outputs);
-        self.row(req)
+        self.output(req, outputs);
+        self.get(req)
     }
 
     /// It finished.
@@ -237,7 +207,6 @@ impl Requests {
     pub fn release(&mut self, req: ReqId) {
         if self.outcomes.get(req.index()).is_some_and(|outcome| outcome.finish.is_some()) {
             let Some(live) = self.live.get_mut(req.index()).and_then(Option::take) else { return };
-            assert!(!live.lags, "who is released has caught up");
             self.spare.keep(live);
         }
     }
@@ -252,7 +221,6 @@ impl Requests {
         let live = self.live.iter_mut().enumerate();
         live.filter_map(|(index, live)| {
             let live = live.as_deref_mut()?;
-            assert!(!live.lags, "who is looked at has caught up");
             Some((ReqId(index as u32), live))
         })
     }

@@ -26,9 +26,6 @@ impl Judge {
 
     /// What a slot holds.
     pub fn holding(&self, slot: SlotId) -> Holding {
-        if let Some(judge) = self.caught_up() {
-            return judge.holding(slot);
-        }
         let writer = self.store.writer(slot);
         Holding { tokens: writer.map(|_| self.store.content(slot).n), writer, in_flight: self.store.in_flight(slot) }
     }
@@ -36,9 +33,6 @@ impl Judge {
     /// Whether a slot holds the first `len` tokens of a live request once all launched forwards have run. Nothing if the
     /// request has been released.
     pub fn holds(&self, slot: SlotId, req: ReqId, len: u32) -> Option<bool> {
-        if let Some(judge) = self.caught_up() {
-            return judge.holds(slot, req, len);
-        }
         let live = self.requests.peek(req)?;
         let content = self.store.content(slot);
         Some(right(&live.truth, &self.store, slot, content, len) && self.store.flaw(slot).is_none())
@@ -47,19 +41,8 @@ impl Judge {
     /// Whether a slot of the tree was right when it was donated and still holds that. Nothing if the record has no donation of
     /// it.
     pub fn holds_donation(&self, slot: SlotId) -> Option<bool> {
-        if let Some(judge) = self.caught_up() {
-            return judge.holds_donation(slot);
-        }
         let donation = self.store.donation(slot)?;
         let same = donation.state == self.store.content(slot);
         Some(donation.root.is_none() && same && self.store.flaw(slot).is_none())
-    }
-
-    /// A copy in which nobody lags, if somebody does: only where a judge is told of rows at once, which nobody who looks on does.
-    fn caught_up(&self) -> Option<Judge> {
-        self.steady.as_ref()?;
-        let mut judge = self.clone();
-        judge.forget_steady();
-        Some(judge)
     }
 }

@@ -33,11 +33,9 @@ mod paged;
 mod race;
 mod rows;
 mod sink;
-mod steady;
 mod store;
 mod truth;
 mod verdict;
-mod waiting;
 mod window;
 
 pub use court::{Judge, Options, weight};

@@ -159,25 +159,6 @@ impl Rows {
         }
     }
 
-    /// A row of a lookahead and a length that no boundary has to do with: what [`Rows::row`] does with it.
-    pub fn plain_row(
-        &mut self,
-        (batch, req): (BatchId, ReqId),
-        (k, lookahead, check): (u32, u32, Check),
-        now: (u32, Phase),
-        requests: &mut Requests,
-        counts: &mut Checkpoints,
-    ) {
-        self.count(1, lookahead.into(), check);
-        let seen = Seen { k: Some(k), ..Seen::default() };
-        self.open_row((batch, req), (seen, lookahead.into(), check), now, requests, counts);
-    }
-
-    /// Whether the row or decision that is open is this request's, and more than counts may come of it.
-    pub fn awaits(&self, req: ReqId) -> bool {
-        self.open.is_open && self.open.req == req && (self.open.fired || self.open.seen.due.is_some())
-    }
-
     /// Adds what was passed.
     pub fn add(&mut self, passed: Passed) {
         for check in Check::ALL {

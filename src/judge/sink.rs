@@ -12,8 +12,6 @@ impl Sink for Judge {
     // Where the machine emits a fact its kind is known, so that inlined only one arm remains.
     #[inline(always)]
     fn fact(&mut self, fact: Fact) {
-        self.settle_before(&fact);
-        self.catch_up_before(&fact);
         let findings = &mut self.findings;
         match fact {
             Fact::Turn { turn, .. } => {
@@ -36,13 +34,11 @@ impl Sink for Judge {
             Fact::Hit { req, source, len } => self.hit(req, source, len),
             Fact::Admit { req } => self.requests.admit(req),
             Fact::SlotAlloc { slot, owner, .. } => {
-                self.store.changes_hands(slot);
                 self.account.slot_alloc(slot, owner, findings);
                 self.store.begin(slot);
             }
             Fact::SlotMove { slot, from, to } => self.slot_move(slot, from, to),
             Fact::SlotFree { slot, owner, .. } => {
-                self.store.changes_hands(slot);
                 self.account.slot_pass(slot, owner, None, findings);
                 if owner == Owner::Tree {
                     self.evicted();
@@ -141,7 +137,6 @@ impl Sink for Judge {
     }
 
     fn prompt(&mut self, req: ReqId, tokens: &[Token]) {
-        self.catch_up_req(req);
         if let Some(live) = self.requests.get_or_new(req) {
             live.truth.prompt(tokens);
             live.dues.prompt(tokens.len() as u32);

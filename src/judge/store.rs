@@ -64,8 +64,6 @@ struct Slot {
     /// The last launch that copied from here, and for whom.
     read: (u32, ReqId),
     donation: Option<Donation>,
-    /// Whether what it holds lags behind: nobody may look at it.
-    lags: bool,
 }
 
 // Two cache lines: a search copies all slots with every state.
@@ -81,7 +79,6 @@ const FRESH: Slot = Slot {
     since: 0,
     read: (0, ReqId(0)),
     donation: None,
-    lags: false,
 };
 
 /// What a forward that the CPU has not waited for does to a slot.
@@ -146,46 +143,11 @@ impl Store {
         }
     }
 
-    /// The number of the last launch.
-    #[inline]
-    pub fn launched(&self) -> u32 {
-        self.clock.launched()
-    }
-
-    /// What a slot holds that has been named before.
-    pub fn known(&self, slot: SlotId) -> Option<State> {
-        self.slots.get(slot.index()).map(|slot| slot.now.state())
-    }
-
-    /// Whether what a slot holds lags behind.
-    #[inline]
-    pub fn lags(&self, slot: SlotId) -> bool {
-        self.slots.get(slot.index()).is_some_and(|slot| slot.lags)
-    }
-
-    /// A slot goes from one owner to another: nobody's row may lag in it.
-    #[inline]
-    pub fn changes_hands(&self, slot: SlotId) {
-        assert!(!self.lags(slot), "who has a slot that changes hands has caught up");
-    }
-
-    /// From now on it does, or no more.
-    pub fn set_lags(&mut self, slot: SlotId, lags: bool) {
-        self.slots[slot.index()].lags = lags;
-    }
-
-    /// Forwards of `req` that were launched before wrote these states, oldest first, to a slot that lags.
-    pub fn write_each(&mut self, slot: SlotId, writes: impl Iterator<Item = (u32, State)>, req: ReqId) {
-        let slot = &mut self.slots[slot.index()];
-        writes.for_each(|(launch, state)| slot.write(launch, state, req));
-    }
-
     /// The content of a slot that has been named before, for a forward that reads it and writes it.
     #[inline]
     pub fn step(&mut self, slot: SlotId) -> Option<Content<'_>> {
         let launch = self.clock.launched();
         let slot = self.slots.get_mut(slot.index())?;
-        assert!(!slot.lags, "what is looked at has caught up");
         Some(Content { slot, launch })
     }
 
@@ -417,13 +379,12 @@ impl Store {
 
     /// Reads a little of every slot. What it returns says nothing.
     pub fn glance(&self) -> u64 {
-        self.slots.iter().fold(0, |sum, slot| sum ^ slot.now.h ^ u64::from(slot.lags))
+        self.slots.iter().fold(0, |sum, slot| sum ^ slot.now.h)
     }
 
     #[inline]
     fn get(&self, slot: SlotId) -> &Slot {
         let slot = self.slots.get(slot.index()).unwrap_or(&FRESH);
-        assert!(!slot.lags, "what is looked at has caught up");
         slot
     }
 
@@ -437,7 +398,6 @@ impl Store {
             self.slots.resize(slot.index() + 1, FRESH);
         }
         let slot = self.slots.get_mut(slot.index())?;
-        assert!(!slot.lags, "what is looked at has caught up");
         Some(slot)
     }
 }

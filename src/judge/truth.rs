@@ -102,37 +102,6 @@ impl Truth {
         Some(State { n: k, h: all })
     }
 
-    /// Whether the next step can be one that [`Truth::step`] takes, from the content `base` of length `k`, and so those after it, but
-    /// for a hash that comes out as [`UNKNOWN`] by chance.
-    pub fn goes_on_from(&self, base: State, k: u32) -> bool {
-        let right = base.n == k && base.h == self.newest.but_last && base.h != UNKNOWN;
-        right && self.tokens.len() == k as usize + 1
-    }
-
-    /// What [`Truth::step`] does for several new tokens, each with the right content. Returns the hashes of the contents after the
-    /// newest steps, the last one last.
-    pub fn extend(&mut self, run: &[Token]) -> [u64; 3] {
-        let mut hashes = [UNKNOWN; 3];
-        let (mut early, newest) = run.split_at(run.len().saturating_sub(hashes.len()));
-        let mut count = self.tokens.len();
-        self.tokens.extend_from_slice(run);
-        while !early.is_empty() {
-            let (now, later) = early.split_at(early.len().min(STRIDE - count % STRIDE));
-            self.newest.all = State { n: 0, h: self.newest.all }.fold_all(now).h;
-            count += now.len();
-            if count.is_multiple_of(STRIDE) {
-                self.marks.push(self.newest.all);
-            }
-            early = later;
-        }
-        for &token in newest {
-            hashes = [hashes[1], hashes[2], self.newest.all];
-            count += 1;
-            self.fold_newest(token, count);
-        }
-        hashes
-    }
-
     /// The hashes with one more token, which makes `count` of them.
     #[inline]
     fn fold_newest(&mut self, token: Token, count: usize) {
@@ -247,24 +216,6 @@ mod tests {
                     truth.sampled(cut as u32, other);
                     assert_eq!(truth.tokens.last(), Some(&other));
                 }
-            }
-        }
-    }
-
-    #[test]
-    fn several_tokens_at_once_are_as_one_by_one() {
-        let tokens: Vec<Token> = (0..3 * STRIDE as u32).map(|token| token * 7 % 5).collect();
-        for start in [0, 1, STRIDE - 1, STRIDE] {
-            for end in start..tokens.len() {
-                let mut at_once = Truth::default();
-                at_once.prompt(&tokens[..start]);
-                let (mut one_by_one, mut hashes) = (at_once.clone(), [UNKNOWN; 3]);
-                for (len, &token) in tokens.iter().enumerate().take(end).skip(start) {
-                    hashes = [hashes[1], hashes[2], one_by_one.at(len as u32).h];
-                    one_by_one.sampled(len as u32, token);
-                }
-                assert_eq!(at_once.extend(&tokens[start..end]), hashes);
-                assert_eq!(format!("{at_once:?}"), format!("{one_by_one:?}"));
             }
         }
     }

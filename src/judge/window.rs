@@ -116,30 +116,6 @@ impl Default for Window {
 }
 
 impl Window {
-    /// Whether no step keeps a state whose result is to come.
-    pub fn is_plain(&self) -> bool {
-        self.steps.iter().all(|step| step.processed || !step.tracked)
-    }
-
-    /// Whether it goes on as another one does whose lengths are less by `shift`, while no step keeps a state.
-    pub fn goes_as(&self, other: &Window, shift: u32) -> bool {
-        let same = |(own, other): (&Step, &Step)| {
-            // A step that keeps no state has no slot.
-            let Step { batch, k, slot: _, tracked, prepared, launched, processed } = own;
-            let is_it = *batch == other.batch && *launched == other.launched;
-            let awaited = is_it && *k == other.k.wrapping_add(shift) && !tracked && !other.tracked;
-            *processed == other.processed && *prepared == other.prepared && (*processed || awaited)
-        };
-        // By age, so that it makes no difference where the next one goes.
-        let Window { steps: _, next: _, before } = self;
-        *before == other.before && self.by_age().zip(other.by_age()).all(same)
-    }
-
-    /// The same at lengths that are more by `shift`.
-    pub fn shifted(&self, shift: u32) -> Window {
-        Window { steps: self.steps.map(|step| Step { k: step.k.wrapping_add(shift), ..step }), ..*self }
-    }
-
     /// The same with nothing left of what nobody looks at.
     #[cfg(test)]
     pub fn normal(&self) -> Window {
@@ -165,12 +141,6 @@ impl Window {
     #[inline]
     pub fn prepare(&mut self, batch: BatchId, k: u32) {
         self.push(Step::new(batch, k, false));
-    }
-
-    /// A step was prepared and then launched, and keeps no state: [`Window::prepare`] and [`Window::launch`].
-    #[inline]
-    pub fn step(&mut self, batch: BatchId, k: u32) {
-        self.push(Step::new(batch, k, true));
     }
 
     /// A step was launched: its forward keeps the state in `track`. It may run under another batch than it was

@@ -6,10 +6,9 @@ use super::*;
 use crate::judge::Options;
 use records::Small;
 
-/// Both know the same, once nobody lags.
+/// Both judges have the same state.
 fn same(told: [Judge; 2]) {
     let [at_once, one_by_one] = told.map(|mut judge| {
-        judge.forget_lag();
         judge.requests.forget_memory();
         judge.account.check_counts();
         format!("{judge:?}")
@@ -21,7 +20,7 @@ fn same(told: [Judge; 2]) {
     assert_eq!(at_once.len(), one_by_one.len());
 }
 
-/// Both come to the same judgement, whoever lags.
+/// Both judges come to the same judgement.
 fn same_end(told: [Judge; 2]) {
     let [at_once, one_by_one] = told.map(|judge| judge.finish(&[]));
     assert_eq!(at_once, one_by_one);
