@@ -12,6 +12,7 @@ mod short;
 mod sink;
 mod spare;
 mod state;
+mod streams;
 
 pub use bulk::{Bulk, Quiet, runs};
 pub use canon::{Canon, NAME_END, Names, fingerprint, halves, or_none};
@@ -19,8 +20,9 @@ pub use fact::{
     AssertKind, Check, Donated, Fact, Field, Fields, FinishKind, Kept, Mode, Nothing, Offered, Owner, Passed, Phase,
     Place, RowArrays, Stream,
 };
-pub use ids::{BatchId, PageId, ReqId, SlotId, Token, same_reqs};
+pub use ids::{BatchId, PageId, ReqId, SlotId, StreamId, Token, same_reqs};
 pub use short::Short;
 pub use sink::{Entry, Record, Sink, Tee};
 pub use spare::Spare;
 pub use state::State;
+pub use streams::{Lineage, Prefix, Streams};

@@ -15,7 +15,7 @@ use std::ops::RangeInclusive;
 use crate::engine::{Chooser, Seeded};
 use crate::judge::{Judge, Judgement, Options as JudgeOptions};
 use crate::model::{Ended, Every, Features, Machine, Release, Rule, Setup, World};
-use crate::record::{Bulk, Fact, Record, ReqId, Sink, Tee, Token};
+use crate::record::{Bulk, Fact, Record, ReqId, Sink, Tee};
 use crate::report::{Meter, RunCounts, Skew, Timing};
 use crate::rule::{CommittedLen, CompletedMask, MaskLookahead, Paired, TokenLen};
 use crate::scene::{Known, Painter, Scene};
@@ -233,6 +233,4 @@ impl Sink for Watch<'_> {
             Bulk::Pages { .. } | Bulk::PageEach { .. } | Bulk::Prepared { .. } | Bulk::Stepped { .. } => {}
         }
     }
-
-    fn prompt(&mut self, _: ReqId, _: &[Token]) {}
 }

@@ -4,7 +4,7 @@
 use crate::engine::{Choice, Chooser, Scripted};
 use crate::judge::Judgement;
 use crate::model::{Event, Machine, Rule, Setup, Stop};
-use crate::record::{Fact, ReqId, Sink, Token};
+use crate::record::{Fact, ReqId, Sink};
 
 use super::ledger::Ledger;
 use super::plan::Own;
@@ -125,6 +125,4 @@ impl Sink for Happened {
             self.retracts.push((self.turn, req));
         }
     }
-
-    fn prompt(&mut self, _: ReqId, _: &[Token]) {}
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use crate::record::{BatchId, Fact, Record, ReqId, Sink, SlotId, Stream, Token};
+use crate::record::{BatchId, Fact, Record, ReqId, Sink, SlotId, Stream};
 
 use super::{Access, Edge, Event, Lane, Order, Use, Work};
 
@@ -226,6 +226,8 @@ impl Sink for Builder {
             | Fact::HostMasks { .. }
             | Fact::MasksDropped { .. }
             | Fact::Mix { .. }
+            | Fact::Stream { .. }
+            | Fact::Prompt { .. }
             | Fact::Sampled { .. }
             | Fact::MiddleChunk { .. }
             | Fact::Skip { .. }
@@ -248,6 +250,4 @@ impl Sink for Builder {
             | Fact::Bound { .. } => {}
         }
     }
-
-    fn prompt(&mut self, _: ReqId, _: &[Token]) {}
 }

@@ -93,7 +93,13 @@ impl Sink for Happened {
         }
     }
 
-    fn prompt(&mut self, req: ReqId, tokens: &[Token]) {
-        self.prompts.insert(req, tokens.to_vec());
+    fn wants_tokens(&self) -> bool {
+        true
+    }
+
+    fn tokens(&mut self, req: ReqId, from: u32, tokens: &[Token]) {
+        if from == 0 {
+            self.prompts.insert(req, tokens.to_vec());
+        }
     }
 }

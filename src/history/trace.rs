@@ -2,7 +2,7 @@
 //! script is spelled.
 
 use crate::engine::Time;
-use crate::record::{Fact, Owner, ReqId};
+use crate::record::{Fact, Owner, ReqId, StreamId};
 
 /// Whether the facts of two runs are the same, where `name` says what a request of the first one is called in the second.
 pub(super) fn same(first: &[(u32, Fact)], second: &[(u32, Fact)], name: impl Fn(ReqId) -> ReqId) -> bool {
@@ -26,13 +26,15 @@ fn bare(mut fact: Fact, name: &dyn Fn(ReqId) -> ReqId) -> Option<Fact> {
         | Fact::PinMissed { .. }
         | Fact::PinEnded { .. }
         | Fact::Abort { taken: false, .. }
-        | Fact::EventUnused { .. } => return None,
+        | Fact::EventUnused { .. }
+        | Fact::Stream { .. }
+        | Fact::Prompt { .. } => return None,
         Fact::HostMasks { .. } | Fact::MasksDropped { .. } | Fact::Mix { .. } | Fact::Bound { .. } => {}
         Fact::Done { at } | Fact::Wait { at, .. } => *at = Time::ZERO,
         Fact::Launch { start, end, copied, .. } => (*start, *end, *copied) = (Time::ZERO, Time::ZERO, Time::ZERO),
         Fact::Arrive { req, at, .. } | Fact::Output { req, at, .. } => (*req, *at) = (name(*req), Time::ZERO),
-        // Fresh tokens are dealt anew, so what is sampled after them is another number.
-        Fact::Sampled { req, token, .. } => (*req, *token) = (name(*req), 0),
+        // Streams go by the order of the requests.
+        Fact::Sampled { req, stream, .. } => (*req, *stream) = (name(*req), StreamId::ROOT),
         Fact::SlotRefused { req, .. } | Fact::Assert { req, .. } => *req = req.map(name),
         Fact::SlotAlloc { owner, .. }
         | Fact::SlotFree { owner, .. }

@@ -3,7 +3,7 @@
 //! Owns the words of the findings and the trail from a finding to those who started from it. Contents are judged
 //! after all launched forwards. Refuses to judge who may hold a slot (that is `account`).
 
-use crate::record::{Donated, ReqId, SlotId, State};
+use crate::record::{Donated, Lineage, Prefix, ReqId, SlotId};
 
 use super::Kind;
 use super::findings::Findings;
@@ -30,13 +30,14 @@ pub(super) fn donation(
     offer: Offer,
     page_size: u32,
     live: &Live,
+    lineage: &Lineage,
     store: &mut Store,
     findings: &mut Findings,
 ) {
     let Offer { key_len, slot, how, .. } = offer;
     let content = store.content(slot);
     let mut root = None;
-    if !right(&live.truth, store, slot, content, key_len) {
+    if !right((&live.truth, lineage), store, slot, content, key_len) {
         let index = match store.flaw(slot) {
             Some(index) => {
                 // Found when it was copied; the length is known only now.
@@ -45,7 +46,7 @@ pub(super) fn donation(
                 }
                 index
             }
-            None => wrong_offer(req, offer, page_size, live, store, findings),
+            None => wrong_offer(req, offer, page_size, (live, lineage), store, findings),
         };
         root = live.taint.or(Some(index));
     }
@@ -56,7 +57,14 @@ pub(super) fn donation(
 }
 
 /// The finding for a donation of something else than its key says.
-fn wrong_offer(req: ReqId, offer: Offer, page_size: u32, live: &Live, store: &Store, findings: &mut Findings) -> usize {
+fn wrong_offer(
+    req: ReqId,
+    offer: Offer,
+    page_size: u32,
+    (live, lineage): (&Live, &Lineage),
+    store: &Store,
+    findings: &mut Findings,
+) -> usize {
     let Offer { label, key_len, slot, how } = offer;
     let key = if key_len == label {
         format!("label {label}")
@@ -69,8 +77,8 @@ fn wrong_offer(req: ReqId, offer: Offer, page_size: u32, live: &Live, store: &St
     let (kind, mut reason) = if live.taint.is_some() {
         (Kind::Inherited, format!("{key}, but the request itself started from a wrong state"))
     } else {
-        overwritten = live.marks.trail.overwritten(label, slot, store.content(slot).n);
-        fault(req, &key, key_len, slot, live, store)
+        overwritten = live.marks.trail.overwritten(label, slot, store.content(slot).len);
+        fault(req, &key, key_len, slot, (live, lineage), store)
     };
     if let Some(overwritten) = overwritten {
         reason.push_str(&overwritten.words());
@@ -87,18 +95,25 @@ fn wrong_offer(req: ReqId, offer: Offer, page_size: u32, live: &Live, store: &St
 }
 
 /// Audits a cache hit: `req` will start from `source`, cached under `len` tokens.
-pub(super) fn hit(req: ReqId, source: SlotId, len: u32, live: &mut Live, store: &mut Store, findings: &mut Findings) {
+pub(super) fn hit(
+    req: ReqId,
+    (source, len): (SlotId, u32),
+    live: &mut Live,
+    lineage: &Lineage,
+    store: &mut Store,
+    findings: &mut Findings,
+) {
     let content = store.content(source);
     let donated = store.donation(source);
     live.taint = None;
-    if !right(&live.truth, store, source, content, len) {
+    if !right((&live.truth, lineage), store, source, content, len) {
         let root = donated.and_then(|donated| donated.root);
         let (kind, reason) = match (root, donated) {
             (Some(_), _) => (Kind::Inherited, format!("the state cached under {len} was wrong when it was donated")),
             (None, Some(donated)) if donated.state != content => overwritten(len, donated, content, source, store),
             (None, _) => {
                 let donor = donated.map(|donated| donated.req).or(store.writer(source)).unwrap_or(req);
-                fault(donor, &format!("cached under {len}"), len, source, live, store)
+                fault(donor, &format!("cached under {len}"), len, source, (live, lineage), store)
             }
         };
         let index = findings.add(kind, Some(req), || reason);
@@ -113,26 +128,39 @@ pub(super) fn hit(req: ReqId, source: SlotId, len: u32, live: &mut Live, store: 
 
 /// Whether a slot holds the first `len` tokens of a request. Where the record does not tell the tokens, the length
 /// must do, but only for a slot that somebody wrote.
-pub(super) fn right(truth: &Truth, store: &Store, slot: SlotId, content: State, len: u32) -> bool {
+pub(super) fn right(
+    (truth, lineage): (&Truth, &Lineage),
+    store: &Store,
+    slot: SlotId,
+    content: Prefix,
+    len: u32,
+) -> bool {
     match store.writer(slot) {
-        Some(_) => truth.holds(content, len),
-        None => truth.surely_holds(content, len),
+        Some(_) => truth.holds(content, len, lineage),
+        None => truth.surely_holds(content, len, lineage),
     }
 }
 
 /// The kind and the words for a slot that holds something else, by a request that started right. `req` is who was to
 /// write it.
-fn fault(req: ReqId, key: &str, len: u32, slot: SlotId, live: &Live, store: &Store) -> (Kind, String) {
+fn fault(
+    req: ReqId,
+    key: &str,
+    len: u32,
+    slot: SlotId,
+    (live, lineage): (&Live, &Lineage),
+    store: &Store,
+) -> (Kind, String) {
     let content = store.content(slot);
-    let holds = if content.n == len {
+    let holds = if content.len == len {
         format!("the slot holds {len} tokens of another sequence")
     } else {
-        format!("the slot holds {}", content.n)
+        format!("the slot holds {}", content.len)
     };
     let flight = if store.in_flight(slot) { ": the step in flight writes there" } else { "" };
     let now = store.right_now(slot);
-    if now != content && live.truth.holds(now, len) {
-        let n = content.n;
+    if now != content && live.truth.holds(now, len, lineage) {
+        let n = content.len;
         return (Kind::Aliased, format!("{key} is right now, but a launched forward will leave {n} in the slot"));
     }
     match store.writer(slot) {
@@ -144,8 +172,8 @@ fn fault(req: ReqId, key: &str, len: u32, slot: SlotId, live: &Live, store: &Sto
 
 /// The kind and the words for a cached slot that was right when it was donated. The copy of a hit runs on the stream
 /// of the forwards, so it is ordered after their writes: what it reads is wrong, not torn.
-fn overwritten(len: u32, donated: Donation, content: State, slot: SlotId, store: &Store) -> (Kind, String) {
-    let n = content.n;
+fn overwritten(len: u32, donated: Donation, content: Prefix, slot: SlotId, store: &Store) -> (Kind, String) {
+    let n = content.len;
     match store.writer(slot) {
         Some(writer) if writer != donated.req => {
             (Kind::Foreign, format!("cached under {len}, overwritten after donation by <{writer}>: it holds {n}"))
@@ -154,10 +182,10 @@ fn overwritten(len: u32, donated: Donation, content: State, slot: SlotId, store:
     }
 }
 
-fn detail(findings: &mut Findings, index: usize, len: u32, slot: SlotId, content: State, root: Option<usize>) {
+fn detail(findings: &mut Findings, index: usize, len: u32, slot: SlotId, content: Prefix, root: Option<usize>) {
     if let Some(finding) = findings.at(index) {
         finding.label = Some(len);
-        finding.holds = (finding.kind != Kind::Unwritten).then_some(content.n);
+        finding.holds = (finding.kind != Kind::Unwritten).then_some(content.len);
         finding.slot = Some(slot);
         finding.root = root;
     }

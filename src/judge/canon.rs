@@ -4,7 +4,7 @@
 //! over. Findings are taken as they come ([`Judge::take_findings`]), so that two ways to a state need not have found the
 //! same.
 
-use crate::record::{Canon, Names, PageId, ReqId, SlotId, State};
+use crate::record::{Canon, Names, PageId, Prefix, ReqId, SlotId, StreamId};
 
 use super::court::Judge;
 use super::live::{Hit, Live};
@@ -38,7 +38,7 @@ impl Judge {
 
     /// Whether the run named more than the judge follows.
     pub fn is_overflow(&self) -> bool {
-        self.store.overflow || self.account.overflow || self.requests.overflow
+        self.overflow || self.store.overflow || self.account.overflow || self.requests.overflow
     }
 
     /// The state letter by letter, but for where and when it is: a wait that can go on for ever is one state.
@@ -62,6 +62,8 @@ impl Judge {
     pub fn canon(&self, out: &mut Canon) {
         // No field is left out by oversight: a new one does not compile until it stands here.
         let Judge {
+            // Written with every name that it bears on.
+            lineage: _,
             requests,
             store,
             account,
@@ -81,6 +83,7 @@ impl Judge {
             // A run is over after either.
             bound: _,
             dead: _,
+            overflow: _,
         } = self;
         assert!(rows.is_closed(), "findings are taken first");
         for at in 0..out.reqs().len() {
@@ -107,11 +110,9 @@ impl Judge {
             marks,
             taint,
             hit,
-            lags: _,  // None does: the rows that lagged are forgotten first.
             truth: _, // The tokens that the machine writes.
-            // For the prefix hit of a report, what a loss costs, and room in advance.
+            // For the prefix hit of a report, and what a loss costs.
             matched: _,
-            max_new: _,
             admitted: _,
         } = live;
         // Which finding is at the root is for reports.
@@ -137,9 +138,19 @@ impl Judge {
 
 impl Names for Judge {
     #[inline]
-    fn owner(&self, state: State, canon: &Canon) -> Option<ReqId> {
-        let has = |req: &&ReqId| self.requests.peek(**req).is_some_and(|live| live.truth.has(state));
-        if state.n == 0 { None } else { canon.reqs().iter().find(has).copied() }
+    fn owner(&self, content: Prefix, canon: &Canon) -> Option<ReqId> {
+        let has = |req: &&ReqId| self.requests.peek(**req).is_some_and(|live| live.truth.has(content, &self.lineage));
+        if content.len == 0 { None } else { canon.reqs().iter().find(has).copied() }
+    }
+
+    fn sequence(&self, content: Prefix, out: &mut Canon) {
+        let mut at = content.stream;
+        while at != StreamId::ROOT {
+            let parent = self.lineage.parent(at);
+            out.put([at.0, parent.len]);
+            at = parent.stream;
+        }
+        out.word(StreamId::ROOT.0);
     }
 
     #[inline]
@@ -148,7 +159,7 @@ impl Names for Judge {
             let label = out.label_slot(Some(slot));
             return out.put([place, label]);
         };
-        if state == State::ZERO {
+        if state == Prefix::EMPTY {
             return;
         }
         let owner = self.owner(state, out);
@@ -157,12 +168,12 @@ impl Names for Judge {
         }
         match out.label_free(slot, place) {
             Some(label) => out.put([place, label]),
-            None => self.store.canon_settled(slot, [place, 0], owner, out),
+            None => self.store.canon_settled(slot, [place, 0], owner, self, out),
         }
     }
 
     #[inline]
-    fn plain(&self, slot: SlotId, state: State) -> Option<(ReqId, bool)> {
+    fn plain(&self, slot: SlotId, state: Prefix) -> Option<(ReqId, bool)> {
         self.store.plain(slot, state).filter(|_| self.account.is_cached(slot))
     }
 

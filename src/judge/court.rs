@@ -2,7 +2,7 @@
 //!
 //! Owns the parts and the order in which they hear of a release. Refuses to decide anything but the verdict.
 
-use crate::record::{AssertKind, Nothing, Owner, ReqId, SlotId};
+use crate::record::{AssertKind, Lineage, Nothing, Owner, ReqId, SlotId};
 
 use super::account::{Account, req_of};
 use super::audit::{self, Offer};
@@ -30,6 +30,7 @@ pub struct Options {
 #[derive(Debug)]
 pub struct Judge {
     pub(super) options: Options,
+    pub(super) lineage: Lineage,
     pub(super) requests: Requests,
     pub(super) store: Store,
     pub(super) account: Account,
@@ -41,6 +42,8 @@ pub struct Judge {
     pub(super) coverage: Coverage,
     pub(super) turns: u32,
     pub(super) bound: Option<bool>,
+    /// Whether a stream was named that is not followed.
+    pub(super) overflow: bool,
     /// An assertion ended the modelled process: what it held is nobody's fault.
     pub(super) dead: bool,
     pub(super) pins_missed: Vec<ReqId>,
@@ -50,10 +53,10 @@ pub struct Judge {
 
 clone_in_place!(Judge
     {
-        requests, store, account, rows, findings, coverage, pins_missed, pins_ended, events_unused,
+        lineage, requests, store, account, rows, findings, coverage, pins_missed, pins_ended, events_unused,
     }
     copied {
-        options, counts, goals, turns, bound, dead,
+        options, counts, goals, turns, bound, overflow, dead,
     }
 );
 
@@ -62,6 +65,7 @@ impl Judge {
     pub fn new(options: Options) -> Judge {
         Judge {
             options,
+            lineage: Lineage::default(),
             requests: Requests::default(),
             store: Store::new(),
             account: Account::default(),
@@ -72,6 +76,7 @@ impl Judge {
             coverage: Coverage::new(),
             turns: 0,
             bound: None,
+            overflow: false,
             dead: false,
             pins_missed: Vec::new(),
             pins_ended: Vec::new(),
@@ -125,7 +130,7 @@ impl Judge {
     pub(super) fn hit(&mut self, req: ReqId, source: SlotId, len: u32) {
         if let Some(live) = self.requests.get_or_new(req) {
             let by_decode = self.store.donation(source).and_then(|donation| donation.by_decode);
-            audit::hit(req, source, len, live, &mut self.store, &mut self.findings);
+            audit::hit(req, (source, len), live, &self.lineage, &mut self.store, &mut self.findings);
             let wrong = live.taint.is_some();
             self.started(by_decode, wrong);
         }
@@ -134,7 +139,7 @@ impl Judge {
     pub(super) fn donate(&mut self, req: ReqId, offer: Offer) {
         self.rows.close(&mut self.requests, &mut self.counts);
         let Some(live) = self.requests.get_or_new(req) else { return };
-        audit::donation(req, offer, self.options.page_size, live, &mut self.store, &mut self.findings);
+        audit::donation(req, offer, self.options.page_size, live, &self.lineage, &mut self.store, &mut self.findings);
         let offered = offer.how.finished.then_some(offer.label);
         live.dues.donate(offer.key_len, offered, &mut self.counts);
         self.offered(offer);

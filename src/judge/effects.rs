@@ -48,11 +48,11 @@ impl Judge {
         self.account.advances(slot, req, &mut self.findings);
         let Some(live) = self.requests.get_or_new(req) else { return };
         let base = self.store.content(slot);
-        self.store.write(slot, live.truth.advance(base, from, to), req);
+        self.store.write(slot, live.truth.advance(base, from, to, &self.lineage), req);
         let Some((kept, len)) = track else { return };
         self.account.writes(kept, req, &mut self.findings);
         if (from..=to).contains(&len) {
-            self.store.write(kept, live.truth.advance(base, from, len), req);
+            self.store.write(kept, live.truth.advance(base, from, len, &self.lineage), req);
             live.marks.trail.wrote(Write { slot: kept, len, batch, turn: self.findings.turn });
         }
     }
@@ -62,7 +62,7 @@ impl Judge {
         self.account.advances(slot, req, &mut self.findings);
         let Some(live) = self.requests.get_or_new(req) else { return };
         live.window.launch(batch, k, track);
-        let state = live.truth.advance(self.store.content(slot), k.saturating_sub(1), k);
+        let state = live.truth.advance(self.store.content(slot), k.saturating_sub(1), k, &self.lineage);
         self.store.write(slot, state, req);
         if let Some(kept) = track {
             self.account.writes(kept, req, &mut self.findings);

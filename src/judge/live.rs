@@ -12,8 +12,6 @@ use super::window::Window;
 
 /// Requests beyond this index are not followed; the run is then at best inconclusive.
 const REQS_MAX: usize = 1 << 22;
-/// Most outputs for which room is made in advance.
-const RESERVE_MAX: u32 = 4096;
 
 /// A cache hit that a request starts from.
 #[derive(Clone, Copy, Debug)]
@@ -44,11 +42,10 @@ pub(super) struct Live {
     /// Its last cache hit.
     pub hit: Option<Hit>,
     pub matched: u32,
-    pub max_new: u32,
     pub admitted: bool,
 }
 
-clone_in_place!(Live { truth, window, marks, dues } copied { taint, hit, matched, max_new, admitted });
+clone_in_place!(Live { window, marks, dues } copied { truth, taint, hit, matched, admitted });
 
 /// All requests.
 #[derive(Debug, Default)]
@@ -94,7 +91,6 @@ impl Live {
             taint: None,
             hit: None,
             matched: 0,
-            max_new: 0,
             admitted: false,
         }
     }
@@ -147,10 +143,8 @@ impl Requests {
     }
 
     /// The request was seen by the scheduler.
-    pub fn arrive(&mut self, req: ReqId, max_new: u32) {
-        if let Some(live) = self.get_or_new(req) {
-            live.max_new = max_new;
-        }
+    pub fn arrive(&mut self, req: ReqId) {
+        self.get_or_new(req);
         if let Some(outcome) = self.outcomes.get_mut(req.index()) {
             outcome.arrived = true;
         }
@@ -167,10 +161,6 @@ impl Requests {
     pub fn admit(&mut self, req: ReqId) {
         let Some(live) = self.get_or_new(req) else { return };
         let (matched, first) = (live.matched, !live.admitted);
-        if first {
-            // The step in flight at the end samples one more. Not before: who waits for long needs no memory yet.
-            live.truth.reserve(live.max_new.min(RESERVE_MAX) as usize + 2);
-        }
         live.dues.admit(matched);
         live.admitted = true;
         if first && let Some(outcome) = self.outcomes.get_mut(req.index()) {
@@ -234,7 +224,7 @@ impl Requests {
 
     /// Reads a little of every request. What it returns says nothing.
     pub fn glance(&self) -> u64 {
-        self.live.iter().flatten().fold(0, |sum, live| sum ^ u64::from(live.matched) ^ live.truth.glance())
+        self.live.iter().flatten().fold(0, |sum, live| sum ^ u64::from(live.matched))
     }
 
     /// What became of each request, by index.
@@ -250,9 +240,9 @@ mod tests {
     #[test]
     fn a_copy_over_other_requests_is_a_copy() {
         let (mut some, mut other) = (Requests::default(), Requests::default());
-        some.arrive(ReqId(0), 4);
-        some.arrive(ReqId(2), 9);
-        other.arrive(ReqId(1), 3);
+        some.arrive(ReqId(0));
+        some.arrive(ReqId(2));
+        other.arrive(ReqId(1));
         other.end(ReqId(1), FinishKind::Length, 3);
         other.release(ReqId(1));
         other.matched(ReqId(2), 5);

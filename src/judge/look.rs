@@ -27,7 +27,7 @@ impl Judge {
     /// What a slot holds.
     pub fn holding(&self, slot: SlotId) -> Holding {
         let writer = self.store.writer(slot);
-        Holding { tokens: writer.map(|_| self.store.content(slot).n), writer, in_flight: self.store.in_flight(slot) }
+        Holding { tokens: writer.map(|_| self.store.content(slot).len), writer, in_flight: self.store.in_flight(slot) }
     }
 
     /// Whether a slot holds the first `len` tokens of a live request once all launched forwards have run. Nothing if the
@@ -35,7 +35,7 @@ impl Judge {
     pub fn holds(&self, slot: SlotId, req: ReqId, len: u32) -> Option<bool> {
         let live = self.requests.peek(req)?;
         let content = self.store.content(slot);
-        Some(right(&live.truth, &self.store, slot, content, len) && self.store.flaw(slot).is_none())
+        Some(right((&live.truth, &self.lineage), &self.store, slot, content, len) && self.store.flaw(slot).is_none())
     }
 
     /// Whether a slot of the tree was right when it was donated and still holds that. Nothing if the record has no donation of

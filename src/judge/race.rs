@@ -26,7 +26,7 @@ impl Judge {
             };
             let index = self.findings.add(Kind::Torn, Some(req), reason);
             if let Some(finding) = self.findings.at(index) {
-                (finding.label, finding.holds, finding.slot) = (hit.map(|hit| hit.len), Some(state.n), Some(from));
+                (finding.label, finding.holds, finding.slot) = (hit.map(|hit| hit.len), Some(state.len), Some(from));
             }
             (state, Some(index))
         } else {

@@ -2,11 +2,14 @@
 //!
 //! Owns the table of facts. Refuses to interpret them.
 
-use crate::record::{Bulk, Fact, Owner, ReqId, Sink, Token};
+use crate::record::{Bulk, Fact, Owner, Prefix, Sink, StreamId};
 
 use super::Goal;
 use super::audit::Offer;
 use super::court::Judge;
+
+/// Streams beyond this index are not followed; the run is then at best inconclusive.
+const STREAMS_MAX: usize = 1 << 24;
 
 impl Sink for Judge {
     // Where the machine emits a fact its kind is known, so that inlined only one arm remains.
@@ -29,7 +32,7 @@ impl Sink for Judge {
             Fact::Abort { req, place, taken } => self.aborted(req, place, taken),
             Fact::Mix { rows, .. } => self.mix(rows),
             Fact::MiddleChunk { .. } => self.goals.insert(Goal::PrefillInChunks),
-            Fact::Arrive { req, max_new, .. } => self.requests.arrive(req, max_new),
+            Fact::Arrive { req, .. } => self.requests.arrive(req),
             Fact::Match { req, state_len, .. } => self.requests.matched(req, state_len),
             Fact::Hit { req, source, len } => self.hit(req, source, len),
             Fact::Admit { req } => self.requests.admit(req),
@@ -77,9 +80,16 @@ impl Sink for Judge {
                     self.coverage.boundary(req);
                 }
             }
-            Fact::Sampled { req, len, token } => {
+            Fact::Stream { stream, parent } => self.stream(stream, parent),
+            Fact::Prompt { req, prompt } => {
+                if let Some(live) = self.requests.get_or_new(req) {
+                    live.truth.prompt(prompt);
+                    live.dues.prompt(prompt.len);
+                }
+            }
+            Fact::Sampled { req, len, stream } => {
                 if let Some(live) = self.requests.get(req) {
-                    live.truth.sampled(len, token);
+                    live.truth.sampled(len, stream, &self.lineage);
                 }
             }
             Fact::Wait { batch, .. } => {
@@ -135,11 +145,15 @@ impl Sink for Judge {
     fn bulk(&mut self, bulk: &Bulk<'_>) {
         self.told(bulk);
     }
+}
 
-    fn prompt(&mut self, req: ReqId, tokens: &[Token]) {
-        if let Some(live) = self.requests.get_or_new(req) {
-            live.truth.prompt(tokens);
-            live.dues.prompt(tokens.len() as u32);
+impl Judge {
+    /// A stream goes on from a prefix, unless there are more of them than are followed.
+    fn stream(&mut self, stream: StreamId, parent: Prefix) {
+        if stream.index() < STREAMS_MAX && parent.stream.index() < STREAMS_MAX {
+            self.lineage.set(stream, parent);
+        } else {
+            self.overflow = true;
         }
     }
 }

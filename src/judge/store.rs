@@ -4,10 +4,10 @@
 //! who may write a slot (that is `account`), which content would be right (that is `audit`), and what an access without
 //! order means (that is `race`).
 
-use crate::record::{BatchId, Canon, NAME_END, Names, ReqId, SlotId, State};
+use crate::record::{BatchId, Canon, NAME_END, Names, Prefix, ReqId, SlotId};
 
 use super::clock::Clock;
-use super::truth::UNKNOWN;
+use super::truth;
 
 /// Slots beyond this index are not followed; the run is then at best inconclusive.
 const SLOTS_MAX: usize = 1 << 20;
@@ -21,35 +21,21 @@ pub(super) struct Donation {
     /// Who donated it.
     pub req: ReqId,
     /// What it held then.
-    pub state: State,
+    pub state: Prefix,
     /// The finding at the root, if that was wrong.
     pub root: Option<usize>,
     /// Whether a decode left the state, else a prefill, if the record has the donation. Only for goals.
     pub by_decode: Option<bool>,
 }
 
-/// A content, and the launch that wrote it, or that wrote over it. Launch 0 is none. In sixteen bytes: every step moves two.
+/// A content, and the launch that wrote it, or that wrote over it. Launch 0 is none.
 #[derive(Clone, Copy, Debug)]
 struct Held {
-    h: u64,
-    n: u32,
+    content: Prefix,
     launch: u32,
 }
 
-impl Held {
-    const fn new(launch: u32, state: State) -> Held {
-        Held { h: state.h, n: state.n, launch }
-    }
-
-    #[inline]
-    fn state(&self) -> State {
-        State { n: self.n, h: self.h }
-    }
-}
-
 #[derive(Clone, Copy, Debug)]
-// What every step writes stands first, in as few cache lines as may be.
-#[repr(C, align(64))]
 struct Slot {
     /// What it holds, and the launch of the last write.
     now: Held,
@@ -66,10 +52,7 @@ struct Slot {
     donation: Option<Donation>,
 }
 
-// Two cache lines: a search copies all slots with every state.
-const _: () = assert!(size_of::<Slot>() == 128);
-
-const NOTHING: Held = Held::new(0, State::ZERO);
+const NOTHING: Held = Held { content: Prefix::EMPTY, launch: 0 };
 /// A slot as the pool was created.
 const FRESH: Slot = Slot {
     now: NOTHING,
@@ -98,7 +81,7 @@ pub(super) struct Store {
     slots: Vec<Slot>,
     /// By slot, in order: what a racing copy left there, and the finding that says so. Hardly ever any, and not with the slots, which are
     /// copied all the time.
-    flaws: Vec<(SlotId, State, usize)>,
+    flaws: Vec<(SlotId, Prefix, usize)>,
     clock: Clock,
     /// Whether a slot was named that is not followed.
     pub overflow: bool,
@@ -136,7 +119,7 @@ impl Store {
 
     /// A forward of `req` writes `state`.
     #[inline]
-    pub fn write(&mut self, slot: SlotId, state: State, req: ReqId) {
+    pub fn write(&mut self, slot: SlotId, state: Prefix, req: ReqId) {
         let launch = self.clock.launched();
         if let Some(slot) = self.slot(slot) {
             slot.write(launch, state, req);
@@ -155,7 +138,7 @@ impl Store {
     pub fn clear(&mut self, slot: SlotId, req: ReqId, by_owner: bool) {
         let launch = self.clock.launched();
         if let Some(slot) = self.slot(slot) {
-            slot.overwrite(launch, State::ZERO);
+            slot.overwrite(launch, Prefix::EMPTY);
             if slot.writer.is_some() || !by_owner {
                 slot.writer = Some(req);
             }
@@ -172,14 +155,14 @@ impl Store {
 
     /// The schedule stream writes `state` for `req`: complete for the CPU at once, unless a forward in flight writes
     /// there too. Then what that one leaves is the worst that can come of it. `flaw` is the finding about the copy.
-    pub fn write_now(&mut self, slot: SlotId, state: State, writer: Option<ReqId>, flaw: Option<usize>) {
+    pub fn write_now(&mut self, slot: SlotId, state: Prefix, writer: Option<ReqId>, flaw: Option<usize>) {
         let in_flight = self.in_flight(slot);
         let Some(held) = self.slot(slot) else { return };
         if in_flight {
             held.writer = held.last_writer();
             return;
         }
-        (held.now, held.before) = (Held::new(0, state), [NOTHING; 2]);
+        (held.now, held.before) = (Held { content: state, launch: 0 }, [NOTHING; 2]);
         held.writer = writer;
         self.forget_flaw(slot);
         if let Some(flaw) = flaw {
@@ -196,15 +179,15 @@ impl Store {
 
     /// The content after all launched forwards.
     #[inline]
-    pub fn content(&self, slot: SlotId) -> State {
-        self.get(slot).now.state()
+    pub fn content(&self, slot: SlotId) -> Prefix {
+        self.get(slot).now.content
     }
 
     /// The content after the forwards that the CPU has waited for.
-    pub fn right_now(&self, slot: SlotId) -> State {
+    pub fn right_now(&self, slot: SlotId) -> Prefix {
         let slot = self.get(slot);
         let pending = slot.before.iter().find(|before| !self.clock.knows(before.launch));
-        pending.map_or(slot.now, |before| *before).state()
+        pending.map_or(slot.now, |before| *before).content
     }
 
     /// Whether the last write has not been waited for.
@@ -227,13 +210,13 @@ impl Store {
     /// Whether a slot holds this state, was donated as that, and nothing else is to be told of it: who donated it, and
     /// whether that is who wrote it last.
     #[inline]
-    pub fn plain(&self, slot: SlotId, state: State) -> Option<(ReqId, bool)> {
+    pub fn plain(&self, slot: SlotId, state: Prefix) -> Option<(ReqId, bool)> {
         let held = self.get(slot);
         if !self.is_settled(held) {
             return None;
         }
         let Donation { req, state: donated, root, by_decode: _ } = held.donation.as_ref()?;
-        let plain = held.now.state() == state && *donated == state && root.is_none() && self.flaw_in(slot).is_none();
+        let plain = held.now.content == state && *donated == state && root.is_none() && self.flaw_in(slot).is_none();
         plain.then_some((*req, held.writer == Some(*req)))
     }
 
@@ -244,9 +227,9 @@ impl Store {
 
     /// What a slot holds, if no forward in flight reads or writes it.
     #[inline]
-    pub fn settled(&self, slot: SlotId) -> Option<State> {
+    pub fn settled(&self, slot: SlotId) -> Option<Prefix> {
         let slot = self.get(slot);
-        self.is_settled(slot).then_some(slot.now.state())
+        self.is_settled(slot).then_some(slot.now.content)
     }
 
     #[inline]
@@ -263,7 +246,7 @@ impl Store {
         let Store { slots: _, flaws: _, clock: _, overflow: _ } = self;
         let held = self.get(slot);
         if self.is_settled(held) {
-            self.canon_settled(slot, [holder, kind], names.owner(held.now.state(), out), out);
+            self.canon_settled(slot, [holder, kind], names.owner(held.now.content, out), names, out);
         } else {
             self.canon_in_flight(slot, [kind, holder], names, out);
             canon_donation(held, out);
@@ -273,7 +256,14 @@ impl Store {
     /// Writes what a slot holds that no forward in flight has to do with, behind a word that is known, and with who has it. What it holds
     /// is the prefix of `owner`, if it is that of a live request.
     #[inline]
-    pub fn canon_settled(&self, slot: SlotId, [first, kind]: [u32; 2], owner: Option<ReqId>, out: &mut Canon) {
+    pub fn canon_settled(
+        &self,
+        slot: SlotId,
+        [first, kind]: [u32; 2],
+        owner: Option<ReqId>,
+        names: &impl Names,
+        out: &mut Canon,
+    ) {
         let flaw = self.flaw_in(slot);
         let slot = self.get(slot);
         let Slot {
@@ -286,16 +276,16 @@ impl Store {
             earlier: _,
             since: _,
             read: _,
-            lags: _, // It does not: `get` asserts that.
         } = slot;
-        let content = now.state();
+        let content = now.content;
         // Which finding says so is for reports.
         let flawed = flaw.is_some_and(|flaw| flaw.0 == content);
         // Nobody, a request that is over, or one that follows.
         let wrote = writer.map_or(0, |writer| if out.is_live(writer) { 2 } else { 1 });
         let bits = wrote << 2 | u32::from(donation.is_some()) << 1 | u32::from(flawed);
-        let [how, n, low, high] = out.named(content, owner);
-        out.put([first, SETTLED | (bits * NAME_END + how) << 9 | kind, n, low, high]);
+        let [how, len, holder] = out.named(content, owner);
+        out.put([first, SETTLED | (bits * NAME_END + how) << 9 | kind, len, holder]);
+        out.rest_of([how, len, holder], content, names);
         if wrote == 2 {
             out.word(out.rank_if_live(*writer));
         }
@@ -314,19 +304,18 @@ impl Store {
             read: (read, reader),
             donation,
             earlier: _, // Told with `last_writer`, as nobody looks at it otherwise.
-            lags: _,    // It does not: `get` asserts that.
         } = slot;
         let ago = |launch: u32| self.clock.launched() - launch;
         let unknown = before.iter().filter(|before| !self.clock.knows(before.launch));
         let (writes, reads) = (!self.clock.knows(now.launch), !self.clock.knows(*read));
-        let flawed = flaw.is_some_and(|flaw| flaw.0 == now.state());
+        let flawed = flaw.is_some_and(|flaw| flaw.0 == now.content);
         let flags = [writer.is_some(), writes, reads, donation.is_some(), flawed];
         let bits = flags.iter().fold(0, |bits, &flag| bits << 1 | u32::from(flag));
         out.put([holder, kind, bits << 2 | unknown.clone().count() as u32, out.rank_if_live(*writer)]);
-        out.state(now.state(), names);
+        out.content(now.content, names);
         for before in unknown {
             out.word(ago(before.launch));
-            out.state(before.state(), names);
+            out.content(before.content, names);
         }
         if writes {
             let last = slot.last_writer();
@@ -340,12 +329,8 @@ impl Store {
 
     /// What a read that is not ordered after the write in flight may see: neither the old state nor the new one, as
     /// long as the old one.
-    pub fn torn(&self, slot: SlotId) -> State {
-        let (old, new) = (self.right_now(slot), self.content(slot));
-        if old == new || old.h == UNKNOWN || new.h == UNKNOWN {
-            return old;
-        }
-        State { n: old.n, h: old.h.rotate_left(32) ^ !new.h }
+    pub fn torn(&self, slot: SlotId) -> Prefix {
+        truth::torn(self.right_now(slot), self.content(slot))
     }
 
     /// The finding about the copy that left what a slot holds.
@@ -356,7 +341,7 @@ impl Store {
 
     /// The same, and what that copy left, whether or not it is still there.
     #[inline]
-    fn flaw_in(&self, slot: SlotId) -> Option<(State, usize)> {
+    fn flaw_in(&self, slot: SlotId) -> Option<(Prefix, usize)> {
         self.flaws.iter().find(|flaw| flaw.0 == slot).map(|flaw| (flaw.1, flaw.2))
     }
 
@@ -379,7 +364,7 @@ impl Store {
 
     /// Reads a little of every slot. What it returns says nothing.
     pub fn glance(&self) -> u64 {
-        self.slots.iter().fold(0, |sum, slot| sum ^ slot.now.h)
+        self.slots.iter().fold(0, |sum, slot| sum ^ u64::from(slot.now.content.len))
     }
 
     #[inline]
@@ -407,7 +392,7 @@ impl Store {
 fn canon_donation(slot: &Slot, out: &mut Canon) {
     // What left the state is for goals.
     if let Some(Donation { req, state, root, by_decode: _ }) = &slot.donation {
-        let flags = [slot.writer == Some(*req), *state == slot.now.state(), root.is_some()];
+        let flags = [slot.writer == Some(*req), *state == slot.now.content, root.is_some()];
         let bits = flags.iter().fold(0, |bits, &flag| bits << 1 | u32::from(flag));
         out.put([out.rank_if_live(Some(*req)), bits]);
     }
@@ -422,13 +407,13 @@ pub(super) struct Content<'a> {
 impl Content<'_> {
     /// What it is.
     #[inline]
-    pub fn get(&self) -> State {
-        self.slot.now.state()
+    pub fn get(&self) -> Prefix {
+        self.slot.now.content
     }
 
     /// The forward of `req` writes `state`.
     #[inline]
-    pub fn write(&mut self, state: State, req: ReqId) {
+    pub fn write(&mut self, state: Prefix, req: ReqId) {
         self.slot.write(self.launch, state, req);
     }
 }
@@ -448,29 +433,30 @@ impl Slot {
     }
 
     #[inline]
-    fn write(&mut self, launch: u32, state: State, req: ReqId) {
+    fn write(&mut self, launch: u32, state: Prefix, req: ReqId) {
         self.overwrite(launch, state);
         self.writer = Some(req);
     }
 
     /// Puts a content there, and remembers the one before the first write of a launch.
     #[inline]
-    fn overwrite(&mut self, launch: u32, state: State) {
+    fn overwrite(&mut self, launch: u32, state: Prefix) {
         if self.before[1].launch != launch {
             self.before = [self.before[1], Held { launch, ..self.now }];
         }
-        self.now = Held::new(launch, state);
+        self.now = Held { content: state, launch };
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::StreamId;
 
     const R: ReqId = ReqId(0);
 
-    fn n(n: u32) -> State {
-        State { n, h: 1 }
+    fn n(len: u32) -> Prefix {
+        Prefix { stream: StreamId(1), len }
     }
 
     #[test]
@@ -523,6 +509,6 @@ mod tests {
         let mut store = Store::new();
         store.write(SlotId(u32::MAX), n(1), R);
         assert!(store.overflow);
-        assert_eq!(store.content(SlotId(u32::MAX)), State::ZERO);
+        assert_eq!(store.content(SlotId(u32::MAX)), Prefix::EMPTY);
     }
 }

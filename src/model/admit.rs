@@ -142,7 +142,8 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         if due {
             for i in (0..self.world.waiting.len().min(WAITING_REFRESH_MAX)).rev() {
                 let it = &self.world.reqs[self.world.waiting[i].index()];
-                self.world.tree.match_prefix(&it.tokens[..it.known_len() as usize]);
+                let key = self.world.streams.prefix(it.stream, it.known_len());
+                self.world.tree.match_prefix(&self.world.streams, key);
             }
         }
     }
@@ -220,8 +221,8 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// none and the request has to wait.
     fn match_prefix(&mut self, req: ReqId) -> Step<bool> {
         let it = &self.world.reqs[req.index()];
-        let key_len = it.known_len() as usize - 1;
-        let found = self.world.tree.match_prefix(&it.tokens[..key_len]);
+        let key = self.world.streams.prefix(it.stream, it.known_len() - 1);
+        let found = self.world.tree.match_prefix(&self.world.streams, key);
         let it = self.req(req);
         it.prefix_len = found.state_len;
         it.cache_protected_len = found.state_len;

@@ -40,7 +40,6 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         self.world.unfinished -= 1;
         let now = self.world.clock.cpu;
         self.world.arrivals.ended(req, now);
-        self.forget_tokens(req);
     }
 
     /// Offers the kept state. Returns the slot that the tree took.
@@ -210,11 +209,11 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         // Lent, not copied: they may be many.
         let own = std::mem::take(&mut self.req(req).pages);
         let it = &self.world.reqs[req.index()];
-        let key = &it.tokens[..offer.key_len as usize];
+        let key = self.world.streams.prefix(it.stream, offer.key_len);
         let pages = &own[..(offer.key_len / page) as usize];
         let mut freed = Freed::default();
         let protected = it.cache_protected_len;
-        let inserted = self.world.tree.insert(key, pages, Some(offer.slot), protected, &mut freed);
+        let inserted = self.world.tree.insert(&self.world.streams, key, pages, Some(offer.slot), protected, &mut freed);
         let pages = &pages[(inserted.prefix_len / page) as usize..];
         self.free_pages(&freed.pages, Owner::Request(req));
         assert!(freed.slots.is_empty(), "an insert frees no state");
@@ -233,7 +232,8 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     fn relock(&mut self, req: ReqId, key_len: u32, node: NodeId) {
         if self.setup.engine.rematch_after_insert {
             let it = &self.world.reqs[req.index()];
-            let found = self.world.tree.match_prefix(&it.tokens[..key_len as usize]);
+            let key = self.world.streams.prefix(it.stream, key_len);
+            let found = self.world.tree.match_prefix(&self.world.streams, key);
             assert!(found.node == node, "what was just inserted is found");
         }
         self.unlock(req);

@@ -6,7 +6,7 @@
 //! slots that came back to the pool are not given out again, they are left out too. When all requests are over, so are tree and pools.
 //! Arrays of a batch that its launch has used up are left out too. Everything else is written.
 
-use crate::record::{Canon, Names, ReqId, State, halves, or_none};
+use crate::record::{Canon, Names, ReqId, or_none};
 
 use super::batch::Batch;
 use super::clock::Clock;
@@ -21,11 +21,6 @@ use super::setup::{ResultQueue, Setup};
 const END: u32 = u32::MAX - 2;
 
 impl World {
-    /// Works out what [`World::canon_rest`] needs of the tree and would work out itself, time and again.
-    pub fn fold_tree(&mut self) {
-        self.tree.fold_ends();
-    }
-
     /// Writes who waits, runs and is in flight. Gives every live request its label.
     pub fn canon_queues(&self, setup: &Setup, frame: Frame, out: &mut Canon) {
         // No field is left out by oversight: a new one does not compile until it stands here.
@@ -67,6 +62,13 @@ impl World {
             // For the words about a bound.
             turns_run: _,
             turns_idle: _,
+            // Written with the requests whose tokens they are, and by `canon_rest`.
+            streams: _,
+            // By the setup.
+            sequences: _,
+            // All that there are, and attached, are told within a turn.
+            streams_told: _,
+            attached: _,
             // Memory.
             spare: _,
         } = self;
@@ -180,12 +182,17 @@ impl World {
             self.canon_req(setup, req, names, out);
         }
         out.word(END);
+        // What their numbers stand for depends on the way here.
+        for (parent, first) in self.streams.made_since_setup() {
+            out.put([parent.stream.0, parent.len, first]);
+        }
+        out.word(END);
         let goes_on = self.unfinished > 0;
         assert!(goes_on || out.reqs().is_empty(), "who is alive is unfinished");
         out.flag(goes_on);
         // Where nobody is left, and nobody is to come, nothing is matched, given out or evicted any more.
         if goes_on {
-            self.canon_over(out);
+            self.canon_over(names, out);
             self.tree.canon(frame.ample, names, |req| self.reqs[req.index()].lock.as_ref(), out);
             self.canon_pools(frame, names, out);
         }
@@ -304,7 +311,6 @@ impl World {
     fn canon_req(&self, setup: &Setup, req: ReqId, names: &impl Names, out: &mut Canon) {
         // No field is left out by oversight: a new one does not compile until it stands here.
         let Req {
-            tip,
             kv_committed_len,
             decode_batch_idx,
             outputs,
@@ -320,7 +326,8 @@ impl World {
             active,
             track,
             pages,
-            tokens,
+            stream,
+            known,
             device_len,
             kv_allocated_len,
             verifies,
@@ -337,6 +344,8 @@ impl World {
             holds_row,
             // By the setup: where the script ends it.
             ends_at: _,
+            // The fold of the tokens, for sinks that want them spelled out.
+            tip: _,
             // Of requests that are over; here they are as in the beginning.
             finish: _,
             finished_len: _,
@@ -345,13 +354,11 @@ impl World {
             last_node: _,
         } = &self.reqs[req.index()];
         let stage_bits = *stage as u32 | u32::from(*retracted) << 2 | u32::from(*to_abort) << 3;
-        let count = tokens.len() as u32;
+        out.put([stage_bits, *outputs, *known]);
         // Where no prompt is made of others' tokens, the tokens are a name, and the length of the prompt is that of the class.
         if out.shares() {
-            let [low, high] = halves(tip.h);
-            out.put([stage_bits, *outputs, count, *prompt_len, low, high]);
-        } else {
-            out.put([stage_bits, *outputs, count]);
+            out.word(*prompt_len);
+            names.sequence(self.streams.prefix(*stream, *known), out);
         }
         if setup.engine.spec.is_some() {
             out.word(*verifies);
@@ -378,9 +385,9 @@ impl World {
     }
 
     /// Requests that are over: how many of each kind, and the tokens that prompts may still be made of.
-    fn canon_over(&self, out: &mut Canon) {
+    fn canon_over(&self, names: &impl Names, out: &mut Canon) {
         if out.are_all_unlike() {
-            return self.canon_each_over(out);
+            return self.canon_each_over(names, out);
         }
         for (index, it) in self.reqs.iter().enumerate() {
             let class = out.class(ReqId(index as u32));
@@ -389,7 +396,7 @@ impl World {
                 Stage::Waiting | Stage::Running => {}
                 Stage::Finished => {
                     out.count(class, 1);
-                    canon_tokens(it, out);
+                    self.canon_tokens(index, names, out);
                 }
             }
         }
@@ -397,25 +404,26 @@ impl World {
     }
 
     /// The same where no two requests are interchangeable: two bits each, sixteen to a word.
-    fn canon_each_over(&self, out: &mut Canon) {
-        for some in self.reqs.chunks(16) {
-            let bits = |it: &Req| match it.stage {
+    fn canon_each_over(&self, names: &impl Names, out: &mut Canon) {
+        for (some, first) in self.reqs.chunks(16).zip((0..).step_by(16)) {
+            let bits = |(at, it): (usize, &Req)| match it.stage {
                 Stage::Waiting | Stage::Running => 0,
                 Stage::Unseen => 1,
-                Stage::Finished if it.tokens.is_empty() => 2,
+                Stage::Finished if self.dependents[first + at] == 0 => 2,
                 Stage::Finished => 3,
             };
-            out.word(some.iter().fold(0, |word, it| word << 2 | bits(it)));
-            some.iter().filter(|it| it.stage == Stage::Finished).for_each(|it| canon_tokens(it, out));
+            out.word(some.iter().enumerate().fold(0, |word, it| word << 2 | bits(it)));
+            let over = some.iter().enumerate().filter(|(_, it)| it.stage == Stage::Finished);
+            over.for_each(|(at, _)| self.canon_tokens(first + at, names, out));
         }
     }
-}
 
-/// The tokens of a request that is over, if they are of use.
-fn canon_tokens(it: &Req, out: &mut Canon) {
-    if !it.tokens.is_empty() {
-        let State { n, h } = it.tip;
-        let [low, high] = halves(h);
-        out.put([n, it.known_len(), low, high]);
+    /// The tokens of a request that is over, if a prompt may still be made of them.
+    fn canon_tokens(&self, index: usize, names: &impl Names, out: &mut Canon) {
+        if self.dependents[index] > 0 {
+            let it = &self.reqs[index];
+            out.put([it.known, it.known_len()]);
+            names.sequence(self.streams.prefix(it.stream, it.known), out);
+        }
     }
 }

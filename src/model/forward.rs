@@ -4,12 +4,12 @@
 //! token, and that comes from the request's true tokens, never from a slot.
 
 use crate::engine::{Chooser, Time};
-use crate::record::{Bulk, Fact, Mode, Phase, ReqId, Sink, SlotId, Stream};
+use crate::record::{Bulk, Fact, Mode, Phase, ReqId, Sink, SlotId, Stream, StreamId};
 
 use super::batch::{Batch, Rows};
 use super::clock::{draw, draw_many};
 use super::features::Features;
-use super::machine::Machine;
+use super::machine::{Machine, World};
 use super::setup::SlotFree;
 
 /// Tokens are below this.
@@ -90,14 +90,14 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     fn forward_decode(&mut self, batch: &Batch, first: usize) {
         let (reqs, ks, slots) = (&batch.reqs[first..], &batch.seq_lens[first..], &batch.step_slots[..]);
         let masks = self.setup.engine.slot_free == SlotFree::Masked;
-        let own = !self.chooser.is_open("sample");
+        let own = !self.spells();
         let mut first = 0;
         while first < reqs.len() {
             let ran = if own { self.sample_each(&reqs[first..], &ks[first..], masks) } else { 0 };
             let next = first + ran;
             if ran > 0 {
                 let (reqs, ks, slots) = (&reqs[first..next], &ks[first..next], &slots[first..next]);
-                self.sink.bulk(&Bulk::Stepped { batch: batch.id, reqs, ks, slots, tokens: &self.sampled[..ran] });
+                self.sink.bulk(&Bulk::Stepped { batch: batch.id, reqs, ks, slots, streams: &self.sampled[..ran] });
             }
             if let (Some(&req), Some(&k)) = (reqs.get(next), ks.get(next)) {
                 let masked = masks && self.world.reqs[req.index()].finished();
@@ -111,31 +111,51 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
 
     /// Samples a new token for each request, up to one that has it already or may run on the padding slot. Returns how many.
     fn sample_each(&mut self, reqs: &[ReqId], ks: &[u32], masks: bool) -> usize {
-        let sampled = self.sampled.room(reqs.len(), 0);
+        let sampled = self.sampled.room(reqs.len(), StreamId::ROOT);
         let all = &mut self.world.reqs[..];
         for (i, ((&req, &k), to)) in reqs.iter().zip(ks).zip(sampled).enumerate() {
             let it = &mut all[req.index()];
-            if it.tokens.len() != k as usize || masks && it.finished() {
+            if it.known != k || masks && it.finished() {
                 return i;
             }
-            let token = it.tip.sample();
-            it.tip = it.tip.fold(token);
-            it.tokens.push(token);
-            *to = token;
+            it.known += 1;
+            *to = it.stream;
         }
         reqs.len()
     }
 
     /// Samples the token after the first `len` tokens, unless an earlier forward did.
     pub(super) fn sample(&mut self, req: ReqId, len: u32) {
-        let it = &self.world.reqs[req.index()];
-        if it.tokens.len() as u32 == len {
-            let own = it.tip.sample();
-            let token = self.ask("sample", req.0, TOKEN_END, own);
-            let it = self.req(req);
-            it.tokens.push(token);
-            it.tip = it.tip.fold(token);
-            self.sink.fact(Fact::Sampled { req, len, token });
+        if self.world.reqs[req.index()].known != len {
+            return;
         }
+        if self.spells() {
+            self.spell_sample(req, len);
+        }
+        let it = self.req(req);
+        it.known += 1;
+        let stream = it.stream;
+        self.sink.fact(Fact::Sampled { req, len, stream });
+    }
+
+    /// The sampled token by its value: the model's own, unless the chooser has another one.
+    fn spell_sample(&mut self, req: ReqId, len: u32) {
+        let own = self.world.reqs[req.index()].tip.sample();
+        let token = self.ask("sample", req.0, TOKEN_END, own);
+        let World { reqs, streams, .. } = &mut *self.world;
+        let it = &mut reqs[req.index()];
+        it.tip = it.tip.fold(token);
+        if token != own || !streams.is_outputs(it.stream) {
+            it.stream = streams.follow(streams.prefix(it.stream, len), token);
+            self.tell_streams();
+        }
+        if self.tokens {
+            self.sink.tokens(req, len, &[token]);
+        }
+    }
+
+    /// Whether somebody wants tokens by their values, or has others than the model would sample.
+    pub(super) fn spells(&self) -> bool {
+        self.tokens || self.chooser.is_open("sample")
     }
 }

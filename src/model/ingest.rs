@@ -7,20 +7,8 @@ use super::arrivals::Due;
 use super::batch::Rows;
 use super::features::Features;
 use super::machine::Machine;
-use super::prompt::materialise;
-use super::request::{Stage, forget};
+use super::request::Stage;
 use super::setup::{Arrive, Prompt, Stop};
-
-/// The most outputs that room is made for in advance.
-pub(super) const ROOM_MAX: u32 = 1 << 16;
-/// Most outputs for which room is made when a request is seen; for more it is made when it is admitted.
-const ROOM_EARLY: u32 = 64;
-
-/// Room for all tokens beyond the prompt, so that steady decode allocates nothing: so many outputs, and what a step in flight samples
-/// beyond the last.
-pub(super) fn room_for(ends_at: u32) -> usize {
-    ends_at.min(ROOM_MAX) as usize + 2
-}
 
 impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Takes in the requests whose earliest moment has come, unless the chooser shows them later. Returns how many it holds back.
@@ -82,17 +70,18 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             Stop::Token(nth) => nth.min(spec.max_new),
             Stop::Length => spec.max_new,
         };
-        let mut tokens = std::mem::take(&mut self.req(req).tokens);
-        // Who waits for long is not to have memory that others could use in the meantime.
-        let room = if ends_at <= ROOM_EARLY { room_for(ends_at) } else { 0 };
-        materialise(self.setup, &self.world.reqs, req, room, &mut tokens);
-        assert!(!tokens.is_empty(), "validation refuses empty prompts");
-        self.sink.prompt(req, &tokens);
+        let (stream, prompt) = self.world.sequence_of(self.setup, req);
+        assert!(prompt.len > 0, "validation refuses empty prompts");
+        self.tell_streams();
+        self.sink.fact(Fact::Prompt { req, prompt });
+        if self.tokens {
+            self.sink.tokens(req, 0, &self.world.streams.tokens(prompt));
+        }
         self.sink.fact(Fact::Arrive { req, at, max_new: spec.max_new });
+        let tip = if self.spells() { self.world.streams.fold(prompt) } else { State::ZERO };
         let it = self.req(req);
-        it.prompt_len = tokens.len() as u32;
-        it.tip = State::ZERO.fold_all(&tokens);
-        it.tokens = tokens;
+        it.stream = stream;
+        (it.prompt_len, it.known, it.tip) = (prompt.len, prompt.len, tip);
         it.ends_at = ends_at;
         it.stage = Stage::Waiting;
         self.world.waiting.push(req);
@@ -104,14 +93,6 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         }
         if let Prompt::Of { req: source, .. } = spec.prompt {
             self.world.dependents[source.index()] -= 1;
-            self.forget_tokens(source);
-        }
-    }
-
-    /// Drops the tokens of a finished request that no prompt will be made of any more.
-    pub(super) fn forget_tokens(&mut self, req: ReqId) {
-        if self.world.dependents[req.index()] == 0 && self.world.reqs[req.index()].finished() {
-            forget(&mut self.req(req).tokens);
         }
     }
 

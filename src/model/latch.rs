@@ -48,7 +48,8 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         if !budget.fits(1, outputs_left, room) {
             return false;
         }
-        let (prefix_len, locked) = self.world.tree.peek(&it.tokens[..it.known_len() as usize - 1]);
+        let key = self.world.streams.prefix(it.stream, it.known_len() - 1);
+        let (prefix_len, locked) = self.world.tree.peek(&self.world.streams, key);
         let extend_len = it.known_len() - prefix_len;
         budget.fits(extend_len, outputs_left, room - locked)
             && budget.input_fits(extend_len)

@@ -1,9 +1,12 @@
 //! The scheduler loop: one turn with overlap and one without, side by side, and how a run ends.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use crate::engine::{Chooser, Time};
-use crate::record::{AssertKind, BatchId, Fact, Mode, Owner, PageId, Phase, Quiet, ReqId, Sink, SlotId, Spare, Token};
+use crate::record::{
+    AssertKind, BatchId, Fact, Mode, Owner, PageId, Phase, Quiet, ReqId, Sink, SlotId, Spare, StreamId, Streams,
+};
 
 use super::arrivals::Arrivals;
 use super::batch::{Batch, Rows};
@@ -16,6 +19,7 @@ use super::prompt::dependents;
 use super::radix::{Radix, RadixConfig};
 use super::request::{Req, Stage};
 use super::rule::Rule;
+use super::sequences::{Sequence, sequences};
 use super::setup::{Arrive, Cost, RequestSpec, ResultQueue, Setup};
 use super::slots::SlotPool;
 
@@ -67,6 +71,13 @@ pub struct World {
     pub(super) clock: Clock,
     pub(super) turn: u32,
     pub(super) reqs: Vec<Req>,
+    /// The names of all token sequences.
+    pub(super) streams: Streams,
+    pub(super) sequences: Arc<[Sequence]>,
+    /// Streams that the sink was told of.
+    pub(super) streams_told: u32,
+    /// Streams that were attached since.
+    pub(super) attached: Vec<StreamId>,
     pub(super) waiting: Vec<ReqId>,
     pub(super) arrivals: Arrivals,
     pub(super) dependents: Vec<u32>,
@@ -111,11 +122,11 @@ pub struct World {
 
 clone_in_place!(World
     {
-        clock, reqs, waiting, arrivals, dependents, pinned, running, last, queue, slots, pages, tree,
+        clock, reqs, streams, sequences, attached, waiting, arrivals, dependents, pinned, running, last, queue, slots, pages, tree,
         deferred_frees, events_used, spare,
     }
     copied {
-        turn, ratio, rows_held, batches, objects, decoded, chunked, chunk_abort, forwards, unfinished,
+        turn, streams_told, ratio, rows_held, batches, objects, decoded, chunked, chunk_abort, forwards, unfinished,
         refreshes, idle, turns_run, turns_idle, unfiltered,
     }
     after World::level
@@ -125,10 +136,15 @@ impl World {
     /// The state before turn 0.
     pub fn new(setup: &Setup) -> Self {
         let engine = &setup.engine;
+        let (streams, sequences) = sequences(setup);
         World {
             clock: Clock::default(),
             turn: 0,
             reqs: vec![Req::unseen(); setup.requests.len()],
+            streams,
+            sequences,
+            streams_told: 0,
+            attached: Vec::new(),
             waiting: Vec::new(),
             arrivals: Arrivals::new(setup),
             dependents: dependents(setup),
@@ -222,14 +238,17 @@ impl World {
 
     /// Reads a little of every part. What it returns says nothing.
     pub fn glance(&self) -> u64 {
-        let last = |list: &[u32]| list.last().copied().unwrap_or(0);
         let reqs = self.reqs.iter().fold(0, |sum, it| {
-            let (token, page) = (last(&it.tokens), it.pages.last().map_or(0, |page| page.0));
-            sum ^ it.tip.h ^ u64::from(it.prefix_len) ^ u64::from(token ^ page)
+            sum ^ u64::from(it.known ^ it.prefix_len) ^ it.pages.last().map_or(0, |page| u64::from(page.0))
         });
         let spare = self.spare.iter().fold(0, |sum, batch| sum ^ batch.glance());
         let queue = self.queue.iter().fold(self.running.glance(), |sum, pending| sum ^ pending.batch.glance());
         reqs ^ u64::from(queue ^ spare) ^ self.tree.glance()
+    }
+
+    /// The names of the token sequences.
+    pub fn streams(&self) -> &Streams {
+        &self.streams
     }
 
     /// The radix tree, for audits.
@@ -293,8 +312,10 @@ pub struct Machine<'a, C, S, F = Every> {
     pub(super) world: Box<World>,
     /// Rows of a result that are told at once.
     pub(super) quiet: Rows<Quiet>,
-    /// The same of a forward: the tokens that they sampled.
-    pub(super) sampled: Rows<Token>,
+    /// The same of a forward: the streams on which their tokens lie.
+    pub(super) sampled: Rows<StreamId>,
+    /// Whether the sink wants tokens by their values.
+    pub(super) tokens: bool,
     /// Whether each row of a step is on the grid.
     pub(super) on_grid: Rows<u8>,
     /// Requests that got a page each, and the pages.
@@ -337,6 +358,7 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
         world: Box<World>,
     ) -> Self {
         assert!(F::suffice(setup), "the setup asks for a feature that this machine is built without");
+        let tokens = sink.wants_tokens();
         Machine {
             setup,
             rule,
@@ -348,6 +370,7 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
             world,
             quiet: Rows::new(),
             sampled: Rows::new(),
+            tokens,
             on_grid: Rows::new(),
             paged: (Rows::new(), Rows::new()),
             features: PhantomData,
@@ -396,6 +419,7 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
         self.ask("turn", self.world.turn, 1, 0);
         let at = self.world.clock.cpu;
         self.sink.fact(Fact::Turn { turn: self.world.turn, at });
+        self.tell_streams();
         Half(if self.setup.engine.overlap { self.launch_overlap() } else { self.launch_normal() })
     }
 

@@ -33,6 +33,7 @@ mod request;
 mod result;
 mod retract;
 mod rule;
+mod sequences;
 mod setup;
 mod skew;
 mod slots;

@@ -7,11 +7,13 @@ use super::batch::{Batch, Rows};
 use super::clock::draw_many;
 use super::features::Features;
 use super::grid_test::{mark, marked};
-use super::ingest::{ROOM_MAX, room_for};
 use super::machine::{Dead, Machine, Step};
 use super::request::Req;
 use super::rule::{Refused, WantsMasks};
 use super::setup::{Event, MixedTracking, Release, ResultQueue, SlotHeadroom, Strategy};
+
+/// The most outputs for whose pages room is made in advance.
+const ROOM_MAX: u32 = 1 << 16;
 
 impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Prepares a prefill batch (`prepare_for_extend`).
@@ -204,8 +206,6 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
                 self.world.tree.match_pages(it.last_node, &mut it.pages);
             }
             let new = it.extend_end.div_ceil(page) - it.prefix_len.div_ceil(page);
-            let room = it.prompt_len as usize + room_for(it.ends_at);
-            it.tokens.reserve_exact(room.saturating_sub(it.tokens.len()));
             it.pages.reserve((new + it.ends_at.min(ROOM_MAX).div_ceil(page)) as usize);
             self.take_pages(req, new)?;
         }

@@ -1,6 +1,6 @@
 //! The request object: shared, by index, by every batch and batch copy that names it.
 
-use crate::record::{FinishKind, SlotId, State, Token};
+use crate::record::{FinishKind, SlotId, State, StreamId};
 
 use super::pages::Pages;
 use super::radix::{Lock, NodeId};
@@ -27,7 +27,7 @@ pub enum Stage {
 // What every decode step looks at stands first, in as few cache lines as may be.
 #[repr(C, align(64))]
 pub struct Req {
-    /// Fold of all of `tokens`.
+    /// Fold of all known tokens, where tokens are spelled out.
     pub tip: State,
     /// Tokens whose KV and state the batches prepared so far will have computed.
     pub kv_committed_len: u32,
@@ -65,8 +65,10 @@ pub struct Req {
     pub track: [Option<SlotId>; 2],
     /// Its KV pages, the tree's first.
     pub pages: Pages,
-    /// Prompt, outputs, and the token that a step in flight has sampled already.
-    pub tokens: Vec<Token>,
+    /// The stream that its tokens lie on.
+    pub stream: StreamId,
+    /// How many tokens it has: prompt, outputs, and those that steps in flight have sampled already.
+    pub known: u32,
     /// Speculative decoding: the length that the forwards launched so far reach; the committed length trails it.
     pub device_len: u32,
     /// Speculative decoding: tokens of KV reserved.
@@ -103,10 +105,10 @@ pub struct Req {
 
 clone_in_place!(Req
     {
-        tokens, lock, pages,
+        lock, pages,
     }
     copied {
-        stage, tip, prompt_len, outputs, ends_at, finish, dropped, to_abort, retracted, kv_committed_len,
+        stage, stream, known, tip, prompt_len, outputs, ends_at, finish, dropped, to_abort, retracted, kv_committed_len,
         device_len, kv_allocated_len, verifies, finished_len, decode_batch_idx, active, needs_clear,
         cow_source, track, has_track, next_track_idx, last_track_idx, last_track_seqlen, prev_track_seqlen,
         decline, prefix_len, extend_end, middle_chunks, untracked_idx, cache_protected_len, branching,
@@ -119,7 +121,8 @@ impl Req {
     pub fn unseen() -> Self {
         Req {
             stage: Stage::Unseen,
-            tokens: Vec::new(),
+            stream: StreamId::ROOT,
+            known: 0,
             tip: State::ZERO,
             prompt_len: 0,
             outputs: 0,
@@ -184,7 +187,8 @@ impl Req {
         assert!(self.active.is_none() && !self.has_track && self.lock.is_none() && self.pages.is_empty());
         *self = Req {
             stage: Stage::Waiting,
-            tokens: std::mem::take(&mut self.tokens),
+            stream: self.stream,
+            known: self.known,
             tip: self.tip,
             prompt_len: self.prompt_len,
             outputs: self.outputs,

@@ -162,11 +162,6 @@ impl Sink for Gauge {
                 self.compare(batch, req, slot, k);
             }
             Fact::Verify { batch, req, slot, from, to, track, .. } => self.verify(batch, req, slot, (from, to), track),
-            Fact::Sampled { req, len, token } => {
-                if let Some(live) = self.requests.get(req) {
-                    live.sampled(len, token);
-                }
-            }
             Fact::Output { batch, req, outputs, .. } => {
                 if let Some(live) = self.requests.known(req) {
                     live.output(batch, outputs, &mut self.severity);
@@ -189,7 +184,10 @@ impl Sink for Gauge {
                     live.unwatch();
                 }
             }
-            Fact::Begin { .. }
+            Fact::Stream { .. }
+            | Fact::Prompt { .. }
+            | Fact::Sampled { .. }
+            | Fact::Begin { .. }
             | Fact::End { .. }
             | Fact::Arrive { .. }
             | Fact::Match { .. }
@@ -231,9 +229,18 @@ impl Sink for Gauge {
         }
     }
 
-    fn prompt(&mut self, req: ReqId, tokens: &[Token]) {
-        if let Some(live) = self.requests.get(req) {
+    fn wants_tokens(&self) -> bool {
+        true
+    }
+
+    fn tokens(&mut self, req: ReqId, from: u32, tokens: &[Token]) {
+        let Some(live) = self.requests.get(req) else { return };
+        if from == 0 {
             live.tokens = tokens.to_vec();
+            return;
+        }
+        for (len, &token) in (from..).zip(tokens) {
+            live.sampled(len, token);
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::engine::Time;
 
-use super::{BatchId, Check, Fact, Owner, PageId, ReqId, SlotId, Token};
+use super::{BatchId, Check, Fact, Owner, PageId, ReqId, SlotId, StreamId};
 
 /// Several facts.
 pub enum Bulk<'a> {
@@ -48,8 +48,8 @@ pub enum Bulk<'a> {
         ks: &'a [u32],
         /// Active slot, and the track slot that receives the state.
         slots: &'a [(SlotId, Option<SlotId>)],
-        /// The tokens sampled.
-        tokens: &'a [Token],
+        /// The streams that their tokens lie on with those sampled.
+        streams: &'a [StreamId],
     },
     /// Rows of a result at which nothing came of the rule: [`Fact::Output`] and [`Fact::Row`] of a row, then of the next.
     Quiet {
@@ -97,11 +97,11 @@ impl Bulk<'_> {
                 }
             }
             Bulk::Prepared { reqs, row, .. } => (0..reqs.len()).for_each(|i| tell(row(i))),
-            Bulk::Stepped { batch, reqs, ks, slots, tokens } => {
+            Bulk::Stepped { batch, reqs, ks, slots, streams } => {
                 for (i, &req) in reqs.iter().enumerate() {
                     let (k, (slot, track)) = (ks[i], slots[i]);
                     tell(Fact::Step { batch, req, slot, k, track });
-                    tell(Fact::Sampled { req, len: k, token: tokens[i] });
+                    tell(Fact::Sampled { req, len: k, stream: streams[i] });
                 }
             }
             Bulk::Quiet { batch, rows } => {

@@ -4,7 +4,7 @@
 //! Owns the renaming: by order of first use. Who writes a state out decides what can matter later; this only makes sure
 //! that numbers given by chance do not.
 
-use super::{BatchId, PageId, ReqId, SlotId, State};
+use super::{BatchId, PageId, Prefix, ReqId, SlotId};
 
 /// The label of a request that is not alive.
 const GONE: u32 = u32::MAX;
@@ -22,16 +22,19 @@ const ROOM: usize = 1024;
 
 /// What the contents of slots and nodes are called: by whoever knows the tokens of the requests.
 pub trait Names {
-    /// The live request whose first `state.n` tokens a state is the fold of, if there is one.
-    fn owner(&self, state: State, canon: &Canon) -> Option<ReqId>;
+    /// The live request whose first tokens these are, if there is one.
+    fn owner(&self, content: Prefix, canon: &Canon) -> Option<ReqId>;
+
+    /// Writes all that a sequence of no live request depends on: its stream, and where each ancestor of that goes on.
+    fn sequence(&self, content: Prefix, out: &mut Canon);
 
     /// Writes a slot at a place of the free list, but for one that is like one that was never used: no forward in flight uses it, and
     /// what it holds is the prefix of no request.
     fn free(&self, slot: SlotId, place: u32, out: &mut Canon);
 
-    /// Whether a slot is the tree's and holds what it was donated as, which is this state, and no forward in flight or
+    /// Whether a slot is the tree's and holds what it was donated as, which is this, and no forward in flight or
     /// earlier fault has to do with it. Who donated it, and whether that is who wrote it last, is all that is left to say.
-    fn plain(&self, slot: SlotId, state: State) -> Option<(ReqId, bool)>;
+    fn plain(&self, slot: SlotId, content: Prefix) -> Option<(ReqId, bool)>;
 
     /// Writes whose each page of a request is: nobody's, its own, the tree's, another's.
     fn pages(&self, pages: &[PageId], req: ReqId, out: &mut Canon);
@@ -289,25 +292,35 @@ impl Canon {
 
     /// Writes a content by its name.
     #[inline]
-    pub fn state(&mut self, state: State, names: &impl Names) {
-        let owner = names.owner(state, self);
-        self.put(self.named(state, owner));
+    pub fn content(&mut self, content: Prefix, names: &impl Names) {
+        let owner = names.owner(content, self);
+        let name = self.named(content, owner);
+        self.put(name);
+        self.rest_of(name, content, names);
     }
 
     /// The name of a content of which it is known whether it is the prefix of a live request: that; otherwise, if it can be of
-    /// use, what it is, and if it cannot, that it is nothing. The first word, below [`NAME_END`], tells which.
+    /// use, how long it is, and if it cannot, that it is nothing. The first word, below [`NAME_END`], tells which.
+    /// [`Canon::rest_of`] writes the rest of the name.
     #[inline]
-    pub fn named(&self, state: State, owner: Option<ReqId>) -> [u32; 4] {
-        if state == State::ZERO {
+    pub fn named(&self, content: Prefix, owner: Option<ReqId>) -> [u32; 3] {
+        if content == Prefix::EMPTY {
             // Nothing folded: what is folded on may become right yet.
-            [0; 4]
+            [0; 3]
         } else if let Some(owner) = owner {
-            [1, state.n, self.reqs[owner.index()], 0]
+            [1, content.len, self.reqs[owner.index()]]
         } else if self.shares {
-            let [low, high] = halves(state.h);
-            [2, state.n, low, high]
+            [2, content.len, 0]
         } else {
-            [3, 0, 0, 0]
+            [3, 0, 0]
+        }
+    }
+
+    /// Writes what the words of a name leave out.
+    #[inline]
+    pub fn rest_of(&mut self, name: [u32; 3], content: Prefix, names: &impl Names) {
+        if name[0] == 2 {
+            names.sequence(content, self);
         }
     }
 

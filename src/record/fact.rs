@@ -2,7 +2,7 @@
 
 use crate::engine::Time;
 
-use super::{BatchId, PageId, ReqId, SlotId, Token};
+use super::{BatchId, PageId, Prefix, ReqId, SlotId, StreamId};
 
 /// A phase of the scheduler's CPU work within a loop turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -527,8 +527,22 @@ pub enum Fact {
         req: ReqId,
         /// How many tokens the request had before.
         len: u32,
-        /// The token.
-        token: Token,
+        /// The stream that its tokens lie on with the new one.
+        stream: StreamId,
+    },
+    /// A stream of tokens goes on from a prefix. Told before anything lies on it.
+    Stream {
+        /// The stream.
+        stream: StreamId,
+        /// The prefix.
+        parent: Prefix,
+    },
+    /// The prompt of a request, told before it arrives.
+    Prompt {
+        /// The request.
+        req: ReqId,
+        /// Its tokens.
+        prompt: Prefix,
     },
     /// The CPU has waited for the completion event of a forward: all that it wrote is there.
     Wait {

@@ -43,6 +43,11 @@ id!(
     PageId, "p"
 );
 
+id!(
+    /// A token sequence without end, or up to where nobody knows it: see [`super::Streams`].
+    StreamId, "q"
+);
+
 /// Whether two lists name the same requests: long ones without a way out before the end, so that several can be compared at a
 /// time.
 #[inline]

@@ -7,8 +7,15 @@ pub trait Sink {
     /// One fact.
     fn fact(&mut self, fact: Fact);
 
-    /// The prompt of a request, before its [`Fact::Arrive`].
-    fn prompt(&mut self, req: ReqId, tokens: &[Token]);
+    /// Whether tokens are to be spelled out.
+    fn wants_tokens(&self) -> bool {
+        false
+    }
+
+    /// Tokens of a request behind its first `from`, told where a sink wants them: its prompt, then one for each that is sampled.
+    fn tokens(&mut self, req: ReqId, from: u32, tokens: &[Token]) {
+        let _ = (req, from, tokens);
+    }
 
     /// Several facts, in order.
     fn bulk(&mut self, bulk: &Bulk<'_>) {
@@ -21,8 +28,12 @@ impl<S: Sink + ?Sized> Sink for &mut S {
         (**self).fact(fact);
     }
 
-    fn prompt(&mut self, req: ReqId, tokens: &[Token]) {
-        (**self).prompt(req, tokens);
+    fn wants_tokens(&self) -> bool {
+        (**self).wants_tokens()
+    }
+
+    fn tokens(&mut self, req: ReqId, from: u32, tokens: &[Token]) {
+        (**self).tokens(req, from, tokens);
     }
 
     fn bulk(&mut self, bulk: &Bulk<'_>) {
@@ -35,8 +46,8 @@ impl<S: Sink + ?Sized> Sink for &mut S {
 pub enum Entry {
     /// A fact.
     Fact(Fact),
-    /// A prompt.
-    Prompt(ReqId, Vec<Token>),
+    /// Tokens of a request behind its first so many, where they were told.
+    Tokens(ReqId, u32, Vec<Token>),
 }
 
 /// Everything that happened in a run, in order. Can be written by hand.
@@ -52,16 +63,16 @@ impl Record {
         for entry in &self.entries {
             match entry {
                 Entry::Fact(fact) => sink.fact(*fact),
-                Entry::Prompt(req, tokens) => sink.prompt(*req, tokens),
+                Entry::Tokens(req, from, tokens) => sink.tokens(*req, *from, tokens),
             }
         }
     }
 
-    /// The facts in order, without the prompts.
+    /// The facts in order, without the tokens.
     pub fn facts(&self) -> impl Iterator<Item = Fact> + '_ {
         self.entries.iter().filter_map(|entry| match entry {
             Entry::Fact(fact) => Some(*fact),
-            Entry::Prompt(..) => None,
+            Entry::Tokens(..) => None,
         })
     }
 }
@@ -71,8 +82,8 @@ impl Sink for Record {
         self.entries.push(Entry::Fact(fact));
     }
 
-    fn prompt(&mut self, req: ReqId, tokens: &[Token]) {
-        self.entries.push(Entry::Prompt(req, tokens.to_vec()));
+    fn tokens(&mut self, req: ReqId, from: u32, tokens: &[Token]) {
+        self.entries.push(Entry::Tokens(req, from, tokens.to_vec()));
     }
 }
 
@@ -88,9 +99,13 @@ impl<A: Sink, B: Sink> Sink for Tee<A, B> {
         self.1.fact(fact);
     }
 
-    fn prompt(&mut self, req: ReqId, tokens: &[Token]) {
-        self.0.prompt(req, tokens);
-        self.1.prompt(req, tokens);
+    fn wants_tokens(&self) -> bool {
+        self.0.wants_tokens() || self.1.wants_tokens()
+    }
+
+    fn tokens(&mut self, req: ReqId, from: u32, tokens: &[Token]) {
+        self.0.tokens(req, from, tokens);
+        self.1.tokens(req, from, tokens);
     }
 
     #[inline]
@@ -108,9 +123,13 @@ impl<S: Sink> Sink for Option<S> {
         }
     }
 
-    fn prompt(&mut self, req: ReqId, tokens: &[Token]) {
+    fn wants_tokens(&self) -> bool {
+        self.as_ref().is_some_and(Sink::wants_tokens)
+    }
+
+    fn tokens(&mut self, req: ReqId, from: u32, tokens: &[Token]) {
         if let Some(sink) = self {
-            sink.prompt(req, tokens);
+            sink.tokens(req, from, tokens);
         }
     }
 

@@ -1,4 +1,4 @@
-//! The provenance state: which token sequence has been folded into a slot, exactly.
+//! The fold that recordings of the real code carry, and what the fake model samples: values of token sequences, computed where they are asked for.
 
 use super::Token;
 
@@ -17,6 +17,9 @@ impl State {
     /// The state before any token, and the content of a cleared slot.
     pub const ZERO: State = State { n: 0, h: 0xCBF2_9CE4_8422_2325 };
 
+    /// The tokens that [`State::sample`] comes to are below this.
+    pub const SAMPLED_END: Token = 1000;
+
     /// The state after one more token.
     #[inline]
     pub fn fold(self, token: Token) -> State {
@@ -28,10 +31,10 @@ impl State {
         tokens.iter().fold(self, |state, &token| state.fold(token))
     }
 
-    /// The token that the modelled model samples after this prefix: below 1000.
+    /// The token that the modelled model samples after this prefix: below [`State::SAMPLED_END`].
     #[inline]
     pub fn sample(self) -> Token {
-        ((self.h >> 17) % 1000) as Token
+        ((self.h >> 17) % u64::from(State::SAMPLED_END)) as Token
     }
 }
 

@@ -8,7 +8,8 @@ use crate::judge::{
     Boundary, Checkpoints, Class, Decisions, Finding, Goals, Judgement, Kind, MaskReuse, Outcome, Verdict,
 };
 use crate::record::{
-    BatchId, Check, Donated, Fact, FinishKind, Kept, Mode, Nothing, Owner, Passed, Phase, Record, ReqId, Sink, SlotId,
+    BatchId, Check, Donated, Fact, FinishKind, Kept, Mode, Nothing, Owner, Passed, Phase, Prefix, Record, ReqId, Sink,
+    SlotId, StreamId,
 };
 
 use super::{Meter, Run, Timing};
@@ -242,8 +243,10 @@ fn admit(req: ReqId, active: u32) -> [Fact; 4] {
 fn record() -> Record {
     let mut clock = Clock { record: Record::default(), now: 0, gpu: 0, copied: BTreeMap::new() };
     let kept = |slot: u32| Kept { label: Some(4), slot: Some(SlotId(slot)) };
-    clock.record.prompt(A, &[1000]);
-    clock.record.prompt(B, &[1001]);
+    for (req, stream) in [(A, StreamId(1)), (B, StreamId(2))] {
+        clock.fact(Fact::Stream { stream, parent: Prefix::EMPTY });
+        clock.fact(Fact::Prompt { req, prompt: Prefix { stream, len: 1 } });
+    }
     clock.turn(0, &[Fact::Arrive { req: A, at: Time(0), max_new: 20 }], &admit(A, 2));
     clock.launch(1, Mode::Extend, &[extend(1, A, 2)]);
     clock.turn(1, &[], &[]);

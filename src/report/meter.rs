@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::engine::Time;
-use crate::record::{Bulk, Fact, ReqId, Sink, Token};
+use crate::record::{Bulk, Fact, ReqId, Sink};
 
 /// Quantiles over requests by nearest rank, in ns; `None` where no request has the measure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -143,6 +143,8 @@ impl Sink for Meter {
             | Fact::CopyState { .. }
             | Fact::Extend { .. }
             | Fact::Step { .. }
+            | Fact::Stream { .. }
+            | Fact::Prompt { .. }
             | Fact::Sampled { .. }
             | Fact::Skip { .. }
             | Fact::Row { .. }
@@ -167,8 +169,6 @@ impl Sink for Meter {
             | Fact::Bound { .. } => {}
         }
     }
-
-    fn prompt(&mut self, _req: ReqId, _tokens: &[Token]) {}
 
     fn bulk(&mut self, bulk: &Bulk<'_>) {
         match *bulk {

@@ -1,7 +1,7 @@
 //! What a run did that neither its verdict nor its times say: in which turn each request was admitted, what was
 //! evicted, and what the admission latch alone kept waiting.
 
-use crate::record::{Bulk, Fact, Owner, ReqId, Sink, Token};
+use crate::record::{Bulk, Fact, Owner, ReqId, Sink};
 
 /// Counts of one run, as a sink of its facts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -85,6 +85,8 @@ impl Sink for RunCounts {
             | Fact::Extend { .. }
             | Fact::Step { .. }
             | Fact::Verify { .. }
+            | Fact::Stream { .. }
+            | Fact::Prompt { .. }
             | Fact::Sampled { .. }
             | Fact::Wait { .. }
             | Fact::Skip { .. }
@@ -109,8 +111,6 @@ impl Sink for RunCounts {
             | Fact::Done { .. } => {}
         }
     }
-
-    fn prompt(&mut self, _: ReqId, _: &[Token]) {}
 
     #[inline]
     fn bulk(&mut self, bulk: &Bulk<'_>) {

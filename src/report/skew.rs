@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::record::{Fact, Field, ReqId, Sink, Token};
+use crate::record::{Fact, Field, Sink};
 
 use super::{layout, name};
 
@@ -41,8 +41,6 @@ impl Sink for Skew {
             count.changed += u64::from(changed);
         }
     }
-
-    fn prompt(&mut self, _: ReqId, _: &[Token]) {}
 }
 
 impl Skew {
@@ -72,6 +70,7 @@ pub fn skew_text(skew: &Skew) -> String {
 mod tests {
     use super::*;
     use crate::record::BatchId;
+    use crate::record::ReqId;
 
     #[test]
     fn every_field_is_counted_by_itself() {

@@ -1,7 +1,7 @@
 //! Steady decode steps of a run, measured from its facts: turns in which a full decode batch is launched and the result of a
 //! full decode batch is processed. Owns the gaps between outputs too. Refuses to guess: a run without such turns has none.
 
-use crate::record::{BatchId, Check, Fact, Mode, Phase, ReqId, Sink, Token};
+use crate::record::{BatchId, Check, Fact, Mode, Phase, ReqId, Sink};
 
 /// Steady turns at the beginning that are not counted: the GPU may still have prefill to do.
 pub const WARM_UP: u64 = 2;
@@ -200,6 +200,8 @@ impl Sink for StepMeter {
             | Fact::CopyState { .. }
             | Fact::Extend { .. }
             | Fact::Step { .. }
+            | Fact::Stream { .. }
+            | Fact::Prompt { .. }
             | Fact::Sampled { .. }
             | Fact::Skip { .. }
             | Fact::Decision { .. }
@@ -221,8 +223,6 @@ impl Sink for StepMeter {
             | Fact::EventUnused { .. } => {}
         }
     }
-
-    fn prompt(&mut self, _req: ReqId, _tokens: &[Token]) {}
 }
 
 #[cfg(test)]

@@ -137,10 +137,7 @@ impl Timings<'_> {
 
     /// The end of a step.
     fn stepped(&self, state: &mut Moment, world: Box<World>, ended: Option<Ended>) -> Stepped<Kind> {
-        let world = state.world.insert(world);
-        if !self.literal {
-            world.fold_tree();
-        }
+        state.world = Some(world);
         state.turns += 1;
         let out_of_turns = state.turns >= self.setup.turns_max;
         let over = ended.is_some() || out_of_turns;

@@ -4,7 +4,7 @@ use crate::engine::Seeded;
 use crate::history::{Pattern, with_pattern};
 use crate::judge::{Judge, Options};
 use crate::model::{Rule, Setup};
-use crate::record::{BatchId, Fact, Nothing, Phase, ReqId, Sink, Tee, Token};
+use crate::record::{BatchId, Fact, Nothing, Phase, ReqId, Sink, Tee};
 use crate::report::{JitterRun, Jittered, LastOffer};
 use crate::search::in_order;
 
@@ -132,6 +132,4 @@ impl Sink for Watch {
             self.end = Some(Err(why));
         }
     }
-
-    fn prompt(&mut self, _: ReqId, _: &[Token]) {}
 }

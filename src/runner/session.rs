@@ -353,6 +353,6 @@ fn misfit(questions: &[Question], answers: &[u32], turn: u32) -> Option<Misfit> 
 fn tell(entry: &Entry, sink: &mut impl Sink) {
     match entry {
         Entry::Fact(fact) => sink.fact(*fact),
-        Entry::Prompt(req, tokens) => sink.prompt(*req, tokens),
+        Entry::Tokens(req, from, tokens) => sink.tokens(*req, *from, tokens),
     }
 }

@@ -12,7 +12,7 @@ pub use board::{Board, Flight, ReqNow, SlotNow, Stage};
 pub use painter::Painter;
 
 use crate::judge::{Class, Judge};
-use crate::record::{BatchId, Check, Fact, Field, FinishKind, Mode, Owner, Passed, Phase, ReqId, Sink, SlotId, Token};
+use crate::record::{BatchId, Check, Fact, Field, FinishKind, Mode, Owner, Passed, Phase, ReqId, Sink, SlotId};
 
 /// Where a span lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -261,10 +261,5 @@ impl Sink for Known {
     fn fact(&mut self, fact: Fact) {
         self.judge.fact(fact);
         self.board.fact(fact);
-    }
-
-    fn prompt(&mut self, req: ReqId, tokens: &[Token]) {
-        self.judge.prompt(req, tokens);
-        self.board.prompt(req, tokens);
     }
 }

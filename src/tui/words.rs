@@ -73,11 +73,12 @@ pub(super) fn kept_words(kept: Kept) -> String {
 pub(super) fn entry_words(entry: &Entry, names: &[String]) -> Option<String> {
     let id = |req| name::request(names, req);
     let fact = match entry {
-        Entry::Prompt(req, tokens) => return Some(format!("prompt of {}: {} tokens", id(*req), tokens.len())),
+        Entry::Tokens(..) => return None,
         Entry::Fact(fact) => *fact,
     };
     Some(match fact {
         Fact::Turn { turn, at } => format!("turn {turn} at {at}"),
+        Fact::Prompt { req, prompt } => format!("prompt of {}: {} tokens", id(req), prompt.len),
         Fact::Begin { phase, batch, at } => {
             let batch = batch.map_or(String::new(), |batch| format!(" {batch}"));
             format!("{}{batch} at {at}", name::phase(phase).to_uppercase())
@@ -177,6 +178,7 @@ pub(super) fn entry_words(entry: &Entry, names: &[String]) -> Option<String> {
         | Fact::PageFree { .. }
         | Fact::Lock { .. }
         | Fact::Unlock { .. }
+        | Fact::Stream { .. }
         | Fact::Sampled { .. }
         | Fact::Fields { .. }
         | Fact::Arrays { .. }

@@ -1,7 +1,9 @@
 //! Records written by hand: the facts that every such record is made of.
 
+use std::collections::BTreeMap;
+
 use overlapsim::engine::Time;
-use overlapsim::record::{BatchId, Fact, Mode, Owner, SlotId};
+use overlapsim::record::{BatchId, Fact, Mode, Owner, Prefix, ReqId, SlotId, StreamId, Streams, Token};
 
 /// The time of everything in a record where times play no part.
 pub const AT: Time = Time::ZERO;
@@ -26,5 +28,46 @@ pub trait Facts: Sized {
 
     fn wait(&mut self, batch: u32) -> &mut Self {
         self.fact(Fact::Wait { batch: BatchId(batch), at: AT })
+    }
+}
+
+/// The names of the tokens of requests, for records in which they are spelled out.
+#[derive(Clone, Default)]
+pub struct Spelled {
+    streams: Streams,
+    told: u32,
+    tokens: BTreeMap<ReqId, Vec<Token>>,
+}
+
+impl Spelled {
+    /// The facts that tell the prompt of a request.
+    pub fn prompt(&mut self, req: ReqId, tokens: &[Token]) -> Vec<Fact> {
+        self.tokens.insert(req, tokens.to_vec());
+        let prompt = self.streams.listed(Prefix::EMPTY, tokens);
+        let mut facts = self.new_streams();
+        facts.push(Fact::Prompt { req, prompt });
+        facts
+    }
+
+    /// The facts that tell token number `len + 1` of a request.
+    pub fn sampled(&mut self, req: ReqId, len: u32, token: Token) -> Vec<Fact> {
+        let tokens = self.tokens.entry(req).or_default();
+        if tokens.len() < len as usize {
+            // After a gap: all that is told of such a token is that it is one.
+            return vec![Fact::Sampled { req, len, stream: StreamId::ROOT }];
+        }
+        tokens.truncate(len as usize);
+        tokens.push(token);
+        let stream = self.streams.listed(Prefix::EMPTY, tokens).stream;
+        let mut facts = self.new_streams();
+        facts.push(Fact::Sampled { req, len, stream });
+        facts
+    }
+
+    fn new_streams(&mut self) -> Vec<Fact> {
+        let lineage = self.streams.lineage();
+        let new = self.told.max(1)..lineage.count();
+        self.told = lineage.count();
+        new.map(StreamId).map(|stream| Fact::Stream { stream, parent: lineage.parent(stream) }).collect()
     }
 }

@@ -214,7 +214,7 @@ fn cut_records_reach_fewer_goals_and_never_panic() {
                     match entry {
                         _ if at % step == step - 1 => {}
                         Entry::Fact(fact) => judge.fact(*fact),
-                        Entry::Prompt(req, tokens) => judge.prompt(*req, tokens),
+                        Entry::Tokens(req, from, tokens) => judge.tokens(*req, *from, tokens),
                     }
                     assert_eq!(judge.goals(), judge.goals().union(before));
                 }

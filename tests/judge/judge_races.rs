@@ -2,7 +2,7 @@
 //!
 //! Request `A` has the active slot 1 and the track slot 2; `B` comes later. Slot 7 is free, slot 9 caches two tokens.
 
-use crate::common::tape::{AT, Facts};
+use crate::common::tape::{AT, Facts, Spelled};
 use overlapsim::engine::Scripted;
 use overlapsim::judge::{Finding, Judge, Judgement, Kind, Options, Verdict};
 use overlapsim::model::{CopyOnWrite, Cost, Costs, SlotFree, Snapshot};
@@ -34,8 +34,9 @@ impl Tape {
     fn new() -> Tape {
         let mut tape = Tape::default();
         let tokens: Vec<Token> = (1000..1020).collect();
+        let mut spelled = Spelled::default();
         for req in [A, B] {
-            tape.record.prompt(req, &tokens);
+            spelled.prompt(req, &tokens).into_iter().for_each(|fact| tape.record.fact(fact));
             tape.fact(Fact::Arrive { req, at: AT, max_new: 20 });
         }
         tape.give(1, Owner::Active(A)).give(2, Owner::Track(A, 0)).give(9, Owner::Track(A, 1));

@@ -2,7 +2,7 @@
 //!
 //! One request `A` (prompt 1, grid 4) has the active slot 1 and the track slots 2 and 3, unless a test says otherwise.
 
-use crate::common::tape::{AT, Facts};
+use crate::common::tape::{AT, Facts, Spelled};
 use overlapsim::judge::{Class, Finding, Goals, Judge, Judgement, Kind, Options, Verdict};
 use overlapsim::record::*;
 
@@ -12,6 +12,7 @@ const B: ReqId = ReqId(1);
 /// Writes a record, one step of the machine a call.
 struct Tape {
     record: Record,
+    spelled: Spelled,
     page_size: u32,
     turn: u32,
     len: [u32; 2],
@@ -35,7 +36,7 @@ impl Tape {
     }
 
     fn empty() -> Tape {
-        Tape { record: Record::default(), page_size: 1, turn: 0, len: [0; 2], outputs: 20 }
+        Tape { record: Record::default(), spelled: Spelled::default(), page_size: 1, turn: 0, len: [0; 2], outputs: 20 }
     }
 
     fn turn(&mut self) -> &mut Tape {
@@ -49,11 +50,16 @@ impl Tape {
 
     fn arrive(&mut self, req: ReqId, prompt: u32, slots: [u32; 3]) -> &mut Tape {
         let tokens: Vec<Token> = (0..prompt).map(|token| 1000 + token).collect();
-        self.record.prompt(req, &tokens);
+        self.prompt(req, &tokens);
         self.fact(Fact::Arrive { req, at: AT, max_new: 20 });
         self.fact(Fact::Admit { req });
         self.give(slots[0], Owner::Active(req)).give(slots[1], Owner::Track(req, 0));
         self.give(slots[2], Owner::Track(req, 1))
+    }
+
+    fn prompt(&mut self, req: ReqId, tokens: &[Token]) {
+        let facts = self.spelled.prompt(req, tokens);
+        facts.into_iter().for_each(|fact| self.record.fact(fact));
     }
 
     fn cache(&mut self, slot: u32, from: Owner) -> &mut Tape {
@@ -63,7 +69,9 @@ impl Tape {
     /// The token after `len` tokens: the same for everyone, so that the requests share prefixes.
     fn sample(&mut self, req: ReqId, len: u32) -> &mut Tape {
         self.len[req.index()] = len + 1;
-        self.fact(Fact::Sampled { req, len, token: len })
+        let facts = self.spelled.sampled(req, len, len);
+        facts.into_iter().for_each(|fact| self.record.fact(fact));
+        self
     }
 
     fn prefill(
@@ -381,7 +389,7 @@ fn a_prefill_state_donated_from_the_wrong_slot() {
     // DESIGN 7, row 7: prefill tracks 4 of 7 in slot 2, D8 writes slot 3 before the prefill result donates slot 3.
     let mut tape = Tape::empty();
     tape.arrive(A, 7, [1, 2, 3]).prefill(1, A, 1, 0, 7, Some((2, 4))).decode(2, A, 1, 8, Some(3)).turn().wait(1);
-    let mut right = Tape { record: tape.record.clone(), ..tape };
+    let mut right = Tape { record: tape.record.clone(), spelled: tape.spelled.clone(), ..tape };
     tape.offer(A, 4, 3, false).cache(3, Owner::Track(A, 1)).give(4, Owner::Track(A, 1));
     let judged = tape.judge();
     assert_eq!(brief(&judged.findings[0]), (Kind::Mislabelled, Some(4), Some(8), Some(3)));
@@ -408,7 +416,7 @@ fn another_request_wrote_the_slot() {
 fn the_same_length_of_another_sequence() {
     let mut tape = Tape::empty();
     tape.arrive(A, 4, [1, 2, 3]).arrive(B, 0, [4, 5, 6]);
-    tape.record.prompt(B, &[9, 9, 9, 9]);
+    tape.prompt(B, &[9, 9, 9, 9]);
     // A cached state of B, which A hits although its tokens differ.
     tape.prefill(1, B, 4, 0, 4, Some((5, 4))).turn().wait(1).offer(B, 4, 5, false).cache(5, Owner::Track(B, 0));
     let judged = tape.fact(Fact::Hit { req: A, source: SlotId(5), len: 4 }).judge();
@@ -567,7 +575,7 @@ fn pages_are_counted_by_runs() {
     let mut tape = Tape::empty();
     tape.fact(Fact::PageAlloc { first: PageId(1), count: 8, owner: mine });
     tape.fact(Fact::PageMove { first: PageId(1), count: 4, from: mine, to: Owner::Tree });
-    let mut leaky = Tape { record: tape.record.clone(), ..tape };
+    let mut leaky = Tape { record: tape.record.clone(), spelled: tape.spelled.clone(), ..tape };
     assert_eq!(tape.fact(run(5, 4)).done().verdict, Verdict::Clean);
     leaky.fact(run(3, 4));
     let judged = leaky.done();
@@ -680,7 +688,10 @@ fn nonsense_is_judged_and_never_a_panic() {
             let fact = nonsense(&mut draw);
             judge.fact(fact);
             if draw() == 5 {
-                judge.prompt(ReqId(draw()), &[draw(), draw()]);
+                judge.fact(Fact::Prompt {
+                    req: ReqId(draw()),
+                    prompt: Prefix { stream: StreamId(draw()), len: draw() },
+                });
             }
         }
         reached = reached.union(judge.finish(&[]).goals);
@@ -737,7 +748,8 @@ fn nonsense(draw: &mut impl FnMut() -> u32) -> Fact {
         16 => Fact::CopyState { req, from: slot, to: SlotId(a), stream },
         17 => Fact::Extend { batch, req, slot, from: a, to: b, track: track.map(|track| (track, a)) },
         18 | 19 => Fact::Step { batch, req, slot, k: a, track },
-        20 => Fact::Sampled { req, len: a, token: b },
+        20 if a == 6 => Fact::Stream { stream: StreamId(b), parent: Prefix { stream: StreamId(draw()), len: draw() } },
+        20 => Fact::Sampled { req, len: a, stream: StreamId(b) },
         21 => Fact::Wait { batch, at: AT },
         22 => Fact::Output { batch, req, outputs: a, at: AT },
         23 => {

@@ -5,7 +5,7 @@ use std::path::Path;
 use overlapsim::engine::Seeded;
 use overlapsim::judge::{Judge, Judgement, Kind, Options};
 use overlapsim::model::Machine;
-use overlapsim::record::{Fact, Fields, Mode, Owner, ReqId, Sink, Token};
+use overlapsim::record::{Fact, Fields, Mode, Owner, Sink};
 use overlapsim::runner::{self, Keep};
 use overlapsim::scenario::{self, Scenario};
 use overlapsim::scene::{Fit, Known, Lane, Scene, Stage, Work};
@@ -176,10 +176,6 @@ impl Sink for Looking<'_> {
             let it = self.known.board.reqs()[req.index()];
             assert_eq!((it.stage, it.k, it.fields), (Stage::Waiting, 0, Fields::default()), "{}", self.name);
         }
-    }
-
-    fn prompt(&mut self, req: ReqId, tokens: &[Token]) {
-        self.known.prompt(req, tokens);
     }
 }
 

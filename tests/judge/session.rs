@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use overlapsim::engine::Open;
 use overlapsim::model::Vary;
-use overlapsim::record::{Fact, ReqId, Sink, Token};
+use overlapsim::record::{Fact, Sink};
 use overlapsim::runner::{self, Keep, Position, Session, Unit};
 use overlapsim::scenario::{self, Scenario};
 use overlapsim::search::Replay;
@@ -100,8 +100,6 @@ impl Sink for Upto {
         self.turns -= usize::from(matches!(fact, Fact::Turn { .. }) && self.turns > 0);
         self.facts.push(fact);
     }
-
-    fn prompt(&mut self, _: ReqId, _: &[Token]) {}
 }
 
 /// Far into a long run, with states kept far apart, a turn is what it is in a run from the start.
@@ -128,7 +126,7 @@ fn a_turn_far_out_is_that_of_a_run_from_the_start() {
             .iter()
             .filter_map(|entry| match entry {
                 overlapsim::record::Entry::Fact(fact) => Some(*fact),
-                overlapsim::record::Entry::Prompt(..) => None,
+                overlapsim::record::Entry::Tokens(..) => None,
             })
             .filter(|fact| told(&fact))
             .collect();

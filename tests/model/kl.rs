@@ -5,11 +5,11 @@ use std::process::{Command, Output};
 
 use crate::common::setups::setups;
 use overlapsim::command::{Exit, FailOn, Format, KlArgs, kl_to_text};
-use overlapsim::engine::Time;
+use overlapsim::engine::{Seeded, Time};
 use overlapsim::judge::{Judgement, Verdict};
 use overlapsim::model::{Setup, Strategy};
 use overlapsim::numeric::{BEFORE, FirstDifference, Gauge, LIMIT, Severity, Ssm};
-use overlapsim::record::{BatchId, Donated, Fact, FinishKind, Passed, Record, ReqId, Sink, SlotId, Stream};
+use overlapsim::record::{BatchId, Donated, Fact, FinishKind, Passed, Record, ReqId, Sink, SlotId, Stream, Token};
 use overlapsim::runner::{self, Keep};
 use overlapsim::scenario;
 use proptest::prelude::*;
@@ -24,10 +24,30 @@ fn ssm(seed: u64) -> Ssm {
     Ssm { seed, ..Ssm::default() }
 }
 
+/// A record in which tokens are spelled out.
+#[derive(Default)]
+struct Spelled(Record);
+
+impl Sink for Spelled {
+    fn fact(&mut self, fact: Fact) {
+        self.0.fact(fact);
+    }
+
+    fn wants_tokens(&self) -> bool {
+        true
+    }
+
+    fn tokens(&mut self, req: ReqId, from: u32, tokens: &[Token]) {
+        self.0.tokens(req, from, tokens);
+    }
+}
+
 fn record(setup: &Setup, rule: &str) -> (Judgement, Record) {
-    let keep = Keep { record: true, ..Keep::default() };
-    let outcome = runner::run(setup, runner::rule(rule).unwrap(), 1, keep, None);
-    (outcome.judgement, outcome.record.unwrap())
+    let rule = runner::rule(rule).unwrap();
+    let judgement = runner::run(setup, rule, 1, Keep::default(), None).judgement;
+    let mut spelled = Spelled::default();
+    runner::replay(setup, rule, &mut Seeded::new(1), &mut spelled);
+    (judgement, spelled.0)
 }
 
 fn measure(record: &Record, ssm: Ssm, chunk_len: u32) -> Severity {
@@ -120,9 +140,9 @@ const ACTIVE: SlotId = SlotId(2);
 impl Script {
     fn new() -> Script {
         let mut script = Script { record: Record::default(), batch: 0 };
-        script.record.prompt(A, &[1, 2, 3, 4]);
+        script.record.tokens(A, 0, &[1, 2, 3, 4]);
         script.extend(A, CACHED, 0, 4);
-        script.record.prompt(B, &[1, 2, 3, 4, 5, 6]);
+        script.record.tokens(B, 0, &[1, 2, 3, 4, 5, 6]);
         script
     }
 
@@ -142,7 +162,7 @@ impl Script {
 
     fn step(&mut self, k: u32) {
         self.batch += 1;
-        self.fact(Fact::Sampled { req: B, len: k - 1, token: 500 + k });
+        self.record.tokens(B, k - 1, &[500 + k]);
         self.fact(Fact::Step { batch: BatchId(self.batch), req: B, slot: ACTIVE, k, track: None });
     }
 
@@ -222,7 +242,7 @@ fn every_token_that_a_verify_accepts_is_an_output_up_to_the_end() {
     script.extend(B, ACTIVE, 4, 6);
     script.output(2, 1);
     for len in 6..10 {
-        script.fact(Fact::Sampled { req: B, len, token: len });
+        script.record.tokens(B, len, &[len]);
     }
     let (slot, tracked) = (ACTIVE, SlotId(3));
     let verify = |batch, from, to| Fact::Verify {
@@ -243,7 +263,7 @@ fn every_token_that_a_verify_accepts_is_an_output_up_to_the_end() {
     assert_eq!(severity.positions(), 3, "what was accepted behind the stop token is no output");
     assert!(severity.max().unwrap() < FLOOR);
     // The state on the way is that after eight tokens.
-    script.record.prompt(A, &[1, 2, 3, 4, 5, 6, 6, 7, 9]);
+    script.record.tokens(A, 0, &[1, 2, 3, 4, 5, 6, 6, 7, 9]);
     script.fact(Fact::Hit { req: A, source: tracked, len: 8 });
     script.extend(A, tracked, 8, 9);
     assert!(script.measure().hits[1].source_right);

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use overlapsim::engine::Open;
 use overlapsim::judge::{Judge, Kind, Options};
 use overlapsim::model::{Every, Frame, Machine, Rule, Setup, World};
-use overlapsim::record::{Canon, Fact, Owner, ReqId, Sink, Tee, Token, fingerprint};
+use overlapsim::record::{Canon, Fact, Owner, Sink, Tee, fingerprint};
 use overlapsim::runner::counts;
 use overlapsim::scenario::{self, Scenario};
 use overlapsim::search::Enumerate;
@@ -51,8 +51,6 @@ impl Sink for Happened {
         self.0.push_str(&text);
         self.0.push('\n');
     }
-
-    fn prompt(&mut self, _: ReqId, _: &[Token]) {}
 }
 
 #[derive(Clone)]

@@ -2,7 +2,7 @@
 
 use overlapsim::judge::{Judge, Options};
 use overlapsim::model::{Event, Every, Frame, Machine, Setup, Vary};
-use overlapsim::record::{Fact, Owner, ReqId, Sink, Tee, Token};
+use overlapsim::record::{Fact, Owner, ReqId, Sink, Tee};
 use overlapsim::search::{Draw, Style};
 
 use super::reduction::rules;
@@ -30,8 +30,6 @@ impl Sink for Counts {
             _ => {}
         }
     }
-
-    fn prompt(&mut self, _: ReqId, _: &[Token]) {}
 }
 
 /// The setup with the least pool for which slots that came back are left out.

@@ -72,8 +72,11 @@ impl Sink for Teller<'_> {
         }
     }
 
-    fn prompt(&mut self, req: ReqId, tokens: &[Token]) {
-        self.scribe.requests[req.index()].prompt_len = tokens.len() as u32;
+    fn wants_tokens(&self) -> bool {
+        true
+    }
+
+    fn tokens(&mut self, req: ReqId, _: u32, tokens: &[Token]) {
         for &token in tokens {
             self.scribe.content.push(req, token);
         }
@@ -216,7 +219,8 @@ impl<'a> Scribe<'a> {
                 }
                 self.verify(req, slot, from..to, track, target);
             }
-            Fact::Sampled { req, token, .. } => self.content.push(req, token),
+            Fact::Prompt { req, prompt } => self.request(req).prompt_len = prompt.len,
+            Fact::Stream { .. } | Fact::Sampled { .. } => {}
             Fact::Output { req, outputs, .. } => {
                 self.request(req).outputs = outputs;
                 if let Some(result) = &mut self.result {
@@ -331,16 +335,12 @@ impl<'a> Scribe<'a> {
         self.turn = iters;
         let mut wrong = Vec::new();
         let mut states = 0;
-        let mut prefix: BTreeMap<u32, State> = BTreeMap::new();
         for node in world.tree().walk() {
-            let before = prefix.get(&node.parent.0).copied().unwrap_or(State::ZERO);
-            let truth = before.fold_all(node.tokens);
-            prefix.insert(node.id.0, truth);
             let Some(slot) = node.state else { continue };
             states += 1;
             let held = self.content.get(slot);
-            if held != truth {
-                wrong.push((node.end_len, slot.0, held.n));
+            if held != world.streams().fold(node.prefix) {
+                wrong.push((node.prefix.len, slot.0, held.n));
             }
         }
         wrong.sort_unstable();

@@ -4,7 +4,7 @@
 //! Reads only. The check recomputes from the nodes and trusts no counter.
 
 use super::{NodeId, Radix};
-use crate::record::{PageId, SlotId, Token};
+use crate::record::{PageId, Prefix, SlotId};
 
 /// One node as [`Radix::walk`] shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,13 +13,13 @@ pub struct NodeView<'a> {
     pub id: NodeId,
     /// The root is its own parent.
     pub parent: NodeId,
-    /// Tokens from the root to the end of this node.
-    pub end_len: u32,
-    /// The node's own tokens; the last `tokens.len()` of the prefix of length `end_len`.
-    pub tokens: &'a [Token],
-    /// One page for each page of `tokens`.
+    /// Tokens from the root to the end of its parent.
+    pub start_len: u32,
+    /// The tokens from the root to the end of this node.
+    pub prefix: Prefix,
+    /// One page for each page of its own tokens.
     pub pages: &'a [PageId],
-    /// The state slot it owns: the state after `end_len` tokens.
+    /// The state slot it owns: the state after its prefix.
     pub state: Option<SlotId>,
     /// Locks on this node or below it.
     pub kv_lock: u32,
@@ -27,28 +27,26 @@ pub struct NodeView<'a> {
     pub state_lock: u32,
 }
 
-/// Parents before children, children in the order of their first pages (by hash where a page has
-/// more than one token). See [`Radix::walk`].
+/// Parents before children, children in the order of the streams that their first pages lie on. See [`Radix::walk`].
 #[derive(Clone, Debug)]
 pub struct Walk<'a> {
     tree: &'a Radix,
-    stack: Vec<(NodeId, u32)>,
+    stack: Vec<NodeId>,
 }
 
 impl<'a> Iterator for Walk<'a> {
     type Item = NodeView<'a>;
 
     fn next(&mut self) -> Option<NodeView<'a>> {
-        let (id, start_len) = self.stack.pop()?;
+        let id = self.stack.pop()?;
         let node = self.tree.node(id);
-        let end_len = start_len + node.token_count();
         let children = node.children.iter().rev();
-        self.stack.extend(children.map(|(_, child)| (child, end_len)));
+        self.stack.extend(children.map(|(_, child)| child));
         Some(NodeView {
             id,
             parent: node.parent,
-            end_len,
-            tokens: node.key.items(),
+            start_len: node.start,
+            prefix: node.prefix,
             pages: node.pages.items(),
             state: node.state,
             kv_lock: node.kv_lock,
@@ -60,7 +58,7 @@ impl<'a> Iterator for Walk<'a> {
 impl Radix {
     /// Every node from the root on, in an order that depends on the contents only.
     pub fn walk(&self) -> Walk<'_> {
-        Walk { tree: self, stack: vec![(NodeId::ROOT, 0)] }
+        Walk { tree: self, stack: vec![NodeId::ROOT] }
     }
 
     /// Nodes that own a state, least recent first.
@@ -101,11 +99,12 @@ impl Radix {
         let id = view.id;
         let node = self.node(id);
         let page_size = self.config.page_size as usize;
-        require(view.tokens.len() == view.pages.len() * page_size, || {
-            format!("{id:?}: {} tokens on {} pages", view.tokens.len(), view.pages.len())
+        let tokens = node.token_count() as usize;
+        require(tokens == view.pages.len() * page_size, || {
+            format!("{id:?}: {tokens} tokens on {} pages", view.pages.len())
         })?;
         let is_root = id == NodeId::ROOT;
-        require(is_root == view.tokens.is_empty(), || format!("{id:?}: key of the wrong length"))?;
+        require(is_root == (tokens == 0), || format!("{id:?}: key of the wrong length"))?;
         let bare = view.state.is_none() && view.kv_lock == 0 && view.state_lock == 0;
         require(!is_root || bare, || "the root is locked or owns a state".to_owned())?;
         require(view.state_lock <= view.kv_lock, || {
@@ -125,10 +124,8 @@ impl Radix {
         for (key, child) in self.node(id).children.iter() {
             let node = self.node(child);
             require(node.parent == id, || format!("{child:?} does not know its parent {id:?}"))?;
-            require(self.child_entry(child) == (key, child), || format!("{child:?} is filed under another page"))?;
-            require(self.child(id, node.key.items()) == Some(child), || {
-                format!("{child:?} shares its first page with a sibling")
-            })?;
+            require(node.key == key, || format!("{child:?} is filed under another page"))?;
+            require(node.start == view.prefix.len, || format!("{child:?} does not begin where {id:?} ends"))?;
             below += node.kv_lock;
         }
         require(id == NodeId::ROOT || below <= view.kv_lock, || {

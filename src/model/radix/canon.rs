@@ -3,7 +3,7 @@
 //! Where nothing is ever evicted, only what a live request, or one to come, can match is written: the order of use and the
 //! locks decide nothing then.
 
-use crate::record::{Canon, Names, ReqId, Short, State, Token};
+use crate::record::{Canon, Names, ReqId};
 
 use super::node::Node;
 use super::{Lock, NodeId, Radix};
@@ -15,35 +15,6 @@ const NOBODY: u32 = u32::MAX;
 const PLAIN: u32 = 0xFFFF_0000;
 
 impl Radix {
-    /// Folds the tokens of the nodes that came since this was last called: who writes the tree again and again need not fold
-    /// all of it every time.
-    pub fn fold_ends(&mut self) {
-        if !std::mem::take(&mut self.unfolded) {
-            return;
-        }
-        for at in 0..self.nodes.len() {
-            let new = self.nodes[at].as_ref().is_some_and(|node| node.end.is_none());
-            if new {
-                let end = self.end(NodeId(at as u32));
-                self.node_mut(NodeId(at as u32)).end = Some(end);
-            }
-        }
-    }
-
-    /// The state of all tokens from the root through a node.
-    fn end(&self, node: NodeId) -> State {
-        let mut unfolded = Short::<&[Token], 4>::new();
-        let mut known = State::ZERO;
-        for id in self.ancestry(node) {
-            if let Some(end) = self.node(id).end {
-                known = end;
-                break;
-            }
-            unfolded.push(self.node(id).key.items());
-        }
-        unfolded.iter().rev().fold(known, |state, tokens| state.fold_all(tokens))
-    }
-
     /// Writes the tree. Where something may be short, how recent nodes are matters, and who locks them, too: `lock` tells it.
     pub fn canon<'a>(
         &self,
@@ -54,10 +25,9 @@ impl Radix {
     ) {
         let Radix {
             nodes: known,
-            config: _,   // The same in every run of a setup.
-            vacant: _,   // Names to come.
-            unfolded: _, // Whether `end` is there, which follows from the tokens.
-            clock: _,    // Stamps are only compared with each other: their order is written.
+            config: _, // The same in every run of a setup.
+            vacant: _, // Names to come.
+            clock: _,  // Stamps are only compared with each other: their order is written.
             // Counts and lists of what is written of the nodes.
             leaves: _,
             kv_evictable: _,
@@ -71,14 +41,14 @@ impl Radix {
         nodes.clear();
         for (at, node) in (0..).zip(known).skip(1) {
             let Some(node) = node else { continue };
-            let end = node.end.unwrap_or_else(|| self.end(NodeId(at)));
+            let end = node.prefix;
             let owner = names.owner(end, out);
             // What nobody has is of no use to those who come, if they cannot have it either.
             if !ample || out.shares() || owner.is_some() {
                 let key = match owner {
                     _ if !ample => u128::from(node.accessed),
-                    Some(owner) => u128::from(out.rank(owner) + 1) << 96 | u128::from(end.n) << 64,
-                    None => u128::from(end.n) << 64 | u128::from(end.h),
+                    Some(owner) => u128::from(out.rank(owner) + 1) << 96 | u128::from(end.len) << 64,
+                    None => u128::from(end.len) << 64 | u128::from(end.stream.0),
                 };
                 nodes.push((key, [at, owner.map_or(NOBODY, |owner| owner.0)]));
             }
@@ -98,8 +68,9 @@ impl Radix {
                 state,
                 kv_lock,
                 state_lock,
-                end,
-                key: _,      // How many tokens it has is written, and `end` is the fold of all of them.
+                prefix,
+                start: _,    // How many tokens it has is written.
+                key: _,      // By its tokens.
                 pages: _,    // Names; a page for each page of tokens.
                 children: _, // Each child names its parent.
                 accessed: _, // The order of the nodes is written.
@@ -108,9 +79,9 @@ impl Radix {
                 newer: _,
                 older: _,
             } = node;
-            let end = end.unwrap_or_else(|| self.end(NodeId(id)));
+            let end = *prefix;
             let owner = (owner != NOBODY).then_some(ReqId(owner));
-            let [how, n, low, high] = out.named(end, owner);
+            let name = out.named(end, owner);
             let plain = state.and_then(|slot| names.plain(slot, end));
             let donor = plain.and_then(|(donor, _)| out.is_live(donor).then_some(donor));
             let state_word = match plain {
@@ -119,7 +90,8 @@ impl Radix {
             };
             // The root is 0.
             let parent = ranks[parent.0 as usize].wrapping_add(1);
-            out.put([parent << 2 | how, n, low, high, node.token_count(), state_word]);
+            out.put([parent << 2 | name[0], name[1], name[2], node.token_count(), state_word]);
+            out.rest_of(name, end, names);
             if donor.is_some() {
                 out.word(out.rank_if_live(donor));
             }

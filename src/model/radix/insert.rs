@@ -5,7 +5,7 @@
 
 use super::node::{Node, Span};
 use super::{Freed, NodeId, Radix};
-use crate::record::{PageId, SlotId, Token};
+use crate::record::{PageId, Prefix, SlotId, Streams};
 
 /// What [`Radix::insert`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct Inserted {
 }
 
 impl Radix {
-    /// Inserts `tokens` (whole pages) with `pages` (one per page, in order) and donates `state`.
+    /// Inserts `key` (whole pages) with `pages` (one per page, in order) and donates `state`.
     ///
     /// The tree takes the pages of the new part. Of the part that was cached already, the caller's
     /// pages from `prev_prefix_len` on go to `out`; before it, the caller holds the tree's own
@@ -31,51 +31,49 @@ impl Radix {
     /// `commit_insert_component_data`.
     pub fn insert(
         &mut self,
-        tokens: &[Token],
+        streams: &Streams,
+        key: Prefix,
         pages: &[PageId],
         state: Option<SlotId>,
         prev_prefix_len: u32,
         out: &mut Freed,
     ) -> Inserted {
-        let page_size = self.config.page_size as usize;
-        assert!(tokens.len() == pages.len() * page_size, "one page for each page of tokens");
-        if tokens.is_empty() {
+        let page_size = self.config.page_size;
+        assert!(key.len as usize == pages.len() * page_size as usize, "one page for each page of tokens");
+        if key.len == 0 {
             return Inserted { node: NodeId::ROOT, prefix_len: 0, state_existed: true };
         }
-        let kept_pages = (prev_prefix_len / self.config.page_size) as usize;
-        let (at, prefix_len) = self.walk_down(tokens);
-        let prefix_pages = prefix_len as usize / page_size;
+        let kept_pages = (prev_prefix_len / page_size) as usize;
+        let (at, prefix_len) = self.walk_down(streams, key);
+        let prefix_pages = (prefix_len / page_size) as usize;
         if kept_pages < prefix_pages {
             out.pages.extend_from_slice(&pages[kept_pages..prefix_pages]);
         }
 
-        let is_new = (prefix_len as usize) < tokens.len();
-        let node = if is_new {
-            let key = &tokens[prefix_len as usize..];
-            self.add_leaf(at, key, &pages[prefix_pages..])
-        } else {
-            at
-        };
+        let is_new = prefix_len < key.len;
+        let node = if is_new { self.add_leaf(streams, at, key, &pages[prefix_pages..]) } else { at };
         let state_existed = state.is_some_and(|slot| !self.donate(node, slot, is_new));
         Inserted { node, prefix_len, state_existed }
     }
 
-    /// Follows `tokens` as far as the tree goes, touching each node before it is split.
-    fn walk_down(&mut self, tokens: &[Token]) -> (NodeId, u32) {
+    /// Follows `key` as far as the tree goes, touching each node before it is split.
+    fn walk_down(&mut self, streams: &Streams, key: Prefix) -> (NodeId, u32) {
         let mut at = NodeId::ROOT;
         let mut prefix_len = 0;
-        while let Some(child) = self.child(at, &tokens[prefix_len as usize..]) {
+        while let Some(child) = self.child(streams, at, key) {
             self.touch(child);
-            let shared = self.shared_len(child, &tokens[prefix_len as usize..]);
+            let shared = self.shared_len(streams, child, key);
             let partial = shared < self.node(child).token_count();
-            at = if partial { self.split(child, shared) } else { child };
+            at = if partial { self.split(streams, child, shared) } else { child };
             prefix_len += shared;
         }
         (at, prefix_len)
     }
 
-    fn add_leaf(&mut self, parent: NodeId, key: &[Token], pages: &[PageId]) -> NodeId {
-        let leaf = self.attach(Node::new(parent, Span::copied(key), Span::copied(pages)));
+    fn add_leaf(&mut self, streams: &Streams, parent: NodeId, key: Prefix, pages: &[PageId]) -> NodeId {
+        let start = self.node(parent).prefix.len;
+        let page = self.key(streams, key, start);
+        let leaf = self.attach(Node::new(parent, key, start, page, Span::copied(pages)));
         self.kv_evictable += self.node(leaf).token_count();
         self.touch(leaf);
         self.refresh_leaf(parent);

@@ -4,7 +4,7 @@
 //! Allocating a slot for the hit, and copying the state into it, is the caller's.
 
 use super::{NodeId, Radix};
-use crate::record::{PageId, SlotId, Token};
+use crate::record::{PageId, Prefix, SlotId, Streams};
 
 /// What [`Radix::match_prefix`] found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,21 +23,20 @@ pub struct Match {
 }
 
 impl Radix {
-    /// Looks up `tokens`, of which only whole pages count; nothing is refreshed if there is none.
+    /// Looks up `key`, of which only whole pages count; nothing is refreshed if there is none.
     ///
     /// The matched state becomes the most recent state, and the path to its node the most recent
     /// KV. KV matched beyond that node is not refreshed, except that a split refreshes both halves.
     /// Source: `_match_prefix_helper` and `_match_post_processor`.
-    pub fn match_prefix(&mut self, tokens: &[Token]) -> Match {
-        let whole = tokens.len() - tokens.len() % self.config.page_size as usize;
-        let mut rest = &tokens[..whole];
+    pub fn match_prefix(&mut self, streams: &Streams, key: Prefix) -> Match {
+        let key = streams.prefix(key.stream, key.len - key.len % self.config.page_size);
         let mut at = NodeId::ROOT;
         let mut kv_len = 0;
         let (mut best, mut state_len) = (NodeId::ROOT, 0);
-        while let Some(child) = self.child(at, rest) {
-            let shared = self.shared_len(child, rest);
+        while let Some(child) = self.child(streams, at, key) {
+            let shared = self.shared_len(streams, child, key);
             let partial = shared < self.node(child).token_count();
-            at = if partial { self.split(child, shared) } else { child };
+            at = if partial { self.split(streams, child, shared) } else { child };
             kv_len += shared;
             if self.node(at).state.is_some() {
                 (best, state_len) = (at, kv_len);
@@ -45,7 +44,6 @@ impl Radix {
             if partial {
                 break;
             }
-            rest = &rest[shared as usize..];
         }
         if best != NodeId::ROOT {
             self.renew_state(best);
@@ -58,16 +56,15 @@ impl Radix {
 
     /// What [`Radix::match_prefix`] would find, without refreshing or splitting anything: the usable prefix, and how many tokens of it no
     /// lock covers, which a lock would take from the evictable ones.
-    pub fn peek(&self, tokens: &[Token]) -> (u32, u32) {
-        let whole = tokens.len() - tokens.len() % self.config.page_size as usize;
-        let mut rest = &tokens[..whole];
+    pub fn peek(&self, streams: &Streams, key: Prefix) -> (u32, u32) {
+        let key = streams.prefix(key.stream, key.len - key.len % self.config.page_size);
         let mut at = NodeId::ROOT;
         let (mut len, mut unlocked) = (0, 0);
         let mut found = (0, 0);
-        while let Some(child) = self.child(at, rest) {
+        while let Some(child) = self.child(streams, at, key) {
             let node = self.node(child);
             // A match that ends inside a node finds no state there: the state is that of the node's end.
-            if self.shared_len(child, rest) < node.token_count() {
+            if self.shared_len(streams, child, key) < node.token_count() {
                 break;
             }
             len += node.token_count();
@@ -75,7 +72,6 @@ impl Radix {
             if node.state.is_some() {
                 found = (len, unlocked);
             }
-            rest = &rest[node.token_count() as usize..];
             at = child;
         }
         found

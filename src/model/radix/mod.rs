@@ -70,8 +70,6 @@ pub struct Radix {
     config: RadixConfig,
     nodes: Vec<Option<Node>>,
     vacant: Vec<NodeId>,
-    /// Whether nodes came since their ends were folded.
-    unfolded: bool,
     /// Source of the KV recency stamps on the nodes; grows with every touch.
     clock: u64,
     /// Nodes that KV eviction may take now, by recency stamp, oldest first.
@@ -87,7 +85,7 @@ clone_in_place!(Radix
         nodes, vacant, leaves,
     }
     copied {
-        config, unfolded, clock, kv_evictable, kv_protected, state_evictable, state_protected,
+        config, clock, kv_evictable, kv_protected, state_evictable, state_protected,
     }
 );
 
@@ -100,7 +98,6 @@ impl Radix {
             config,
             nodes: vec![Some(Node::root())],
             vacant: Vec::new(),
-            unfolded: true,
             clock: 0,
             leaves: Few::new(),
             kv_evictable: 0,

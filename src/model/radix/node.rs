@@ -1,4 +1,4 @@
-//! Tree storage: the node arena, a node's tokens and pages, the children of a node, the split.
+//! Tree storage: the node arena, the range of a stream that a node stands for, its pages, its children, the split.
 //!
 //! Owns identity and structure only; which node is recent, locked or evictable is decided in the
 //! sibling files, which this file calls to keep their books after a structural change.
@@ -6,7 +6,7 @@
 use super::Radix;
 use super::few::Few;
 use crate::engine::Shared;
-use crate::record::{PageId, SlotId, State, Token};
+use crate::record::{PageId, Prefix, SlotId, StreamId, Streams};
 
 /// A node by its place in the arena. Places are used again after an eviction: an id that no lock
 /// covers is good only until the next insert.
@@ -64,10 +64,15 @@ impl<T: Copy> Span<T> {
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) parent: NodeId,
-    pub(super) key: Span<Token>,
+    /// The tokens from the root to its end.
+    pub(super) prefix: Prefix,
+    /// Tokens from the root to the end of its parent.
+    pub(super) start: u32,
+    /// The stream that the end of its first page lies on: no sibling has the same one.
+    pub(super) key: StreamId,
     pub(super) pages: Span<PageId>,
-    /// Keyed by the first page's [`page_key`]; the id makes two pages with one hash two entries.
-    pub(super) children: Few<(u64, NodeId)>,
+    /// By their keys.
+    pub(super) children: Few<(StreamId, NodeId)>,
     pub(super) state: Option<SlotId>,
     pub(super) kv_lock: u32,
     pub(super) state_lock: u32,
@@ -78,23 +83,23 @@ pub(super) struct Node {
     /// Neighbours in the state order; meaningful while `state` is set. The root closes the circle.
     pub(super) newer: NodeId,
     pub(super) older: NodeId,
-    /// The state of all tokens from the root through this node, once somebody asked for it ([`Radix::fold_ends`]).
-    pub(super) end: Option<State>,
 }
 
 clone_in_place!(Node
     {
-        key, pages, children,
+        pages, children,
     }
     copied {
-        parent, state, kv_lock, state_lock, accessed, is_leaf, newer, older, end,
+        parent, prefix, start, key, state, kv_lock, state_lock, accessed, is_leaf, newer, older,
     }
 );
 
 impl Node {
-    pub(super) fn new(parent: NodeId, key: Span<Token>, pages: Span<PageId>) -> Self {
+    pub(super) fn new(parent: NodeId, prefix: Prefix, start: u32, key: StreamId, pages: Span<PageId>) -> Self {
         Self {
             parent,
+            prefix,
+            start,
             key,
             pages,
             children: Few::new(),
@@ -105,27 +110,16 @@ impl Node {
             is_leaf: false,
             newer: NodeId::ROOT,
             older: NodeId::ROOT,
-            end: None,
         }
     }
 
     pub(super) fn root() -> Self {
-        Self::new(NodeId::ROOT, Span::copied(&[]), Span::copied(&[]))
+        Self::new(NodeId::ROOT, Prefix::EMPTY, 0, StreamId::ROOT, Span::copied(&[]))
     }
 
     pub(super) fn token_count(&self) -> u32 {
-        self.key.end - self.key.start
+        self.prefix.len - self.start
     }
-}
-
-/// What tells the children of a node apart: the token itself where a page is one token, otherwise
-/// a fixed hash (FNV-1a) of the page's tokens, verified by whoever looks one up.
-fn page_key(page: &[Token]) -> u64 {
-    if let [token] = page {
-        return u64::from(*token);
-    }
-    page.iter()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, &token| (hash ^ u64::from(token)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
 impl Radix {
@@ -137,30 +131,31 @@ impl Radix {
         self.nodes[id.0 as usize].as_mut().expect("a node id in use names a live node")
     }
 
-    /// The entry that `child` has, or would have, in the children of its parent.
-    pub(super) fn child_entry(&self, child: NodeId) -> (u64, NodeId) {
-        let page_size = self.config.page_size as usize;
-        (page_key(&self.node(child).key.items()[..page_size]), child)
+    /// The stream that the end of the first page behind `start` tokens lies on.
+    pub(super) fn key(&self, streams: &Streams, prefix: Prefix, start: u32) -> StreamId {
+        streams.prefix(prefix.stream, start + self.config.page_size).stream
     }
 
-    /// The child of `parent` whose key begins with the first page of `rest`, if `rest` has a page.
-    pub(super) fn child(&self, parent: NodeId, rest: &[Token]) -> Option<NodeId> {
-        let page = rest.get(..self.config.page_size as usize)?;
-        let key = page_key(page);
-        // The key of a page of one token is the token.
-        let begins = |id: NodeId| page.len() == 1 || self.node(id).key.items().starts_with(page);
-        let children = &self.node(parent).children;
-        if let Some(list) = children.as_list() {
-            return list.iter().find(|&&(hash, id)| hash == key && begins(id)).map(|&(_, id)| id);
+    /// The child of `parent` that begins with the page of `key` behind it, if `key` has a page there.
+    pub(super) fn child(&self, streams: &Streams, parent: NodeId, key: Prefix) -> Option<NodeId> {
+        let node = self.node(parent);
+        if key.len < node.prefix.len + self.config.page_size {
+            return None;
         }
-        children.from((key, NodeId(0))).take_while(|entry| entry.0 == key).map(|(_, id)| id).find(|&id| begins(id))
+        let page = self.key(streams, key, node.prefix.len);
+        match node.children.as_list() {
+            Some(list) => list.iter().find(|child| child.0 == page).map(|child| child.1),
+            None => {
+                node.children.from((page, NodeId::ROOT)).next().filter(|child| child.0 == page).map(|child| child.1)
+            }
+        }
     }
 
-    /// Tokens, in whole pages, that the key of `id` shares with the front of `rest`.
-    pub(super) fn shared_len(&self, id: NodeId, rest: &[Token]) -> u32 {
-        let shared = common_prefix(self.node(id).key.items(), rest);
-        let page_size = self.config.page_size;
-        u32::try_from(shared).expect("bounded by a key") / page_size * page_size
+    /// Tokens, in whole pages, that node `id` shares with `key`, of which its parent shares all.
+    pub(super) fn shared_len(&self, streams: &Streams, id: NodeId, key: Prefix) -> u32 {
+        let node = self.node(id);
+        let shared = streams.lineage().common_len(node.prefix, key) - node.start;
+        shared - shared % self.config.page_size
     }
 
     /// Puts `node` into the arena and under its parent. The caller touches it once its children,
@@ -178,17 +173,16 @@ impl Radix {
                 id
             }
         };
-        let entry = self.child_entry(id);
-        self.node_mut(parent).children.insert(entry);
-        self.unfolded = true;
+        let entry = (self.node(id).key, id);
+        assert!(self.node_mut(parent).children.insert(entry), "siblings begin with different pages");
         id
     }
 
     /// Takes a childless node out of the tree and returns it; its place becomes vacant.
     pub(super) fn detach(&mut self, id: NodeId) -> Node {
         assert!(self.node(id).children.is_empty() && id != NodeId::ROOT, "only a leaf is detached");
-        let entry = self.child_entry(id);
-        let parent = self.node(id).parent;
+        let (key, parent) = (self.node(id).key, self.node(id).parent);
+        let entry = (key, id);
         assert!(self.node_mut(parent).children.remove(&entry), "a parent knows its child");
         self.vacant.push(id);
         let node = self.nodes[id.0 as usize].take().expect("a node id in use names a live node");
@@ -196,23 +190,25 @@ impl Radix {
         node
     }
 
-    /// Cuts `lower` after `at` tokens (whole pages, inside the key). The new upper node takes the
-    /// front of key and pages, the KV lock and the place under the parent; `lower` keeps its id,
-    /// its state and its children. Both become recent, the lower one last.
-    pub(super) fn split(&mut self, lower: NodeId, at: u32) -> NodeId {
+    /// Cuts `lower` after `at` tokens (whole pages, inside the node). The new upper node takes the front of tokens and pages,
+    /// the KV lock and the place under the parent; `lower` keeps its id, its state and its children. Both become recent, the
+    /// lower one last.
+    pub(super) fn split(&mut self, streams: &Streams, lower: NodeId, at: u32) -> NodeId {
         let page_count = at / self.config.page_size;
-        let entry = self.child_entry(lower);
+        let node = self.node(lower);
+        let (parent, prefix, start, key, kv_lock) = (node.parent, node.prefix, node.start, node.key, node.kv_lock);
+        let cut = start + at;
+        assert!(start < cut && cut < prefix.len, "both halves of a split hold something");
+        let lower_key = self.key(streams, prefix, cut);
         let node = self.node_mut(lower);
-        let parent = node.parent;
-        let key = node.key.take_front(at);
         let pages = node.pages.take_front(page_count);
-        let kv_lock = node.kv_lock;
-        assert!(self.node_mut(parent).children.remove(&entry), "a parent knows its child");
+        (node.start, node.key) = (cut, lower_key);
+        assert!(self.node_mut(parent).children.remove(&(key, lower)), "a parent knows its child");
 
-        let upper = self.attach(Node { kv_lock, ..Node::new(parent, key, pages) });
+        let front = streams.prefix(prefix.stream, cut);
+        let upper = self.attach(Node { kv_lock, ..Node::new(parent, front, start, key, pages) });
         self.node_mut(lower).parent = upper;
-        let entry = self.child_entry(lower);
-        self.node_mut(upper).children.insert(entry);
+        self.node_mut(upper).children.insert((lower_key, lower));
         if self.config.split_refreshes_state && self.node(lower).state.is_some() {
             self.renew_state(lower);
         }
@@ -220,15 +216,4 @@ impl Radix {
         self.touch(lower);
         upper
     }
-}
-
-/// Compares by blocks, so that long equal runs cost a memory compare and not a loop over tokens.
-fn common_prefix(left: &[Token], right: &[Token]) -> usize {
-    const BLOCK: usize = 256;
-    let limit = left.len().min(right.len());
-    let (left, right) = (&left[..limit], &right[..limit]);
-    let equal_blocks = left.chunks(BLOCK).zip(right.chunks(BLOCK)).take_while(|(l, r)| l == r).count();
-    let start = (equal_blocks * BLOCK).min(limit);
-    let tail = left[start..].iter().zip(&right[start..]);
-    start + tail.take_while(|(l, r)| l == r).count()
 }

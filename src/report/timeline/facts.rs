@@ -1,6 +1,6 @@
 //! How each fact enters the drawing.
 
-use crate::record::{BatchId, Check, Donated, Fact, Kept, Mode, Owner, ReqId, Sink, SlotId, Stream, Token};
+use crate::record::{BatchId, Check, Donated, Fact, Kept, Mode, Owner, ReqId, Sink, SlotId, Stream};
 use crate::report::{name, style};
 
 use super::lanes::Forward;
@@ -62,6 +62,7 @@ impl Sink for Timeline<'_> {
             }
             Fact::MasksDropped { batch } => self.note(format!("the live {batch} drops its host masks")),
 
+            Fact::Prompt { req, prompt } => self.seen(req).prompt_len = prompt.len,
             Fact::PrepareExtend {
                 batch,
                 req,
@@ -150,12 +151,9 @@ impl Sink for Timeline<'_> {
             | Fact::Clear { .. }
             | Fact::Extend { .. }
             | Fact::Step { .. }
+            | Fact::Stream { .. }
             | Fact::Sampled { .. } => {}
         }
-    }
-
-    fn prompt(&mut self, req: ReqId, tokens: &[Token]) {
-        self.seen(req).prompt_len = tokens.len();
     }
 }
 

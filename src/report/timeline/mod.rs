@@ -76,7 +76,7 @@ struct Prepared {
 /// What was last seen of a request.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
-    prompt_len: usize,
+    prompt_len: u32,
     lookahead: Option<i64>,
     next_track_idx: Option<u8>,
 }

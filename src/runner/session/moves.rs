@@ -163,7 +163,7 @@ impl Session<'_> {
         let record = self.record();
         let fact = |at: usize| match &record[at] {
             Entry::Fact(fact) => Some(fact),
-            Entry::Prompt(..) => None,
+            Entry::Tokens(..) => None,
         };
         let mut in_row = false;
         let mut stops = Vec::new();

@@ -46,7 +46,7 @@ impl Session<'_> {
                 | Fact::Skip { req, .. }
                 | Fact::MiddleChunk { req, .. },
             ) => Some(*req),
-            Entry::Fact(_) | Entry::Prompt(..) => None,
+            Entry::Fact(_) | Entry::Tokens(..) => None,
         })
     }
 }

@@ -1,6 +1,6 @@
 //! What each fact changes about requests and slots.
 
-use crate::record::{Fact, Offered, Phase, ReqId, Sink, Stream, Token};
+use crate::record::{Fact, Offered, Phase, Sink, Stream};
 
 use super::{Board, Flight, ReqNow, Stage};
 
@@ -16,6 +16,7 @@ impl Sink for Board {
                 (self.phase, self.now) = (None, at);
             }
             Fact::Wait { at, .. } | Fact::Done { at } => self.now = at,
+            Fact::Prompt { req, prompt } => self.req(req).prompt_len = prompt.len,
             Fact::Arrive { req, .. } => self.req(req).stage = Stage::Waiting,
             Fact::Match { req, state_len, .. } => self.req(req).hit = state_len,
             Fact::Admit { req } => self.req(req).stage = Stage::Prefill,
@@ -106,6 +107,7 @@ impl Sink for Board {
             | Fact::HostMasks { .. }
             | Fact::MasksDropped { .. }
             | Fact::Mix { .. }
+            | Fact::Stream { .. }
             | Fact::Sampled { .. }
             | Fact::MiddleChunk { .. }
             | Fact::Skip { .. }
@@ -120,9 +122,5 @@ impl Sink for Board {
             | Fact::EventUnused { .. }
             | Fact::Bound { .. } => {}
         }
-    }
-
-    fn prompt(&mut self, req: ReqId, tokens: &[Token]) {
-        self.req(req).prompt_len = tokens.len() as u32;
     }
 }

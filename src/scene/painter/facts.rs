@@ -1,6 +1,6 @@
 //! Which fact stands for what in a scene.
 
-use crate::record::{Fact, Field, Mode, Owner, Phase, ReqId, Sink, Token};
+use crate::record::{Fact, Field, Mode, Owner, Phase, Sink};
 use crate::scene::{Donation, Fit, Lane, Work};
 
 use super::Painter;
@@ -143,6 +143,8 @@ impl Sink for Painter {
             | Fact::Unlock { .. }
             | Fact::HostMasks { .. }
             | Fact::MasksDropped { .. }
+            | Fact::Stream { .. }
+            | Fact::Prompt { .. }
             | Fact::Sampled { .. }
             | Fact::Arrays { .. }
             | Fact::TrackRefused { .. }
@@ -158,9 +160,5 @@ impl Sink for Painter {
         }
         self.found.resize(self.known.judge.found(), cpu);
         self.look();
-    }
-
-    fn prompt(&mut self, req: ReqId, tokens: &[Token]) {
-        self.known.prompt(req, tokens);
     }
 }

@@ -4,8 +4,8 @@
 
 use crate::judge::Judge;
 use crate::record::{
-    BatchId, Bulk, Check, Donated, Fact, FinishKind, Kept, Mode, Nothing, Owner, PageId, Passed, Phase, Place, Quiet,
-    ReqId, Sink, SlotId, Stream, Token,
+    BatchId, Bulk, Check, Donated, Fact, FinishKind, Kept, Mode, Nothing, Owner, PageId, Passed, Phase, Place, Prefix,
+    Quiet, ReqId, Sink, SlotId, Stream, StreamId,
 };
 
 use super::{same, same_end};
@@ -63,6 +63,19 @@ impl Small {
         (0..1 + self.below(4)).map(|_| item(self)).collect()
     }
 
+    /// Nearly always the same for a request, and for every other one.
+    fn stream_of(&mut self, req: ReqId) -> StreamId {
+        if self.below(16) == 0 { self.stream() } else { StreamId(1 + req.0 % 2) }
+    }
+
+    fn stream(&mut self) -> StreamId {
+        StreamId(1 + self.below(2))
+    }
+
+    fn prefix(&mut self) -> Prefix {
+        Prefix { stream: self.stream(), len: 1 + self.below(4) }
+    }
+
     fn quiet(&mut self) -> Quiet {
         let check = [Check::Mask, Check::Recompute, Check::MaskLost, Check::None][self.below(4) as usize];
         let (lookahead, req, outputs) = (i64::from(self.below(3)), self.req(), self.below(5));
@@ -71,16 +84,17 @@ impl Small {
 
     /// The start of a request as it should be, in its own slot: its tokens are as many as the prompt's and one.
     fn begin(&mut self, told: &mut [Judge; 2]) {
-        let (req, tokens) = (self.req(), self.list(|small| small.below(2)));
-        let (slot, count) = (SlotId(req.0), tokens.len() as u32);
+        let req = self.req();
+        let prompt = Prefix { stream: self.stream_of(req), len: 1 + self.below(4) };
+        let (slot, count) = (SlotId(req.0), prompt.len);
         let facts = [
             Fact::SlotAlloc { slot, owner: Owner::Active(req), last: true },
             Fact::Clear { req, slot },
             Fact::Extend { batch: BatchId(9), req, slot, from: 0, to: count, track: None },
-            Fact::Sampled { req, len: count, token: self.below(2) },
+            Fact::Sampled { req, len: count, stream: prompt.stream },
         ];
         for judge in told {
-            judge.prompt(req, &tokens);
+            judge.fact(Fact::Prompt { req, prompt });
             facts.iter().for_each(|fact| judge.fact(*fact));
         }
     }
@@ -105,8 +119,8 @@ impl Small {
         let cut = if self.below(2) == 0 { reqs.len() } else { first };
         for (reqs, ks) in [(&reqs[..cut], &ks[..cut]), (&reqs[cut..], &ks[cut..])] {
             let slots: Vec<_> = reqs.iter().map(|req| (SlotId(req.0), self.track())).collect();
-            let tokens: Vec<Token> = reqs.iter().map(|_| self.below(2)).collect();
-            both(told, &Bulk::Stepped { batch, reqs, ks, slots: &slots, tokens: &tokens });
+            let streams: Vec<StreamId> = reqs.iter().map(|&req| self.stream_of(req)).collect();
+            both(told, &Bulk::Stepped { batch, reqs, ks, slots: &slots, streams: &streams });
             if self.below(4) == 0 {
                 let fact = self.fact();
                 told.iter_mut().for_each(|judge| judge.fact(fact));
@@ -134,12 +148,12 @@ impl Small {
             let often = if self.below(3) == 0 { 3 } else { 40 };
             let slots: Vec<_> =
                 reqs.iter().map(|req| (SlotId(req.0), (self.below(often) == 0).then(|| self.slot()))).collect();
-            let tokens: Vec<Token> = reqs.iter().map(|_| self.below(2)).collect();
+            let streams: Vec<StreamId> = reqs.iter().map(|&req| self.stream_of(req)).collect();
             let cut = if self.below(10) == 0 { self.below(1 + reqs.len() as u32) as usize } else { reqs.len() };
             for part in [0..cut, cut..reqs.len()] {
                 if !part.is_empty() || self.below(8) == 0 {
                     let (reqs, ks, slots) = (&reqs[part.clone()], &ks[part.clone()], &slots[part.clone()]);
-                    both(told, &Bulk::Stepped { batch, reqs, ks, slots, tokens: &tokens[part] });
+                    both(told, &Bulk::Stepped { batch, reqs, ks, slots, streams: &streams[part] });
                 }
                 self.disturb(told);
             }
@@ -245,7 +259,7 @@ impl Small {
             18 => {
                 Fact::Verify { batch, req, slot, from: n, to: end, track: track.map(|slot| (slot, n)), target: track }
             }
-            19 => Fact::Sampled { req, len: n, token: self.below(2) },
+            19 => Fact::Sampled { req, len: n, stream: self.stream() },
             20 => Fact::Skip { batch, req, why: Passed::Retracted },
             21 => Fact::Output { batch, req, outputs: n, at },
             22 => Fact::Finish { req, kind: FinishKind::Length, outputs: n },
@@ -310,8 +324,12 @@ impl Small {
     }
 
     fn prompt(&mut self, told: &mut [Judge; 2]) {
-        let (req, tokens) = (self.req(), self.list(|small| small.below(2)));
-        told.iter_mut().for_each(|judge| judge.prompt(req, &tokens));
+        let stream = Fact::Stream { stream: self.stream(), parent: self.prefix() };
+        let prompt = Fact::Prompt { req: self.req(), prompt: self.prefix() };
+        for judge in told {
+            judge.fact(stream);
+            judge.fact(prompt);
+        }
     }
 
     /// Something that tells a judge the same, at once or one by one.
@@ -338,8 +356,8 @@ impl Small {
             6 | 7 => self.step(told),
             8 => {
                 let slots: Vec<_> = reqs.iter().map(|_| (self.slot(), self.track())).collect();
-                let tokens: Vec<Token> = reqs.iter().map(|_| self.below(2)).collect();
-                both(told, &Bulk::Stepped { batch, reqs, ks, slots: &slots, tokens: &tokens });
+                let streams: Vec<StreamId> = reqs.iter().map(|&req| self.stream_of(req)).collect();
+                both(told, &Bulk::Stepped { batch, reqs, ks, slots: &slots, streams: &streams });
             }
             9 => {
                 let rows = self.list(Small::quiet);

@@ -1,22 +1,22 @@
 //! Eviction and locks: who goes first, what stays, what a tombstone is.
 
-use super::super::{Freed, Lock, NodeId, Radix, RadixConfig, TombstoneLock};
-use super::{config, evict, pages, put, slot};
+use super::super::{Freed, Lock, NodeId, RadixConfig, TombstoneLock};
+use super::{Tree, config, evict, pages, put, slot};
 
-fn lock(tree: &mut Radix, node: NodeId) -> Lock {
+fn lock(tree: &mut Tree, node: NodeId) -> Lock {
     let lock = tree.lock(node);
     tree.check().unwrap();
     lock
 }
 
-fn unlock(tree: &mut Radix, lock: Lock) {
+fn unlock(tree: &mut Tree, lock: Lock) {
     tree.unlock(lock);
     tree.check().unwrap();
 }
 
 #[test]
 fn state_eviction_leaves_tombstones_on_inner_nodes_and_takes_leaves_whole() {
-    let mut tree = Radix::new(config(1, 1));
+    let mut tree = Tree::new(config(1, 1));
     let (inner, _) = put(&mut tree, &[1, 2], 10, 1);
     let (leaf, _) = put(&mut tree, &[1, 2, 3], 20, 2);
     let (gone, freed) = evict(&mut tree, 0, 1);
@@ -35,7 +35,7 @@ fn state_eviction_leaves_tombstones_on_inner_nodes_and_takes_leaves_whole() {
 
 #[test]
 fn kv_eviction_takes_the_oldest_leaf_and_then_its_parent_if_that_is_older() {
-    let mut tree = Radix::new(config(1, 1));
+    let mut tree = Tree::new(config(1, 1));
     put(&mut tree, &[1], 10, 1);
     put(&mut tree, &[1, 2], 20, 2);
     put(&mut tree, &[5], 30, 3);
@@ -47,7 +47,7 @@ fn kv_eviction_takes_the_oldest_leaf_and_then_its_parent_if_that_is_older() {
 
 #[test]
 fn locks_protect_the_path_and_one_state() {
-    let mut tree = Radix::new(config(1, 1));
+    let mut tree = Tree::new(config(1, 1));
     let (inner, _) = put(&mut tree, &[1, 2], 10, 1);
     let (leaf, _) = put(&mut tree, &[1, 2, 3], 20, 2);
     let held = lock(&mut tree, leaf);
@@ -68,7 +68,7 @@ fn locks_protect_the_path_and_one_state() {
 
 #[test]
 fn a_kv_locked_leaf_may_lose_its_state_once_that_part_is_released() {
-    let mut tree = Radix::new(RadixConfig { tombstone_lock: TombstoneLock::Count, ..config(1, 1) });
+    let mut tree = Tree::new(RadixConfig { tombstone_lock: TombstoneLock::Count, ..config(1, 1) });
     let (leaf, _) = put(&mut tree, &[1, 2], 10, 1);
     let mut held = lock(&mut tree, leaf);
     assert_eq!(evict(&mut tree, 0, 1).0.states, 0);
@@ -83,7 +83,7 @@ fn a_kv_locked_leaf_may_lose_its_state_once_that_part_is_released() {
 
 /// A tombstone is locked, then gets a state that a second request locks; the first one leaves.
 fn protected_after_first_release(tombstone_lock: TombstoneLock, forget: bool) -> (u32, u32) {
-    let mut tree = Radix::new(RadixConfig { tombstone_lock, ..config(1, 1) });
+    let mut tree = Tree::new(RadixConfig { tombstone_lock, ..config(1, 1) });
     let (inner, _) = put(&mut tree, &[1], 10, 1);
     put(&mut tree, &[1, 2], 20, 2);
     evict(&mut tree, 0, 1);

@@ -5,8 +5,54 @@ mod held;
 mod naive;
 mod random;
 
-use super::{Evicted, Freed, NodeId, Radix, RadixConfig, TombstoneLock};
-use crate::record::{PageId, SlotId, Token};
+use std::ops::{Deref, DerefMut};
+
+use super::{Evicted, Freed, Inserted, Match, NodeId, Radix, RadixConfig, TombstoneLock};
+use crate::record::{PageId, Prefix, SlotId, Streams, Token};
+
+/// A tree whose keys are spelled out.
+#[derive(Clone)]
+struct Tree {
+    radix: Radix,
+    streams: Streams,
+}
+
+impl Tree {
+    fn new(config: RadixConfig) -> Tree {
+        Tree { radix: Radix::new(config), streams: Streams::new() }
+    }
+
+    fn match_prefix(&mut self, tokens: &[Token]) -> Match {
+        let key = self.streams.listed(Prefix::EMPTY, tokens);
+        self.radix.match_prefix(&self.streams, key)
+    }
+
+    fn insert(
+        &mut self,
+        tokens: &[Token],
+        pages: &[PageId],
+        state: Option<SlotId>,
+        kept: u32,
+        out: &mut Freed,
+    ) -> Inserted {
+        let key = self.streams.listed(Prefix::EMPTY, tokens);
+        self.radix.insert(&self.streams, key, pages, state, kept, out)
+    }
+}
+
+impl Deref for Tree {
+    type Target = Radix;
+
+    fn deref(&self) -> &Radix {
+        &self.radix
+    }
+}
+
+impl DerefMut for Tree {
+    fn deref_mut(&mut self) -> &mut Radix {
+        &mut self.radix
+    }
+}
 
 /// The behaviour of 0.5.17: a release in the middle.
 fn config(page_size: u32, state_chunk: u32) -> RadixConfig {
@@ -28,7 +74,7 @@ fn pages(range: std::ops::Range<u32>) -> Vec<PageId> {
 }
 
 /// Inserts with fresh pages `first_page..`, nothing protected; the node and what was freed.
-fn put(tree: &mut Radix, tokens: &[Token], first_page: u32, state: u32) -> (NodeId, Freed) {
+fn put(tree: &mut Tree, tokens: &[Token], first_page: u32, state: u32) -> (NodeId, Freed) {
     let count = tokens.len() as u32 / tree.config().page_size;
     let mut freed = Freed::default();
     let own = pages(first_page..first_page + count);
@@ -37,7 +83,7 @@ fn put(tree: &mut Radix, tokens: &[Token], first_page: u32, state: u32) -> (Node
     (done.node, freed)
 }
 
-fn evict(tree: &mut Radix, kv_tokens: u32, states: u32) -> (Evicted, Freed) {
+fn evict(tree: &mut Tree, kv_tokens: u32, states: u32) -> (Evicted, Freed) {
     let mut freed = Freed::default();
     let gone = tree.evict(kv_tokens, states, &mut freed);
     tree.check().unwrap();
@@ -46,7 +92,7 @@ fn evict(tree: &mut Radix, kv_tokens: u32, states: u32) -> (Evicted, Freed) {
 
 #[test]
 fn match_inside_a_node_splits_it_and_finds_no_state() {
-    let mut tree = Radix::new(config(1, 2));
+    let mut tree = Tree::new(config(1, 2));
     let (long, _) = put(&mut tree, &[1, 2, 3, 4, 5], 10, 1);
     let found = tree.match_prefix(&[1, 2, 3, 9]);
     tree.check().unwrap();
@@ -61,13 +107,13 @@ fn match_inside_a_node_splits_it_and_finds_no_state() {
     let mut copied = pages(0..5);
     tree.copy_pages(long, &mut copied);
     assert_eq!(copied, all);
-    let ends: Vec<u32> = tree.walk().map(|view| view.end_len).collect();
+    let ends: Vec<u32> = tree.walk().map(|view| view.prefix.len).collect();
     assert_eq!(ends, [0, 3, 5]);
 }
 
 #[test]
 fn splits_fall_on_pages() {
-    let mut tree = Radix::new(config(4, 4));
+    let mut tree = Tree::new(config(4, 4));
     let (_, _) = put(&mut tree, &[1, 2, 3, 4, 5, 6, 7, 8], 10, 1);
     let found = tree.match_prefix(&[1, 2, 3, 4, 5, 6, 9, 9, 9]);
     assert_eq!((found.kv_len, tree.node_count()), (4, 2));
@@ -78,7 +124,7 @@ fn splits_fall_on_pages() {
 
 #[test]
 fn insert_frees_the_duplicate_pages_beyond_the_protected_prefix() {
-    let mut tree = Radix::new(config(2, 2));
+    let mut tree = Tree::new(config(2, 2));
     let (_, freed) = put(&mut tree, &[1, 1, 2, 2], 10, 1);
     assert_eq!(freed, Freed::default());
 
@@ -95,7 +141,7 @@ fn insert_frees_the_duplicate_pages_beyond_the_protected_prefix() {
 
 #[test]
 fn a_second_state_for_a_prefix_stays_with_the_caller() {
-    let mut tree = Radix::new(config(1, 1));
+    let mut tree = Tree::new(config(1, 1));
     let (node, _) = put(&mut tree, &[1, 2], 10, 1);
     let mut freed = Freed::default();
     let done = tree.insert(&[1, 2], &pages(20..22), Some(slot(2)), 0, &mut freed);
@@ -110,7 +156,7 @@ fn a_second_state_for_a_prefix_stays_with_the_caller() {
 #[test]
 fn branching_before_the_state_is_reported_only_by_the_old_release() {
     let build = |branching_beyond_state| {
-        let mut tree = Radix::new(RadixConfig { branching_beyond_state, ..config(1, 4) });
+        let mut tree = Tree::new(RadixConfig { branching_beyond_state, ..config(1, 4) });
         put(&mut tree, &[1, 2, 3, 4, 5], 10, 1);
         put(&mut tree, &[1, 2, 3, 4, 5, 6, 7, 8, 9], 20, 2);
         tree
@@ -127,7 +173,7 @@ fn branching_before_the_state_is_reported_only_by_the_old_release() {
 
 #[test]
 fn a_match_refreshes_its_path_but_not_the_kv_beyond_the_state() {
-    let mut tree = Radix::new(config(1, 1));
+    let mut tree = Tree::new(config(1, 1));
     let (short, _) = put(&mut tree, &[1], 10, 1);
     let (long, _) = put(&mut tree, &[1, 2], 20, 2);
     let (other, _) = put(&mut tree, &[5], 30, 3);
@@ -142,7 +188,7 @@ fn a_match_refreshes_its_path_but_not_the_kv_beyond_the_state() {
 #[test]
 fn a_split_refreshes_the_lower_state_until_0_5_18() {
     let order = |split_refreshes_state| {
-        let mut tree = Radix::new(RadixConfig { split_refreshes_state, ..config(1, 1) });
+        let mut tree = Tree::new(RadixConfig { split_refreshes_state, ..config(1, 1) });
         let (first, _) = put(&mut tree, &[1, 2], 10, 1);
         let (second, _) = put(&mut tree, &[5], 20, 2);
         tree.match_prefix(&[1, 9]);
@@ -156,7 +202,7 @@ fn a_split_refreshes_the_lower_state_until_0_5_18() {
 
 #[test]
 fn a_clone_is_independent() {
-    let mut tree = Radix::new(config(1, 1));
+    let mut tree = Tree::new(config(1, 1));
     put(&mut tree, &[1, 2, 3], 10, 1);
     let copy = tree.clone();
     evict(&mut tree, 9, 9);

@@ -1,7 +1,8 @@
 //! Random operations on the tree and on the naive model: equal answers, equal contents, equal
 //! orders, and a clean check, after every one.
 
-use super::super::{Freed, Lock, NodeId, Radix, RadixConfig, TombstoneLock};
+use super::super::{Freed, Lock, NodeId, RadixConfig, TombstoneLock};
+use super::Tree;
 use super::naive::{Entry, Naive, Prefix};
 use crate::record::{PageId, SlotId, Token};
 use proptest::prelude::*;
@@ -60,7 +61,7 @@ fn config() -> impl Strategy<Value = RadixConfig> {
 }
 
 struct Pair {
-    tree: Radix,
+    tree: Tree,
     naive: Naive,
     locks: Vec<(Lock, Prefix, bool)>,
     next_id: u32,
@@ -75,13 +76,7 @@ impl Pair {
 
     /// The whole prefix of every node.
     fn prefixes(&self) -> BTreeMap<NodeId, Prefix> {
-        let mut prefixes = BTreeMap::new();
-        for view in self.tree.walk() {
-            let mut prefix: Prefix = prefixes.get(&view.parent).cloned().unwrap_or_default();
-            prefix.extend_from_slice(view.tokens);
-            prefixes.insert(view.id, prefix);
-        }
-        prefixes
+        self.tree.walk().map(|view| (view.id, self.tree.streams.tokens(view.prefix))).collect()
     }
 
     fn prefix(&self, node: NodeId) -> Prefix {
@@ -193,7 +188,7 @@ proptest! {
 
     #[test]
     fn the_tree_is_the_naive_model(config in config(), ops in prop::collection::vec(op(), 1..100)) {
-        let (tree, naive) = (Radix::new(config), Naive::new(config));
+        let (tree, naive) = (Tree::new(config), Naive::new(config));
         let mut pair = Pair { tree, naive, locks: Vec::new(), next_id: 1 };
         for op in ops {
             pair.apply(op)?;

@@ -1,0 +1,151 @@
+//! The names of all prompts and outputs of a setup, made before any run of it.
+//!
+//! Owns which stream the tokens of a request lie on: its prompt, and its outputs behind it. A prompt that is made of another request's
+//! tokens up to where that one ended has a stream of its own that is attached when the request is seen.
+
+use std::sync::Arc;
+
+use crate::engine::Chooser;
+use crate::record::{Fact, Prefix, ReqId, Sink, StreamId, Streams};
+
+use super::features::Features;
+use super::machine::{Machine, World};
+use super::request::Stage;
+use super::setup::{Prompt, Setup};
+
+/// Where the tokens of a request lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sequence {
+    /// Its prompt and outputs, whatever happens.
+    Known {
+        /// The stream that all of them lie on.
+        stream: StreamId,
+        /// The prompt.
+        prompt: Prefix,
+    },
+    /// What it takes from another request, its own fresh tokens, and its outputs.
+    Attached {
+        /// Its fresh tokens.
+        fresh: StreamId,
+        /// Its outputs.
+        outputs: StreamId,
+    },
+    /// Nothing but what it takes from another request, and its outputs go on from there.
+    Taken,
+}
+
+/// The streams of a setup, and where each request lies on them.
+pub fn sequences(setup: &Setup) -> (Streams, Arc<[Sequence]>) {
+    let mut streams = Streams::new();
+    let mut sequences = vec![None; setup.requests.len()];
+    for index in 0..setup.requests.len() {
+        // A prompt is made after the one that it is made of. References are without cycles.
+        let mut chain = vec![ReqId(index as u32)];
+        while let Prompt::Of { req, .. } = setup.requests[chain[chain.len() - 1].index()].prompt
+            && sequences[req.index()].is_none()
+        {
+            chain.push(req);
+        }
+        for req in chain.into_iter().rev() {
+            if sequences[req.index()].is_none() {
+                sequences[req.index()] = Some(sequence(setup, req, &sequences, &mut streams));
+            }
+        }
+    }
+    streams.seal();
+    (streams, sequences.into_iter().map(|sequence| sequence.expect("every request has one")).collect())
+}
+
+fn sequence(setup: &Setup, req: ReqId, known: &[Option<Sequence>], streams: &mut Streams) -> Sequence {
+    let prompt = match &setup.requests[req.index()].prompt {
+        Prompt::Tokens(tokens) => streams.listed(Prefix::EMPTY, tokens),
+        Prompt::Fresh { fresh, len } => streams.consecutive(Prefix::EMPTY, *fresh, *len),
+        Prompt::Blocks { firsts, block_len, len } => firsts.iter().fold(Prefix::EMPTY, |at, &first| {
+            let count = (*len - at.len).min(*block_len);
+            streams.consecutive(at, first, count)
+        }),
+        Prompt::Of { req: source, keep, fresh, len } => match (known[source.index()], keep) {
+            (Some(Sequence::Known { stream: _, prompt }), Some(keep)) if *keep <= prompt.len => {
+                let taken = streams.prefix(prompt.stream, *keep);
+                streams.consecutive(taken, *fresh, *len)
+            }
+            _ if *len == 0 => return Sequence::Taken,
+            _ => {
+                let fresh = streams.detached(*fresh, *len);
+                return Sequence::Attached { fresh, outputs: streams.detached_outputs() };
+            }
+        },
+    };
+    Sequence::Known { stream: streams.outputs(prompt), prompt }
+}
+
+impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
+    /// Tells the streams that there are, and since the last time.
+    pub(super) fn tell_streams(&mut self) {
+        let World { streams, streams_told, attached, .. } = &mut *self.world;
+        let lineage = streams.lineage();
+        let new = (*streams_told..lineage.count()).map(StreamId).filter(|&stream| stream != StreamId::ROOT);
+        for stream in attached.drain(..).chain(new) {
+            self.sink.fact(Fact::Stream { stream, parent: lineage.parent(stream) });
+        }
+        *streams_told = lineage.count();
+    }
+}
+
+impl World {
+    /// The stream that the tokens of a request lie on that is seen now, and its prompt.
+    pub(super) fn sequence_of(&mut self, setup: &Setup, req: ReqId) -> (StreamId, Prefix) {
+        let sequence = self.sequences[req.index()];
+        if let Sequence::Known { stream, prompt } = sequence {
+            return (stream, prompt);
+        }
+        let prompt = self.prompt_now(setup, req);
+        match sequence {
+            Sequence::Attached { fresh, outputs } if self.streams.prefix(fresh, prompt.len) == prompt => {
+                if self.streams.attached_to(outputs).is_none() {
+                    self.streams.attach(outputs, prompt);
+                    self.attached.push(outputs);
+                }
+                (outputs, prompt)
+            }
+            Sequence::Attached { .. } | Sequence::Taken | Sequence::Known { .. } => {
+                (self.streams.outputs(prompt), prompt)
+            }
+        }
+    }
+
+    /// The prompt that a request has if it is seen now. What it takes from a request that was not seen either is taken of that
+    /// one's prompt.
+    fn prompt_now(&mut self, setup: &Setup, req: ReqId) -> Prefix {
+        let mut chain = vec![req];
+        let mut at = loop {
+            let last = chain[chain.len() - 1];
+            let Prompt::Of { req: source, .. } = setup.requests[last.index()].prompt else {
+                unreachable!("only a prompt that is made of another request's tokens is not known from the start")
+            };
+            let it = &self.reqs[source.index()];
+            match self.sequences[source.index()] {
+                _ if it.stage != Stage::Unseen => break self.streams.prefix(it.stream, it.known_len()),
+                Sequence::Known { prompt, .. } => break prompt,
+                Sequence::Attached { .. } | Sequence::Taken => chain.push(source),
+            }
+        };
+        for req in chain.into_iter().rev() {
+            let Prompt::Of { keep, fresh, len, .. } = setup.requests[req.index()].prompt else { continue };
+            let taken = self.streams.prefix(at.stream, keep.map_or(at.len, |keep| keep.min(at.len)));
+            at = match self.sequences[req.index()] {
+                Sequence::Attached { fresh: own, .. } => match self.streams.attached_to(own) {
+                    None => {
+                        self.streams.attach(own, taken);
+                        self.attached.push(own);
+                        self.streams.prefix(own, taken.len + len)
+                    }
+                    Some(parent) if parent == taken => self.streams.prefix(own, taken.len + len),
+                    Some(_) => self.streams.consecutive(taken, fresh, len),
+                },
+                Sequence::Known { .. } | Sequence::Taken => taken,
+            };
+        }
+        at
+    }
+}
