@@ -45,33 +45,42 @@ pub struct Unfinished {
     pub idle: u32,
 }
 
+/// Looks for a request of one kind.
+type Look = fn(&World, &Setup) -> Option<(ReqId, Awaits)>;
+
 impl World {
-    /// The request that a run was about when a bound ended it; nothing if every request is over.
+    /// The request that a run which stalls is about: one that waits for what never comes.
+    pub fn stalled(&self, setup: &Setup) -> Option<Unfinished> {
+        let order: [Look; 4] = [World::queued, World::served, World::held_back, World::to_come];
+        self.first_of(&order, setup)
+    }
+
+    /// The request that a run was about when its bound on turns ended it; nothing if every request is over.
     pub fn unfinished(&self, setup: &Setup) -> Option<Unfinished> {
         // Where idle turns used up the bound, the request that they were spent on is named; else the one that was served.
         let spent_idle = 2 * self.turns_idle >= self.turns_run;
-        let idle_first = [World::timed, World::held_back, World::served, World::queued, World::to_come];
-        let served_first = [World::served, World::queued, World::timed, World::held_back, World::to_come];
-        let order = if spent_idle { idle_first } else { served_first };
+        let idle_first: [Look; 5] = [World::timed, World::held_back, World::served, World::queued, World::to_come];
+        let served_first: [Look; 5] = [World::served, World::queued, World::timed, World::held_back, World::to_come];
+        self.first_of(if spent_idle { &idle_first } else { &served_first }, setup)
+    }
+
+    fn first_of(&self, order: &[Look], setup: &Setup) -> Option<Unfinished> {
         let (req, awaits) = order.iter().find_map(|look| look(self, setup))?;
         Some(Unfinished { req, awaits, turns: self.turns_run, idle: self.turns_idle })
     }
 
-    /// The next request that comes at a time, or where none is left the last one.
+    /// The next request that comes at a time.
     fn timed(&self, setup: &Setup) -> Option<(ReqId, Awaits)> {
         let at = |index: &u32| match setup.requests[*index as usize].arrive {
             Arrive::At(at) => Some((at, ReqId(*index))),
             Arrive::Turn(_) | Arrive::After(_) | Arrive::Before(..) => None,
         };
-        let all = || (0..setup.requests.len() as u32).filter_map(|index| at(&index));
-        let (_, next) = self.arrivals.next();
-        let (at, req) = all().filter(|(at, _)| Some(*at) == next).min().or_else(|| all().max())?;
+        let next = self.arrivals.next().1?;
+        let unseen = |req: &ReqId| self.reqs[req.index()].stage == Stage::Unseen;
+        let all = (0..setup.requests.len() as u32).filter_map(|index| at(&index));
+        let (at, req) = all.filter(|(at, req)| *at == next && unseen(req)).min()?;
         let turn_ns = (least(setup.costs.ingest) + least(setup.costs.plan)).max(1);
-        let idle_turns = match next {
-            Some(at) => u64::from(self.turns_idle) + at.since(self.clock.cpu).ns().div_ceil(turn_ns),
-            // How many there would have been, had the run been idle until then.
-            None => at.ns().div_ceil(turn_ns),
-        };
+        let idle_turns = u64::from(self.turns_idle) + at.since(self.clock.cpu).ns().div_ceil(turn_ns);
         Some((req, Awaits::Time(at, idle_turns)))
     }
 

@@ -14,7 +14,7 @@ pub fn bound_words(setup: &Setup, world: &World, ended: Ended) -> Option<String>
         Ended::TurnsMax => false,
         Ended::Done | Ended::Asserted => return None,
     };
-    let about = world.unfinished(setup);
+    let about = if stalled { world.stalled(setup) } else { world.unfinished(setup) };
     Some(match (stalled, about) {
         (true, about) => stall(setup, about),
         (false, Some(about)) => out_of_turns(setup, about),
@@ -31,26 +31,33 @@ fn stall(setup: &Setup, about: Option<Unfinished>) -> String {
     };
     let name = setup.name(req);
     let why = match awaits {
-        Awaits::Admission { slots, kv } => format!(
-            "request {name} waits for admission with {slots} of {} state slots and {kv} of {} KV tokens free",
-            setup.engine.mamba_slots, setup.engine.kv_tokens
-        ),
+        Awaits::Admission { slots, kv } => {
+            return format!(
+                "stalled: request {name} waits for admission with {slots} of {} state slots and {kv} of {} KV tokens free, nothing is in \
+                 flight, and nothing will arrive. Use more mamba_slots or kv_tokens",
+                setup.engine.mamba_slots, setup.engine.kv_tokens
+            );
+        }
         Awaits::Outputs(_) => format!("request {name} is not scheduled"),
         Awaits::Time(..) | Awaits::Turn(_) | Awaits::Shown => format!("request {name} is never seen"),
         Awaits::Other(other) => format!("request {name} waits for request {}", setup.name(other)),
     };
-    format!("stalled: {why}, nothing is in flight, and nothing will arrive. Use more mamba_slots or kv_tokens")
+    format!("stalled: {why}, nothing is in flight, and nothing will arrive")
 }
 
 fn out_of_turns(setup: &Setup, Unfinished { req, awaits, turns, idle }: Unfinished) -> String {
     let (name, bound) = (setup.name(req), setup.turns_max);
     let plain = more(setup, u64::from(idle));
     match awaits {
-        Awaits::Time(at, idle_turns) => format!(
-            "request {name} arrives at {}: {idle_turns} idle turns exceed turns_max ({bound}). Use After/Turn, or turns_max: {}",
-            time(at),
-            more(setup, idle_turns)
-        ),
+        Awaits::Time(at, idle_turns) => {
+            let enough = more(setup, idle_turns);
+            // A bound that no file can name is no remedy.
+            let or = if enough <= u64::from(u32::MAX) { format!(", or turns_max: {enough}") } else { String::new() };
+            format!(
+                "request {name} arrives at {}: {idle_turns} idle turns exceed turns_max ({bound}). Use After/Turn{or}",
+                time(at)
+            )
+        }
         Awaits::Turn(turn) => format!(
             "request {name} arrives in turn {turn}: turns_max ({bound}) ended the run before. Use turns_max: {}",
             more(setup, u64::from(turn))
