@@ -86,8 +86,15 @@ pub(super) fn write_new_file(path: &Path, text: &str) -> Result<bool, Failure> {
     match part.persist_noclobber(path) {
         Ok(_) => Ok(true),
         Err(failed) if failed.error.kind() == ErrorKind::AlreadyExists => Ok(is_same()),
-        // Some file systems cannot do that. The name was free just now.
-        Err(failed) => failed.file.persist(path).map(|_| true).map_err(|failed| cannot(path, &failed.error)),
+        // Some file systems have no rename that spares what is there: then the name is taken first, and filled.
+        Err(_) => match File::create_new(path) {
+            Ok(mut file) => {
+                let filled = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+                filled.map(|()| true).map_err(|error| cannot(path, &error))
+            }
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(is_same()),
+            Err(error) => Err(cannot(path, &error)),
+        },
     }
 }
 
@@ -102,10 +109,19 @@ pub(super) fn write_file_and_keep(path: &Path, text: &str) -> Result<(), Failure
                 name.push(format!(".{nth}"));
                 PathBuf::from(name)
             };
-            let free = (1..=KEPT_MAX).map(name).find(|name| name.symlink_metadata().is_err());
-            std::fs::rename(path, free.ok_or(ErrorKind::AlreadyExists)?)?;
+            keep_under((1..=KEPT_MAX).map(name), path)?;
         }
         part.persist(path).map(|_| ()).map_err(|failed| failed.error)
     };
     write().map_err(|error: io::Error| cannot(path, &error))
+}
+
+/// Gives a file a second name: the first of `names` that no other file has, whoever else looks for one.
+fn keep_under(names: impl Iterator<Item = PathBuf>, path: &Path) -> io::Result<()> {
+    let mut names = names;
+    let tried = names.find_map(|name| match std::fs::hard_link(path, name) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => None,
+        tried => Some(tried),
+    });
+    tried.unwrap_or(Err(ErrorKind::AlreadyExists.into()))
 }
