@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::report::{TestOutcome, test_text};
 
+use super::check::open_warnings;
 use super::fail_on::FailOn;
 use super::output::{Exit, Failure, print};
 use super::run::load;
@@ -101,6 +102,9 @@ fn test_file(file: &Path, args: &TestArgs) -> TestOutcome {
     let path = outcome.scenario.clone();
     let check = |expect| script::check(&scenario, &path, expect, args.fail_on, &mut outcome.warnings);
     outcome.failures.extend(scenario.expect.iter().filter_map(check));
+    if !scenario.expect_every.is_empty() {
+        outcome.warnings.extend(open_warnings(&scenario));
+    }
     outcome.failures.extend(scenario.expect_every.iter().filter_map(|expect| every::check(&scenario, expect, args)));
     outcome
 }

@@ -185,6 +185,9 @@ fn tested(outcome: &TestOutcome) -> String {
         (script, 0) if outcome.varies => format!("{}, script only", rules(script)),
         (script, 0) => rules(script),
         (0, every) => format!("{} under every timing", rules(every)),
+        (script, every) if every < script => {
+            format!("{}, {every} of them under every timing, {} script only", rules(script), script - every)
+        }
         (script, every) => format!("{}, {every} under every timing", rules(script)),
     }
 }
