@@ -67,22 +67,25 @@ const KINDS: [&str; 14] = [
 /// # Errors
 /// The file is gone or cannot be read any more.
 pub(super) fn verdict(segment: &Segment, meta: &Meta) -> Result<RecordedVerdict, Trouble> {
-    if meta.partial {
-        return Ok(RecordedVerdict { verdict: None, shown: None, all: Vec::new() });
-    }
-    let mut reader = Reader { dues: Dues::new(&meta.config), firsts: Vec::new() };
+    let mut reader = Reader { dues: Dues::new(&meta.config), partial: meta.partial, firsts: Vec::new() };
     let mut lines = segment.lines()?;
     while let Some(line) = lines.next()? {
         reader.line(&line);
     }
     let all = reader.firsts.iter().map(|(verdict, _)| *verdict).collect();
     let worst = reader.firsts.into_iter().max_by_key(|(verdict, _)| *verdict);
+    if meta.partial && worst.is_none() {
+        // Of contents it says nothing.
+        return Ok(RecordedVerdict { verdict: None, shown: None, all });
+    }
     let (verdict, shown) = worst.map_or((Verdict::Clean, None), |(verdict, shown)| (verdict, Some(shown)));
     Ok(RecordedVerdict { verdict: Some(verdict), shown, all })
 }
 
 struct Reader {
     dues: Dues,
+    /// Of a server: without contents.
+    partial: bool,
     /// The first event for every verdict that one shows.
     firsts: Vec<(Verdict, Shown)>,
 }
@@ -90,7 +93,7 @@ struct Reader {
 impl Reader {
     fn line(&mut self, line: &Line) {
         let Ok(Head { i, ev }) = serde_json::from_str(&line.text) else { return };
-        if !KINDS.contains(&ev.as_ref()) {
+        if !KINDS.contains(&ev.as_ref()) || self.partial && !["assert", "end"].contains(&ev.as_ref()) {
             return;
         }
         let Ok(event) = serde_json::from_str::<Map<String, Value>>(&line.text) else { return };
@@ -100,7 +103,7 @@ impl Reader {
             "active_mismatch" => {
                 let (len, held) = (int(&event, "seq_len"), int(&event, "n"));
                 let reason =
-                    || format!("request {} runs at length {len} on a state of {held} tokens", text(&event, "rid"));
+                    || format!("request {} runs at length {len} on {}", text(&event, "rid"), held_words(held, len));
                 self.show(Verdict::Corrupt, line.number, reason);
             }
             "tree_mismatch" => {
@@ -114,8 +117,9 @@ impl Reader {
                 self.show(Verdict::Corrupt, line.number, reason);
             }
             "assert" => {
-                let stall = text(&event, "kind") == "stall";
-                let verdict = if stall { Verdict::Inconclusive } else { Verdict::Broken };
+                // What the recorder itself could not do says nothing of the code that it watches.
+                let of_code = !["stall", "harness"].contains(&text(&event, "kind"));
+                let verdict = if of_code { Verdict::Broken } else { Verdict::Inconclusive };
                 self.show(verdict, line.number, || text(&event, "message").to_string());
             }
             "end" if int(&event, "leak") != 0 => {
@@ -124,6 +128,9 @@ impl Reader {
                 self.show(Verdict::Broken, line.number, reason);
             }
             _ => {}
+        }
+        if self.partial {
+            return;
         }
         for lost in self.dues.event(i, ev.as_ref(), line.number, &event) {
             self.show(Verdict::Lossy, lost.line, || lost.reason);
