@@ -369,8 +369,7 @@ impl Store {
 
     #[inline]
     fn get(&self, slot: SlotId) -> &Slot {
-        let slot = self.slots.get(slot.index()).unwrap_or(&FRESH);
-        slot
+        self.slots.get(slot.index()).unwrap_or(&FRESH)
     }
 
     #[inline]
@@ -382,8 +381,7 @@ impl Store {
             }
             self.slots.resize(slot.index() + 1, FRESH);
         }
-        let slot = self.slots.get_mut(slot.index())?;
-        Some(slot)
+        self.slots.get_mut(slot.index())
     }
 }
 
