@@ -1,6 +1,7 @@
 //! From which verdict on a command fails: the only place that makes an exit code of verdicts.
 
-use crate::judge::{Judgement, Verdict, weight};
+use crate::judge::{Finding, Judgement, Kind, Verdict, weight};
+use crate::record::ReqId;
 use crate::runner::counts;
 
 use super::output::Exit;
@@ -52,9 +53,13 @@ impl FailOn {
 }
 
 /// The verdict of a run and the verdict of each of its findings alone: a bound that ends a run makes it inconclusive, and does
-/// not undo a loss that was found before.
+/// not undo a loss that was found before. What a running request had not recorded when the bound came could still have been.
 pub(super) fn verdicts(judgement: &Judgement) -> impl Iterator<Item = Verdict> {
-    let findings = judgement.findings.iter().filter(|finding| counts(finding)).map(weight);
+    let has_ended = |req: ReqId| judgement.requests.get(req.index()).is_some_and(|outcome| outcome.finish.is_some());
+    let is_sure = move |finding: &&Finding| {
+        finding.kind != Kind::Lost || judgement.bound.is_none() || finding.req.is_some_and(has_ended)
+    };
+    let findings = judgement.findings.iter().filter(|finding| counts(finding)).filter(is_sure).map(weight);
     std::iter::once(judgement.verdict).chain(findings)
 }
 

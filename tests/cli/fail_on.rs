@@ -15,6 +15,9 @@ const CODES: &[(&[&str], [i32; 4])] = &[
     (&["run", CORRUPT], [1, 1, 1, 0]),
     (&["run", "BOUND"], [3, 1, 3, 0]),
     (&["run", "BOUND", "--rule", "token-len"], [3, 3, 3, 0]),
+    // What a running request has not recorded when the bound comes it could still record.
+    (&["run", "RUNNING"], [3, 3, 3, 0]),
+    (&["check", "RUNNING"], [3, 3, 3, 0]),
     (&["run", "no-such-file.ron"], [2, 2, 2, 2]),
     (&["diff", LOSSY], [0, 1, 0, 0]),
     (&["diff", CORRUPT], [1, 1, 1, 0]),
@@ -56,6 +59,7 @@ impl Files {
         let cut = |turns: &str| lossy.replacen("Scenario(\n", &format!("Scenario(\n    turns_max: {turns},\n"), 1);
         // The loss is told with the result in turn 5 or before; the bound comes after it.
         std::fs::write(files.path("BOUND"), cut("7")).unwrap();
+        std::fs::write(files.path("RUNNING"), cut("7").replacen("stop: Token(4)", "stop: Length(12)", 1)).unwrap();
         std::fs::write(files.path("UNMET"), lossy.replacen("verdict: Lossy", "verdict: Corrupt", 1)).unwrap();
         let (bound, out) = (files.path("BOUND"), files.0.to_string_lossy().into_owned());
         overlapsim(&["fuzz", &bound, "--seeds", "0..2", "--out", &out]);
