@@ -39,6 +39,10 @@ function drawHead() {
     stat("virtual time", time(timing.makespan_ns), `${counted(report.turns, "turn")}, ${counted(timing.output_tokens, "output")}`, "The whole run, in simulated time");
   const notes = report.warnings.map((text) => `<p class="warning">${html(text)}</p>`);
   if (mask.lost) notes.push(`<p class="warning">mask reuse lost: ${counted(mask.lost, "row")} computed again because the masks of their batch were gone</p>`);
+  for (const seen of report.observations ?? []) {
+    const who = `${seen.requests.slice(0, 5).join(", ")}${seen.requests.length > 5 ? ` and ${seen.requests.length - 5} more` : ""}`;
+    notes.push(`<p class="warning">observation: ${html(seen.name)}: ${html(who)} waited in ${counted(seen.turns, "turn")}, first in turn ${number(seen.first_turn)}, although rows, slots and KV were there</p>`);
+  }
   $("warnings").innerHTML = notes.join("");
   drawFindings();
   $("replay").innerHTML = replayHtml(head.replay);
