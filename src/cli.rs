@@ -271,8 +271,8 @@ enum Command {
         /// How to print the result
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
-        /// Exit code 1 also if a recording itself shows this or worse; `never`: 0 even if one differs [default: 1 only if one
-        /// differs]
+        /// Exit code 1 also if a recording itself shows this or worse, whether it agrees or not; `never`: 0 even if one differs
+        /// [default: 1 only if one differs]
         #[arg(long, value_name = "VERDICT", value_enum)]
         fail_on: Option<FailOn>,
     },
@@ -387,8 +387,8 @@ enum Command {
         /// Scenario files, or directories to search for .ron files
         #[arg(required = true)]
         paths: Vec<PathBuf>,
-        /// A scenario with this verdict or a worse one fails even if it is expected; `never`: the exit code is 0 even where an
-        /// expectation failed [default: a scenario fails where it is not as expected]
+        /// A scenario with this verdict or a worse one fails (exit code 1), even if it is expected, and so does an inconclusive one;
+        /// `never`: the exit code is 0 even where an expectation failed [default: a scenario fails where it is not as expected]
         #[arg(long, value_name = "VERDICT", value_enum)]
         fail_on: Option<FailOn>,
         /// For `expect_every`: most unique states of the search under one rule; a search that ends there fails

@@ -54,7 +54,7 @@ fn out_of_turns(setup: &Setup, Unfinished { req, awaits, turns, idle }: Unfinish
             // A bound that no file can name is no remedy.
             let or = if enough <= u64::from(u32::MAX) { format!(", or turns_max: {enough}") } else { String::new() };
             format!(
-                "request {name} arrives at {}: {idle_turns} idle turns exceed turns_max ({bound}). Use After/Turn{or}",
+                "request {name} arrives at {}: {idle_turns} idle turns exceed turns_max ({bound}). Open `order` too, use After/Turn{or}",
                 time(at)
             )
         }

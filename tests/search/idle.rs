@@ -197,7 +197,7 @@ fn a_bound_is_named_with_the_request_and_the_remedy() {
         assert!(error.is_empty(), "{error}");
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    let remedy = "request b arrives at 20 ms: 286 idle turns exceed turns_max (184). Use After/Turn, or turns_max: 500";
+    let remedy = "request b arrives at 20 ms: 286 idle turns exceed turns_max (184). Open `order` too, use After/Turn, or turns_max: 500";
     let text = said(&["check", "x.ron", "--rule", "paired"]);
     assert!(text.contains("complete no: ended by a bound within ") && text.contains(remedy), "{text}");
     let text = said(&["run", "x.ron", "--rule", "paired", "--choices", "0x184"]);
