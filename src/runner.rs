@@ -14,7 +14,7 @@ use std::ops::RangeInclusive;
 
 use crate::engine::{Chooser, Seeded};
 use crate::judge::{Judge, Judgement, Options as JudgeOptions};
-use crate::model::{Ended, Every, Features, Machine, Release, Rule, Setup, World};
+use crate::model::{Ended, Machine, Release, Rule, Setup, World};
 use crate::record::{Bulk, Fact, Record, ReqId, Sink, Tee};
 use crate::report::{Meter, RunCounts, Skew, Timing};
 use crate::rule::{CommittedLen, CompletedMask, MaskLookahead, Paired, TokenLen};
@@ -87,7 +87,9 @@ pub struct Outcome {
 
 /// Runs `setup` under `rule` with scripted choices and durations drawn by `seed`; `watch` is told of outputs, how many more.
 pub fn run(setup: &Setup, rule: &dyn Rule, seed: u64, keep: Keep, watch: Option<&mut dyn FnMut(u64)>) -> Outcome {
-    run_with_features::<Every>(setup, rule, &mut Seeded::new(seed), keep, watch)
+    judged(setup, keep, watch, |sink| {
+        Machine::new(setup, rule, &mut Seeded::new(seed), sink).with_skew(keep.skew).with_latch(true).run()
+    })
 }
 
 /// Runs `setup` under `rule` with the given chooser.
@@ -121,22 +123,6 @@ pub fn run_while(
         (ended.unwrap_or(Ended::TurnsMax), *machine.into_world())
     });
     (outcome.judgement, whole)
-}
-
-/// Runs `setup` on a machine that has no more than the features `F`. Outcomes do not depend on `F`; benches do.
-///
-/// # Panics
-/// If `setup` asks for a feature that `F` lacks.
-pub fn run_with_features<F: Features>(
-    setup: &Setup,
-    rule: &dyn Rule,
-    chooser: &mut impl Chooser,
-    keep: Keep,
-    watch: Option<&mut dyn FnMut(u64)>,
-) -> Outcome {
-    judged(setup, keep, watch, |sink| {
-        Machine::<_, _, F>::with_features(setup, rule, chooser, sink).with_skew(keep.skew).with_latch(true).run()
-    })
 }
 
 /// Everybody who is told of a run.

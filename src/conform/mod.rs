@@ -31,7 +31,7 @@ use std::path::Path;
 
 use crate::engine::Chooser;
 use crate::judge::{Judge, Options as JudgeOptions};
-use crate::model::{Ended, Engine, Every, Machine, Release, Rule, Setup, World};
+use crate::model::{Ended, Engine, Machine, Release, Rule, Setup, World};
 use crate::record::{Sink, Tee, Token};
 
 pub use archive::{Archive, Segment};
@@ -242,7 +242,7 @@ impl Beside<'_> {
             // The machine that everybody shares who is in no hurry, and anew for every turn: between two of them the listener is
             // asked.
             let mut sink: &mut dyn Sink = &mut audience;
-            let machine = Machine::<_, _, Every>::resume(setup, self.rule, &mut chooser, &mut sink, world);
+            let machine = Machine::resume(setup, self.rule, &mut chooser, &mut sink, world);
             let mut machine = machine.with_witness(true);
             let ended = machine.turn();
             world = machine.into_world();

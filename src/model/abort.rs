@@ -4,12 +4,11 @@
 use crate::engine::{Choice, Chooser};
 use crate::record::{Fact, FinishKind, Nothing, Place, ReqId, Sink};
 
-use super::features::Features;
 use super::machine::{Last, Machine, Step};
 use super::request::Stage;
 use super::setup::Event;
 
-impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
+impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Takes in the aborts of this turn, after its arrivals (`abort_request`).
     pub(super) fn ingest_aborts(&mut self) {
         let turn = self.world.turn;

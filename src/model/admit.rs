@@ -5,7 +5,6 @@ use crate::record::{Fact, Owner, ReqId, Sink, SlotId, Stream};
 
 use super::batch::Rows;
 use super::budget::{Budget, Limits, Verdict};
-use super::features::Features;
 use super::machine::{Machine, Step};
 use super::radix::Match;
 use super::request::Stage;
@@ -15,7 +14,7 @@ use super::setup::{CopyOnWrite, Exhaustion, Stop};
 const WAITING_REFRESH_INTERVAL: u32 = 32;
 const WAITING_REFRESH_MAX: usize = 128;
 
-impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
+impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Chooses the requests of a prefill batch, in queue order; empty if there is none to run. Where nothing is short, and neither chunks
     /// nor riding rows take of the budget, whoever is first in the queue is taken: `Frame` counts on it.
     pub(super) fn admit(&mut self) -> Step<Rows<ReqId>> {

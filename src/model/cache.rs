@@ -4,7 +4,6 @@ use crate::engine::Chooser;
 use crate::record::{AssertKind, Bulk, Donated, Fact, Nothing, Offered, Owner, ReqId, Sink, SlotId, Stream};
 
 use super::batch::Rows;
-use super::features::Features;
 use super::machine::{Dead, Machine, Step};
 use super::radix::{Freed, Inserted, NodeId};
 use super::request::{Stage, forget};
@@ -19,7 +18,7 @@ struct Offer {
     key_len: u32,
 }
 
-impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
+impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Donates the kept state of a finished request and frees the rest (`cache_finished_req`, `release_kv_cache`).
     pub(super) fn release_finished(&mut self, req: ReqId) -> Step {
         let lazy = self.setup.engine.strategy == Strategy::ExtraBufferLazy;

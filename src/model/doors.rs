@@ -20,10 +20,9 @@ use crate::engine::{Choice, Chooser};
 use crate::record::{ReqId, Sink, SlotId};
 
 use super::batch::Rows;
-use super::features::Features;
 use super::machine::Machine;
 
-impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
+impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Asks if the door is open; the scheduler's own decision otherwise.
     #[inline]
     pub(super) fn ask(&mut self, site: &'static str, subject: u32, options: u32, default: u32) -> u32 {

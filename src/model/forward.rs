@@ -8,14 +8,13 @@ use crate::record::{Bulk, Fact, Mode, Phase, ReqId, Sink, SlotId, Stream, Stream
 
 use super::batch::{Batch, Rows};
 use super::clock::{draw, draw_many};
-use super::features::Features;
 use super::machine::{Machine, World};
 use super::setup::SlotFree;
 
 /// Tokens are below this.
 const TOKEN_END: u32 = 1 << 31;
 
-impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
+impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Queues the forward of a batch. Returns when its result has been copied to the host, and what a verify accepts.
     pub(super) fn launch(&mut self, batch: &Batch) -> (Time, Rows<u32>) {
         self.begin(Phase::Launch, Some(batch.id));
@@ -41,8 +40,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         match batch.mode {
             Mode::Extend | Mode::Mixed => self.forward_extend(batch),
             Mode::Decode => self.forward_decode(batch, 0),
-            Mode::Verify if F::SPEC => accepted = self.forward_verify(batch),
-            Mode::Verify => unreachable!("this machine prepares no verify"),
+            Mode::Verify => accepted = self.forward_verify(batch),
         }
         self.end();
         (copied, accepted)

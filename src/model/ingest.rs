@@ -5,12 +5,11 @@ use crate::record::{Fact, Phase, ReqId, Sink, State};
 
 use super::arrivals::Due;
 use super::batch::Rows;
-use super::features::Features;
 use super::machine::Machine;
 use super::request::Stage;
 use super::setup::{Arrive, Prompt, Stop};
 
-impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
+impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Takes in the requests whose earliest moment has come, unless the chooser shows them later. Returns how many it holds back.
     pub(super) fn ingest(&mut self) -> usize {
         self.begin(Phase::Ingest, None);
@@ -42,9 +41,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         for due in &self.in_order(seen) {
             self.see(due.req, due.at);
         }
-        if F::EVENTS {
-            self.ingest_aborts();
-        }
+        self.ingest_aborts();
         self.spend(self.setup.costs.ingest);
         self.end();
         held

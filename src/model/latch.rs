@@ -7,7 +7,6 @@ use crate::engine::Chooser;
 use crate::record::{Fact, ReqId, Sink};
 
 use super::budget::{Budget, Verdict};
-use super::features::Features;
 use super::machine::Machine;
 
 #[cfg(test)]
@@ -18,7 +17,7 @@ impl super::machine::World {
     }
 }
 
-impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
+impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Has every turn told in which the latch alone keeps the first waiting request out.
     pub fn with_latch(mut self, on: bool) -> Self {
         self.latch = on;

@@ -1,6 +1,5 @@
 //! The scheduler loop: one turn with overlap and one without, side by side, and how a run ends.
 
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::engine::{Chooser, Time};
@@ -12,7 +11,6 @@ use super::arrivals::Arrivals;
 use super::batch::{Batch, Rows};
 use super::budget::TokenRatio;
 use super::clock::{Clock, draw, least};
-use super::features::{Every, Features};
 use super::masks::HostMasks;
 use super::pages::PagePool;
 use super::prompt::dependents;
@@ -297,7 +295,7 @@ pub struct Half(Step<Due>);
 
 /// The machine at work: a state, what it is a function of, and where its facts go.
 #[derive(Debug)]
-pub struct Machine<'a, C, S, F = Every> {
+pub struct Machine<'a, C, S> {
     pub(super) setup: &'a Setup,
     pub(super) rule: &'a dyn Rule,
     pub(super) chooser: &'a mut C,
@@ -320,7 +318,6 @@ pub struct Machine<'a, C, S, F = Every> {
     pub(super) on_grid: Rows<u8>,
     /// Requests that got a page each, and the pages.
     pub(super) paged: (Rows<ReqId>, Rows<PageId>),
-    features: PhantomData<F>,
 }
 
 impl std::fmt::Debug for dyn Rule + '_ {
@@ -332,23 +329,10 @@ impl std::fmt::Debug for dyn Rule + '_ {
 impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
     /// A machine in its first state.
     pub fn new(setup: &'a Setup, rule: &'a dyn Rule, chooser: &'a mut C, sink: &'a mut S) -> Self {
-        Self::with_features(setup, rule, chooser, sink)
-    }
-}
-
-impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
-    /// A machine that has no more than the features `F`, in its first state.
-    ///
-    /// # Panics
-    /// If `setup` asks for a feature that `F` lacks.
-    pub fn with_features(setup: &'a Setup, rule: &'a dyn Rule, chooser: &'a mut C, sink: &'a mut S) -> Self {
         Self::resume(setup, rule, chooser, sink, Box::new(World::new(setup)))
     }
 
     /// A machine in a state that it, or another one for the same setup and rule, was in between two turns.
-    ///
-    /// # Panics
-    /// If `setup` asks for a feature that `F` lacks.
     #[inline]
     pub fn resume(
         setup: &'a Setup,
@@ -357,7 +341,6 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
         sink: &'a mut S,
         world: Box<World>,
     ) -> Self {
-        assert!(F::suffice(setup), "the setup asks for a feature that this machine is built without");
         let tokens = sink.wants_tokens();
         Machine {
             setup,
@@ -373,7 +356,6 @@ impl<'a, C: Chooser, S: Sink, F: Features> Machine<'a, C, S, F> {
             tokens,
             on_grid: Rows::new(),
             paged: (Rows::new(), Rows::new()),
-            features: PhantomData,
         }
     }
 

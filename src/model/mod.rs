@@ -13,7 +13,6 @@ mod cache;
 mod canon;
 mod clock;
 mod doors;
-mod features;
 mod foresee;
 mod forward;
 mod frame;
@@ -43,7 +42,6 @@ mod verify;
 mod witness;
 
 pub use bound::{Awaits, Unfinished};
-pub use features::{Every, Features, Plain};
 pub use foresee::Foresight;
 pub use frame::Frame;
 pub use grid_test::{mark, mark_both};

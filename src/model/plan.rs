@@ -4,18 +4,15 @@ use crate::engine::Chooser;
 use crate::record::{Fact, Mode, Phase, ReqId, Sink};
 
 use super::batch::{Batch, Rows};
-use super::features::Features;
 use super::machine::{Last, Machine, Step};
 
-impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
+impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Plans and prepares the next batch (`get_next_batch_to_run`).
     pub(super) fn plan(&mut self) -> Step<Option<Box<Batch>>> {
         self.begin(Phase::Plan, None);
         self.spend(self.setup.costs.plan);
-        if F::CHUNKS {
-            self.abort_chunked()?;
-            self.stash_chunk()?;
-        }
+        self.abort_chunked()?;
+        self.stash_chunk()?;
         self.merge_last_extend();
         if self.setup.engine.filter_before_prefill {
             let before = self.world.running.reqs.len();
@@ -28,7 +25,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         let batch = if admitted.is_empty() {
             if self.decode_next()? {
                 self.end();
-                let verify = F::SPEC && self.setup.engine.spec.is_some();
+                let verify = self.setup.engine.spec.is_some();
                 Some(if verify { self.prepare_verify()? } else { self.prepare_decode()? })
             } else {
                 self.end();
@@ -108,7 +105,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         let rows = std::mem::take(&mut self.world.running.reqs);
         let fits = self.room_for_decode(&rows);
         let decodes = self.ask_whether("decode", self.world.turn, fits || finishing.is_empty());
-        let forced = if F::EVENTS && decodes { self.forced_retraction(&rows) } else { None };
+        let forced = if decodes { self.forced_retraction(&rows) } else { None };
         self.world.running.reqs = rows;
         if !decodes {
             // The result in flight frees the pages of those that finish: decode in the next turn instead.

@@ -5,7 +5,6 @@ use crate::record::{AssertKind, BatchId, Bulk, Fact, Mode, Owner, PageId, Phase,
 
 use super::batch::{Batch, Rows};
 use super::clock::draw_many;
-use super::features::Features;
 use super::grid_test::{mark, marked};
 use super::machine::{Dead, Machine, Step};
 use super::request::Req;
@@ -15,7 +14,7 @@ use super::setup::{Event, MixedTracking, Release, ResultQueue, SlotHeadroom, Str
 /// The most outputs for whose pages room is made in advance.
 const ROOM_MAX: u32 = 1 << 16;
 
-impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
+impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Prepares a prefill batch (`prepare_for_extend`).
     pub(super) fn prepare_extend(&mut self, admitted: &[ReqId]) -> Step<Box<Batch>> {
         let mut batch = self.new_batch(Mode::Extend);
@@ -36,8 +35,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             let first = it.track[usize::from(it.next_track_idx)];
             let (track, track_end) = self.track_extend(req).unzip();
             let track = track.flatten();
-            if F::WITNESS
-                && self.witness
+            if self.witness
                 && let Some(slot) = first
             {
                 batch.track_rows.push((track.is_some(), slot));
@@ -57,7 +55,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             self.say_row(&batch, batch.reqs.len() - 1, track_end);
         }
         self.end();
-        if F::MIXED && self.setup.engine.mixed_chunk && !self.world.running.reqs.is_empty() {
+        if self.setup.engine.mixed_chunk && !self.world.running.reqs.is_empty() {
             self.mix(&mut batch)?;
         }
         Ok(batch)
@@ -400,7 +398,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
                 batch.step_slots[row].1 = it.track[usize::from(it.next_track_idx)];
             }
         }
-        if F::WITNESS && self.witness {
+        if self.witness {
             for (&req, &(_, track)) in batch.reqs.iter().zip(&batch.step_slots) {
                 let it = &all[req.index()];
                 let next = it.track[usize::from(it.next_track_idx)];
@@ -412,7 +410,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
 
     /// Tells that the rows of a batch were prepared for a step, and the slots that it will use.
     fn say_prepared(&mut self, batch: &Batch) {
-        if F::WITNESS && self.witness {
+        if self.witness {
             for i in 0..batch.reqs.len() {
                 self.sink.fact(prepared(&self.world.reqs, batch, i, batch.step_slots[i].1));
                 self.say_row(batch, i, None);

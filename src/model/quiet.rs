@@ -7,7 +7,6 @@ use crate::engine::{Chooser, Time};
 use crate::record::{Bulk, Check, Mode, Quiet, ReqId, Sink};
 
 use super::clock::{draw, fixed};
-use super::features::Features;
 use super::machine::{Machine, Pending};
 use super::masks::MaskRows;
 use super::request::Req;
@@ -18,11 +17,11 @@ use super::setup::{ResultQueue, Strategy};
 const NO_ROW: Quiet =
     Quiet { at: Time::ZERO, lookahead: 0, req: ReqId(0), outputs: 0, kv_committed_len: 0, check: Check::None };
 
-impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
+impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Whether rows of this result may be quiet: nobody may end a request as he likes, nobody wants to see fields, and the
     /// batch has its own arrays.
     pub(super) fn may_be_quiet(&self, pending: &Pending) -> bool {
-        let watched = F::SKEW && self.skew || F::WITNESS && self.witness;
+        let watched = self.skew || self.witness;
         pending.batch.mode == Mode::Decode
             && self.setup.engine.result_queue == ResultQueue::Copy
             && !watched

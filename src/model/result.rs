@@ -3,13 +3,12 @@
 use crate::engine::{Choice, Chooser};
 use crate::record::{Check, Fact, FinishKind, Kept, Mode, Passed, Phase, ReqId, Sink};
 
-use super::features::Features;
 use super::machine::{Dead, Machine, Pending, Step};
 use super::quiet::row_view;
 use super::rule::{Action, Keeps, RowView};
 use super::setup::{FinishOrder, Stop, Strategy};
 
-impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
+impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Waits for a forward's completion event and processes its result, row by row.
     pub(super) fn process(&mut self, pending: &Pending) -> Step {
         let batch = pending.batch.id;
@@ -17,9 +16,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         self.world.clock.cpu = self.world.clock.cpu.max(pending.copied);
         self.sink.fact(Fact::Wait { batch, at: self.world.clock.cpu });
         self.spend(self.setup.costs.result);
-        if F::SPEC {
-            self.commit_accepted(pending);
-        }
+        self.commit_accepted(pending);
         let may_be_quiet = self.may_be_quiet(pending);
         let mut next = 0;
         loop {
@@ -32,7 +29,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             self.spend(self.setup.costs.result_request);
             let it = &mut self.world.reqs[req.index()];
             let prefills = i < pending.batch.prefix_lens.len();
-            if F::CHUNKS && prefills && it.middle_chunks > 0 && !it.retracted {
+            if prefills && it.middle_chunks > 0 && !it.retracted {
                 it.middle_chunks -= 1;
                 self.sink.fact(Fact::MiddleChunk { batch, req });
                 continue;
@@ -44,7 +41,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             }
             self.append_outputs(pending, i);
             match pending.batch.mode {
-                Mode::Mixed if F::MIXED && !prefills => {
+                Mode::Mixed if !prefills => {
                     self.pass_untracked(pending, i);
                     if self.world.reqs[req.index()].finished() {
                         self.release_finished(req)?;
@@ -61,7 +58,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
                 }
             }
         }
-        if F::DEFERRED_FREE && !self.world.deferred_frees.is_empty() {
+        if !self.world.deferred_frees.is_empty() {
             self.free_deferred();
         }
         self.end();
@@ -74,10 +71,10 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
         let spec = &self.setup.requests[req.index()];
         let at = self.world.clock.cpu;
         let before = self.world.reqs[req.index()].outputs;
-        let outputs = before + if F::SPEC { pending.accepted.get(i).copied().unwrap_or(1) } else { 1 };
+        let outputs = before + pending.accepted.get(i).copied().unwrap_or(1);
         self.req(req).outputs = outputs;
         self.sink.fact(Fact::Output { batch: pending.batch.id, req, outputs, at });
-        if F::EVENTS && std::mem::take(&mut self.req(req).to_abort) {
+        if std::mem::take(&mut self.req(req).to_abort) {
             return self.finish(req, FinishKind::Abort, outputs);
         }
         let stop = (before + 1..=outputs).find(|&n| {
@@ -134,14 +131,14 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
             self.sink.fact(row(Check::None));
             return Ok(());
         }
-        if F::SPEC && batch.mode == Mode::Verify {
+        if batch.mode == Mode::Verify {
             let action = self.rule.on_verify(&self.verify_view(pending, i));
             self.sink.fact(row(action.check));
             self.carry_out(pending, req, action);
             return Ok(());
         }
         let view = self.view(pending, i);
-        if F::SKEW && self.skew {
+        if self.skew {
             self.report_skew(pending, i, &view);
         }
         match self.rule.on_result(&view) {

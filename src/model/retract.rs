@@ -6,11 +6,10 @@ use crate::engine::{Choice, Chooser};
 use crate::record::{AssertKind, Fact, Nothing, ReqId, Sink};
 
 use super::budget::RETRACT_DECODE_STEPS;
-use super::features::Features;
 use super::machine::{Dead, Machine, Step};
 use super::setup::Event;
 
-impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
+impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// The request whose retraction is forced in this turn, by script or by choice: any row, though KV is not short.
     pub(super) fn forced_retraction(&mut self, rows: &[ReqId]) -> Option<ReqId> {
         let turn = self.world.turn;

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use crate::engine::Chooser;
 use crate::record::{Fact, Prefix, ReqId, Sink, StreamId, Streams};
 
-use super::features::Features;
 use super::machine::{Machine, World};
 use super::request::Stage;
 use super::setup::{Prompt, Setup};
@@ -79,7 +78,7 @@ fn sequence(setup: &Setup, req: ReqId, known: &[Option<Sequence>], streams: &mut
     Sequence::Known { stream: streams.outputs(prompt), prompt }
 }
 
-impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
+impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Tells the streams that there are, and since the last time.
     pub(super) fn tell_streams(&mut self) {
         let World { streams, streams_told, attached, .. } = &mut *self.world;

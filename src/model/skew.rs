@@ -3,7 +3,6 @@
 use crate::engine::Chooser;
 use crate::record::{Fact, Field, ReqId, Sink, SlotId};
 
-use super::features::Features;
 use super::machine::{Machine, Pending};
 use super::request::Req;
 use super::rule::RowView;
@@ -63,7 +62,7 @@ impl Glimpse {
     }
 }
 
-impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
+impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Has every decode result compared with what its prepare saw.
     pub fn with_skew(mut self, on: bool) -> Self {
         self.skew = on;
@@ -72,7 +71,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
 
     /// The shared fields of the rows of a batch, now.
     pub(super) fn glimpse(&self, rows: &[ReqId]) -> Vec<Glimpse> {
-        if !F::SKEW || !self.skew {
+        if !self.skew {
             return Vec::new();
         }
         rows.iter().map(|req| Glimpse::of(&self.world.reqs[req.index()])).collect()

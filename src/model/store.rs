@@ -4,12 +4,11 @@ use crate::engine::Chooser;
 use crate::record::{AssertKind, Bulk, Fact, Owner, PageId, ReqId, Sink, SlotId};
 
 use super::batch::Rows;
-use super::features::Features;
 use super::machine::{Dead, Machine, Pending, Step};
 use super::radix::Freed;
 use super::setup::{Exhaustion, KvEviction};
 
-impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
+impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Takes one slot from the free list.
     pub(super) fn alloc_slot(&mut self, owner: Owner) -> Option<SlotId> {
         let slot = if self.chooser.is_open("slot") {

@@ -7,13 +7,12 @@ use crate::engine::{Choice, Chooser};
 use crate::record::{Fact, Mode, Owner, ReqId, Sink};
 
 use super::batch::{Batch, Rows};
-use super::features::Features;
 use super::machine::{Machine, Pending, Step};
 use super::prepare::prepared;
 use super::rule::{Refused, VerifyView};
 use super::setup::{Accept, ResultQueue, Strategy};
 
-impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
+impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Prepares the running batch for one verify step (`spec_prepare_for_decode`).
     pub(super) fn prepare_verify(&mut self) -> Step<Box<Batch>> {
         let mut batch = self.take_running(Mode::Verify);

@@ -5,10 +5,9 @@ use crate::engine::Chooser;
 use crate::record::{Fact, Fields, ReqId, RowArrays, Sink};
 
 use super::batch::Batch;
-use super::features::Features;
 use super::machine::Machine;
 
-impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
+impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Has [`Fact::Fields`] and [`Fact::Arrays`] told.
     pub fn with_witness(mut self, on: bool) -> Self {
         self.witness = on;
@@ -18,7 +17,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// Tells the fields of a request as they are now.
     #[inline]
     pub(super) fn say_fields(&mut self, req: ReqId) {
-        if !F::WITNESS || !self.witness {
+        if !self.witness {
             return;
         }
         let it = &self.world.reqs[req.index()];
@@ -40,7 +39,7 @@ impl<C: Chooser, S: Sink, F: Features> Machine<'_, C, S, F> {
     /// request.
     #[inline]
     pub(super) fn say_row(&mut self, batch: &Batch, i: usize, track_end: Option<u32>) {
-        if !F::WITNESS || !self.witness {
+        if !self.witness {
             return;
         }
         let req = batch.reqs[i];

@@ -2,7 +2,7 @@
 
 use crate::engine::{Chooser, Open};
 use crate::judge::{Finding, Goal, Judge, Judgement, Kind, Options, Verdict, weight};
-use crate::model::{Ended, Every, Foresight, Frame, Half, Machine, Rule, Setup, World};
+use crate::model::{Ended, Foresight, Frame, Half, Machine, Rule, Setup, World};
 use crate::record::{Canon, fingerprint};
 use crate::search::{self, Bound, Explored, Limits, Order, Path, Replay, Stepped, System};
 
@@ -130,7 +130,7 @@ struct Timings<'a> {
 impl Timings<'_> {
     /// A machine in a state. It has the world of it, until it gives that back.
     #[inline(always)]
-    fn machine<'m, C: Chooser>(&'m self, state: &'m mut Moment, chooser: &'m mut C) -> Machine<'m, C, Judge, Every> {
+    fn machine<'m, C: Chooser>(&'m self, state: &'m mut Moment, chooser: &'m mut C) -> Machine<'m, C, Judge> {
         let world = state.world.take().expect("a state between two steps is whole");
         Machine::resume(self.setup, self.rule, chooser, &mut state.judge, world)
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::engine::Open;
 use crate::judge::{Goals, Judge, Judgement, Kind, Options, Verdict};
-use crate::model::{Every, Machine, Rule, Setup, Vary, World};
+use crate::model::{Machine, Rule, Setup, Vary, World};
 use crate::search::{Draw, Style, in_order};
 use crate::workload::{Preset, generate};
 
@@ -208,7 +208,7 @@ impl Stand {
         self.judge.clone_from(&self.first.1);
         let mut world = std::mem::take(&mut self.world).unwrap_or_else(|| self.first.0.clone());
         world.clone_from(&self.first.0);
-        let mut machine = Machine::<_, _, Every>::resume(setup, rule, chooser, &mut self.judge, world);
+        let mut machine = Machine::resume(setup, rule, chooser, &mut self.judge, world);
         let _ = machine.run_on();
         self.world = Some(machine.into_world());
         self.judge.conclude(&setup.names)

@@ -2,7 +2,7 @@
 //! turn is run without the mark.
 
 use crate::engine::Seeded;
-use crate::model::{Every, Exhaustion, Machine, Setup, World};
+use crate::model::{Exhaustion, Machine, Setup, World};
 use crate::record::{Fact, Record, ReqId};
 use crate::workload::Preset;
 
@@ -16,7 +16,7 @@ fn turn(setup: &Setup, world: Box<World>) -> (Record, Box<World>, bool) {
     let mut record = Record::default();
     let mut chooser = Seeded::new(0);
     let rule = rule(DEFAULT_RULE).expect("the default rule");
-    let mut machine = Machine::<_, _, Every>::resume(setup, rule, &mut chooser, &mut record, world).with_latch(true);
+    let mut machine = Machine::resume(setup, rule, &mut chooser, &mut record, world).with_latch(true);
     let over = machine.turn().is_some();
     let world = machine.into_world();
     (record, world, over)

@@ -9,7 +9,7 @@ mod so_far;
 
 use crate::engine::{Chooser, Open, Seeded};
 use crate::judge::{Judge, Judgement, Options as JudgeOptions};
-use crate::model::{Ended, Every, Machine, Rule, Setup, World};
+use crate::model::{Ended, Machine, Rule, Setup, World};
 use crate::record::{Entry, Fact, Record, Sink};
 use crate::scene::{Known, Painter, Scene};
 use crate::search::Misfit;
@@ -324,7 +324,7 @@ impl<'a> Session<'a> {
         let world = place.world.take().expect("between two turns it is here");
         let mut person = Person::new(&self.open, &self.answers, place.asked, place.durations.clone());
         let mut chooser: &mut dyn Chooser = &mut person;
-        let machine = Machine::<_, _, Every>::resume(self.setup, self.rule, &mut chooser, &mut sink, world);
+        let machine = Machine::resume(self.setup, self.rule, &mut chooser, &mut sink, world);
         let mut machine = machine.with_skew(true).with_witness(true);
         place.ended = machine.turn();
         place.world = Some(machine.into_world());

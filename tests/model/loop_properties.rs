@@ -3,7 +3,7 @@
 use crate::common::setups::{crowds, setups, wide_setups};
 use overlapsim::engine::{Choice, Chooser, Seeded};
 use overlapsim::judge::{Judge, Judgement, Kind, Options, Verdict};
-use overlapsim::model::{Every, Plain, ResultQueue, Setup, Stop, Strategy};
+use overlapsim::model::{ResultQueue, Setup, Stop, Strategy};
 use overlapsim::record::{Fact, FinishKind, Record};
 use overlapsim::runner::{self, Keep};
 use proptest::prelude::*;
@@ -55,7 +55,7 @@ fn told_at_once(setup: &Setup) -> Result<(), TestCaseError> {
     for name in runner::rule_names() {
         let rule = runner::rule(name).unwrap();
         let keep = Keep { record: true, boundaries: true, ..Keep::default() };
-        let bulk = runner::run_with_features::<Every>(setup, rule, &mut Seeded::new(1), keep, None);
+        let bulk = runner::run(setup, rule, 1, keep, None);
         let single = runner::run_with(setup, rule, &mut OneByOne(Seeded::new(1)), keep, None);
         prop_assert!(bulk.record == single.record, "{name}: the facts differ");
         prop_assert!(bulk.judgement == single.judgement, "{name}: the judgements differ");
@@ -83,17 +83,6 @@ proptest! {
                 let accounting = matches!(finding.kind, Kind::Leak | Kind::DoubleFree | Kind::UseAfterFree | Kind::Lock);
                 prop_assert!(!accounting, "{rule}: {finding:?}");
             }
-        }
-    }
-
-    #[test]
-    fn a_machine_without_features_comes_to_the_same(setup in setups()) {
-        for rule in runner::rule_names() {
-            let rule = runner::rule(rule).unwrap();
-            let keep = Keep { record: true, ..Keep::default() };
-            let every = runner::run_with(&setup, rule, &mut Seeded::new(1), keep, None);
-            let plain = runner::run_with_features::<Plain>(&setup, rule, &mut Seeded::new(1), keep, None);
-            prop_assert!(every.record == plain.record && every.judgement == plain.judgement);
         }
     }
 

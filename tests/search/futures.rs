@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use overlapsim::engine::Open;
 use overlapsim::judge::{Judge, Kind, Options};
-use overlapsim::model::{Every, Frame, Machine, Rule, Setup, World};
+use overlapsim::model::{Frame, Machine, Rule, Setup, World};
 use overlapsim::record::{Canon, Fact, Owner, Sink, Tee, fingerprint};
 use overlapsim::runner::counts;
 use overlapsim::scenario::{self, Scenario};
@@ -89,8 +89,7 @@ impl System<'_> {
         loop {
             let Moment { world, judge } = from.clone();
             let mut sink = Tee(judge, Happened::default());
-            let mut machine =
-                Machine::<_, _, Every>::resume(self.setup, self.rule, &mut chooser, &mut sink, world.into());
+            let mut machine = Machine::resume(self.setup, self.rule, &mut chooser, &mut sink, world.into());
             let ended = machine.turn();
             let world = machine.into_world();
             let Tee(mut judge, Happened(happened)) = sink;

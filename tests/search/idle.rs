@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use overlapsim::engine::{Choice, Chooser, Time};
 use overlapsim::model::{
-    Arrive, Cost, Costs, Engine, Every, Machine, Prompt, Release, RequestSpec, Setup, Stop, Strategy, Vary,
+    Arrive, Cost, Costs, Engine, Machine, Prompt, Release, RequestSpec, Setup, Stop, Strategy, Vary,
 };
 use overlapsim::record::{Fact, Record, ReqId};
 use overlapsim::runner::{self, Check};
@@ -49,7 +49,7 @@ impl Chooser for Shown<'_> {
 fn happens(setup: &Setup, from: &[u32], passes: bool) -> Option<Vec<Vec<(u32, u32)>>> {
     let (mut record, mut chooser) = (Record::default(), Shown { from, turn: 0, passes });
     let rule = runner::rule("paired").expect("a rule");
-    Machine::<_, _, Every>::with_features(setup, rule, &mut chooser, &mut record).run();
+    Machine::new(setup, rule, &mut chooser, &mut record).run();
     let mut turns: Vec<Vec<(u32, u32)>> = Vec::new();
     let mut done = false;
     for fact in record.facts() {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use overlapsim::judge::{Judge, Kind, Options, Verdict};
-use overlapsim::model::{Every, Machine, Rule, Setup, Strategy, Vary};
+use overlapsim::model::{Machine, Rule, Setup, Strategy, Vary};
 use overlapsim::runner::{self, Check, Checked, counts};
 use overlapsim::scenario::{self, Scenario};
 use overlapsim::search::{Bound, Draw, Limits, Order, Style};
@@ -65,7 +65,7 @@ fn drawn(setup: &Setup, rule: &dyn Rule, vary: Vary) -> BTreeSet<Kind> {
         let mut judge =
             Judge::new(Options { page_size: setup.engine.page_size, keep_boundaries: false, keep_reasons: true });
         let mut draw = Draw::new(&open, style, seed);
-        Machine::<_, _, Every>::with_features(setup, rule, &mut draw, &mut judge).run();
+        Machine::new(setup, rule, &mut draw, &mut judge).run();
         let judgement = judge.finish(&setup.names);
         kinds.extend(judgement.findings.iter().filter(|finding| counts(finding)).map(|finding| finding.kind));
     }

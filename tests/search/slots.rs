@@ -1,7 +1,7 @@
 //! How often slots are given out: no run does it more often than a search counts on when it leaves those out that came back.
 
 use overlapsim::judge::{Judge, Options};
-use overlapsim::model::{Event, Every, Frame, Machine, Setup, Vary};
+use overlapsim::model::{Event, Frame, Machine, Setup, Vary};
 use overlapsim::record::{Fact, Owner, ReqId, Sink, Tee};
 use overlapsim::search::{Draw, Style};
 
@@ -72,7 +72,7 @@ fn slots_are_given_out_no_more_often_than_is_counted_on() {
                     Options { page_size: setup.engine.page_size, keep_boundaries: false, keep_reasons: false };
                 let mut sink = Tee(Judge::new(options), Counts::default());
                 let mut draw = Draw::new(&open, style, run);
-                Machine::<_, _, Every>::with_features(&setup, rule, &mut draw, &mut sink).run();
+                Machine::new(&setup, rule, &mut draw, &mut sink).run();
                 let Counts { given, short } = sink.1;
                 let pool = setup.engine.mamba_slots;
                 assert!(
