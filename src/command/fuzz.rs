@@ -15,9 +15,9 @@ use super::fail_on::FailOn;
 use super::finding::{Finder, OutDir};
 use super::line::{choices_word, replay_line};
 use super::mistake::no_rule;
-use super::output::{Exit, Failure, Printed, warn};
+use super::output::{Exit, Failure, Printed};
 use super::progress::{RunsProgress, cores};
-use super::run::{Format, Way, listed, load, rules, unnamed_rule};
+use super::run::{Format, Way, listed, load, rules};
 use super::shard::Shard;
 
 /// How answers are drawn.
@@ -104,9 +104,6 @@ fn fuzz_styled(args: &FuzzArgs) -> Result<Printed, Failure> {
             return Err(Failure(format!("error: there is nothing to run\n{help}")));
         }
     };
-    if let Some(unnamed) = scenario.as_ref().and_then(|scenario| unnamed_rule(scenario, args.rule.as_deref())) {
-        warn(&unnamed);
-    }
     let out = args.out.as_deref().map(OutDir::new).transpose()?;
     let asked = Fuzz {
         source,

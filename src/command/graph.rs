@@ -8,8 +8,8 @@ use crate::report::name;
 use crate::runner::{Keep, Outcome};
 
 use super::line::{Choices, replay_line};
-use super::output::{Exit, Failure, print, warn};
-use super::run::{Way, load, rules, run_one, unnamed_rule};
+use super::output::{Exit, Failure, print};
+use super::run::{Way, load, rules, run_one};
 
 /// Most events that are drawn at once.
 const EVENTS_MAX: usize = 5000;
@@ -62,9 +62,6 @@ pub fn graph_to_text(args: &GraphArgs) -> Result<String, Failure> {
     let [rule] = rules.as_slice() else {
         return Err(Failure("error: a graph is of one run\nhelp: name one rule, not `all`\n".to_owned()));
     };
-    if let Some(unnamed) = unnamed_rule(&scenario, args.rule.as_deref()) {
-        warn(&unnamed);
-    }
     let way = Way::named(args.seed, args.choices.as_ref(), args.vary);
     let keep = Keep { record: true, ..Keep::default() };
     let Outcome { judgement, record, .. } = &run_one(&scenario, *rule, way, keep)?;

@@ -8,7 +8,7 @@ use std::path::Path;
 use anstream::{AutoStream, ColorChoice};
 
 use crate::report::plain;
-use crate::report::style::{message, warning};
+use crate::report::style::message;
 
 /// Whether what is printed is coloured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -166,14 +166,6 @@ pub(super) fn print(text: &str) -> Result<(), Failure> {
 }
 
 /// Whether two paths lead to one file that is there.
-/// A warning, to the error stream: what to know before trusting output that has no place for it.
-pub(super) fn warn(text: &str) {
-    let stderr = std::io::stderr().lock();
-    let color = AutoStream::choice(&stderr) != ColorChoice::Never;
-    // Nothing can be said where that stream is closed.
-    let _ = stream(stderr, color).write_all(styled(&format!("{}\n", warning(text)), color).as_bytes());
-}
-
 pub(super) fn is_same_file(one: &Path, other: &Path) -> bool {
     one.canonicalize().ok().zip(other.canonicalize().ok()).is_some_and(|(one, other)| one == other)
 }

@@ -10,8 +10,8 @@ use crate::runner::{self, Keep};
 
 use super::file::write_file;
 use super::line::Choices;
-use super::output::{Exit, Failure, is_no_other, print, warn};
-use super::run::{Way, load, no_turns, reports, rules, run_one, unnamed_rule};
+use super::output::{Exit, Failure, is_no_other, print};
+use super::run::{Way, load, no_turns, reports, rules, run_one};
 
 /// Most events that are written: viewers in a browser take little more.
 const EVENTS_MAX: usize = 2_000_000;
@@ -58,9 +58,6 @@ pub fn trace_to_text(args: &TraceArgs) -> Result<(String, String), Failure> {
     let [rule] = rules[..] else {
         return Err(Failure("error: a trace is of one run\nhelp: name one rule, not `all`\n".to_owned()));
     };
-    if let Some(unnamed) = unnamed_rule(&scenario, args.rule.as_deref()) {
-        warn(&unnamed);
-    }
     let way = Way::named(args.seed, args.choices.as_ref(), args.vary);
     let outcome = run_one(&scenario, rule, way, Keep { boundaries: true, ..Keep::default() })?;
     let judgement = &outcome.judgement;

@@ -105,7 +105,7 @@ pub(super) fn class(of: Class) -> String {
 }
 
 /// How a warning begins.
-pub(crate) fn warning(text: &str) -> String {
+pub(super) fn warning(text: &str) -> String {
     format!("{} {text}", Tone::Doubt.word("warning:"))
 }
 
