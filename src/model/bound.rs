@@ -59,7 +59,8 @@ impl World {
     pub fn unfinished(&self, setup: &Setup) -> Option<Unfinished> {
         // Where idle turns used up the bound, the request that they were spent on is named; else the one that was served.
         let spent_idle = 2 * self.turns_idle >= self.turns_run;
-        let idle_first: [Look; 5] = [World::timed, World::held_back, World::served, World::queued, World::to_come];
+        let idle_first: [Look; 6] =
+            [World::timed, World::held_back, World::timed_last, World::served, World::queued, World::to_come];
         let served_first: [Look; 5] = [World::served, World::queued, World::timed, World::held_back, World::to_come];
         self.first_of(if spent_idle { &idle_first } else { &served_first }, setup)
     }
@@ -71,17 +72,18 @@ impl World {
 
     /// The next request that comes at a time.
     fn timed(&self, setup: &Setup) -> Option<(ReqId, Awaits)> {
-        let at = |index: &u32| match setup.requests[*index as usize].arrive {
-            Arrive::At(at) => Some((at, ReqId(*index))),
-            Arrive::Turn(_) | Arrive::After(_) | Arrive::Before(..) => None,
-        };
         let next = self.arrivals.next().1?;
         let unseen = |req: &ReqId| self.reqs[req.index()].stage == Stage::Unseen;
-        let all = (0..setup.requests.len() as u32).filter_map(|index| at(&index));
-        let (at, req) = all.filter(|(at, req)| *at == next && unseen(req)).min()?;
-        let turn_ns = (least(setup.costs.ingest) + least(setup.costs.plan)).max(1);
-        let idle_turns = u64::from(self.turns_idle) + at.since(self.clock.cpu).ns().div_ceil(turn_ns);
+        let (at, req) = timed_requests(setup).filter(|(at, req)| *at == next && unseen(req)).min()?;
+        let idle_turns = u64::from(self.turns_idle) + at.since(self.clock.cpu).ns().div_ceil(idle_ns(setup));
         Some((req, Awaits::Time(at, idle_turns)))
+    }
+
+    /// The last request that came at a time, if a run that had been idle until then would have been out of turns before.
+    fn timed_last(&self, setup: &Setup) -> Option<(ReqId, Awaits)> {
+        let (at, req) = timed_requests(setup).max()?;
+        let idle_turns = at.ns().div_ceil(idle_ns(setup));
+        (idle_turns > u64::from(setup.turns_max)).then_some((req, Awaits::Time(at, idle_turns)))
     }
 
     /// The first request that may be seen.
@@ -111,4 +113,17 @@ impl World {
         };
         Some((ReqId(at as u32), awaits))
     }
+}
+
+/// The requests that come at a time, with it.
+fn timed_requests(setup: &Setup) -> impl Iterator<Item = (Time, ReqId)> + '_ {
+    (0..).zip(&setup.requests).filter_map(|(index, spec)| match spec.arrive {
+        Arrive::At(at) => Some((at, ReqId(index))),
+        Arrive::Turn(_) | Arrive::After(_) | Arrive::Before(..) => None,
+    })
+}
+
+/// How long an idle turn takes at the least, in nanoseconds.
+fn idle_ns(setup: &Setup) -> u64 {
+    (least(setup.costs.ingest) + least(setup.costs.plan)).max(1)
 }
