@@ -196,8 +196,28 @@ impl<'a> Ledger<'a> {
         self.divergence = Some(self.divergence_at(event, place, told));
     }
 
+    /// A field of an event was compared: it differs at `place`, if it does, and in `seen`, on which nothing depends. If nothing depends on
+    /// the field itself, `place` is one of those. Says whether the comparison is over, as something depends on the difference.
+    pub(super) fn field_ends(
+        &mut self,
+        event: &Recorded,
+        told: &Told,
+        nothing_depends: bool,
+        place: Option<Place>,
+        seen: Vec<Place>,
+    ) -> bool {
+        seen.into_iter().for_each(|place| self.observe(event, place, told));
+        let Some(place) = place else { return false };
+        if nothing_depends {
+            self.observe(event, place, told);
+            return false;
+        }
+        self.differ(event, &place.path, place.recorded, place.modelled, Some(told));
+        true
+    }
+
     /// An event differs in a field on which nothing depends: the comparison goes on.
-    pub(super) fn observe(&mut self, event: &Recorded, place: Place, told: &Told) {
+    fn observe(&mut self, event: &Recorded, place: Place, told: &Told) {
         let field: String =
             place.path.split('[').map(|part| part.split_once(']').map_or(part, |(_, rest)| rest)).collect();
         *self.observed.entry(format!("{}.{field}", event.kind)).or_default() += 1;

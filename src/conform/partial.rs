@@ -192,18 +192,8 @@ impl<'l, 'a> Partial<'l, 'a> {
                 }
                 (name, _) => common(name, other, value),
             };
-            let place = place.and_then(|place| match observed::is_field(told.kind, name) {
-                true => {
-                    seen.push(place);
-                    None
-                }
-                false => Some(place),
-            });
-            for place in seen {
-                self.ledger.observe(&event, place, told);
-            }
-            if let Some(place) = place {
-                return self.ledger.differ(&event, &place.path, place.recorded, place.modelled, Some(told));
+            if self.ledger.field_ends(&event, told, observed::is_field(told.kind, name), place, seen) {
+                return;
             }
         }
         let strange = event.fields.keys().find(|name| told.get(name).is_none() && !EXTRA.contains(&name.as_str()));

@@ -104,18 +104,8 @@ impl<'l, 'a> Strict<'l, 'a> {
                         "reqs" => result_differs(other, value, &mut seen),
                         name => difference(name, other, value),
                     };
-                    let place = place.and_then(|place| match observed::is_field(told.kind, name) {
-                        true => {
-                            seen.push(place);
-                            None
-                        }
-                        false => Some(place),
-                    });
-                    for place in seen {
-                        self.ledger.observe(&recorded, place, told);
-                    }
-                    if let Some(place) = place {
-                        return self.ledger.differ(&recorded, &place.path, place.recorded, place.modelled, Some(told));
+                    if self.ledger.field_ends(&recorded, told, observed::is_field(told.kind, name), place, seen) {
+                        return;
                     }
                 }
             }
