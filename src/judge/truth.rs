@@ -6,14 +6,12 @@
 
 use crate::record::{Lineage, Prefix, StreamId};
 
-/// Streams from here on are no names of tokens.
-pub(super) const STREAMS_END: u32 = u32::MAX - 2;
 /// The stream of contents whose tokens the record does not tell.
 const UNKNOWN: StreamId = StreamId(u32::MAX);
 /// The stream of contents that were continued from something else than the tokens before.
 const WRONG: StreamId = StreamId(u32::MAX - 1);
 /// The stream of contents that a racing copy left.
-const TORN: StreamId = StreamId(STREAMS_END);
+const TORN: StreamId = StreamId(u32::MAX - 2);
 
 /// Whether the tokens of a content are told.
 #[inline]
