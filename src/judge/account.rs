@@ -173,12 +173,6 @@ impl Account {
         findings.trouble(Trouble::LockNotHeld, 1, Some(req), None, reason);
     }
 
-    /// Whether a slot is the active one of a request.
-    #[inline]
-    pub fn is_active(&self, slot: SlotId, req: ReqId) -> bool {
-        self.slots.get(slot.index()) == Some(&self.holders.known(Some(Owner::Active(req))))
-    }
-
     /// Gives each request a page, if all of them are free; otherwise nothing is changed.
     pub fn give_pages(&mut self, reqs: &[ReqId], pages: &[PageId]) -> bool {
         let rows = reqs.len().min(pages.len());
@@ -456,7 +450,7 @@ mod tests {
         account.page_pass(page, 1, Owner::Request(b), Some(Owner::Request(b)), &mut findings);
         account.slot_alloc(SlotId(1), Owner::Track(a, 1), &mut findings);
         account.slot_pass(SlotId(1), Owner::Track(a, 0), Some(Owner::Active(b)), &mut findings);
-        assert!(account.is_active(SlotId(1), b) && !account.is_active(SlotId(1), a));
+        assert_eq!(account.holder(SlotId(1)), Some(Owner::Active(b)));
         account.writes(SlotId(1), a, &mut findings);
         held.push(account.held);
         assert!(account.pass_pages(&[page], Some(Owner::Request(b)), None));

@@ -2,7 +2,7 @@
 //!
 //! Owns no decision: a batch is judged as if its facts were told one by one (tests compare the two).
 
-use crate::record::{BatchId, Bulk, Owner, PageId, Quiet, ReqId, SlotId, StreamId, runs};
+use crate::record::{BatchId, Bulk, Owner, PageId, Quiet, runs};
 
 use super::court::Judge;
 use super::rows::Passed;
@@ -28,8 +28,11 @@ impl Judge {
             Bulk::Stepped { batch, reqs, ks, slots, streams } => {
                 let rows = reqs.len();
                 assert!(ks.len() == rows && slots.len() == rows && streams.len() == rows, "a value a row");
-                for (((&req, &k), &slots), &stream) in reqs.iter().zip(ks).zip(slots).zip(streams) {
-                    self.step_row(batch, (req, k, slots, stream));
+                for (((&req, &k), &(slot, track)), &stream) in reqs.iter().zip(ks).zip(slots).zip(streams) {
+                    self.step(batch, req, slot, k, track);
+                    if let Some(live) = self.requests.get(req) {
+                        live.truth.sampled(k, stream, &self.lineage);
+                    }
                 }
             }
             Bulk::Quiet { batch, rows } => {
@@ -50,30 +53,6 @@ impl Judge {
                 (None, None) => unreachable!("free pages stay free without a word"),
             }
         }
-    }
-
-    /// A step of a row, and the stream on which its tokens lie with the one that it sampled.
-    #[inline(always)]
-    fn step_row(&mut self, batch: BatchId, (req, k, (slot, track), stream): Row) {
-        if track.is_none() && self.account.is_active(slot, req) && self.step_on(batch, (req, k, slot, stream)) {
-            return;
-        }
-        self.step(batch, req, slot, k, track);
-        if let Some(live) = self.requests.get(req) {
-            live.truth.sampled(k, stream, &self.lineage);
-        }
-    }
-
-    /// A step of a request in its own active slot, which keeps no state, and its new token; if both are known.
-    #[inline(always)]
-    fn step_on(&mut self, batch: BatchId, (req, k, slot, stream): (ReqId, u32, SlotId, StreamId)) -> bool {
-        let Some(live) = self.requests.get(req) else { return false };
-        let Some(mut content) = self.store.step(slot) else { return false };
-        live.window.launch(batch, k, None);
-        let state = live.truth.advance(content.get(), k.saturating_sub(1), k, &self.lineage);
-        content.write(state, req);
-        live.truth.sampled(k, stream, &self.lineage);
-        true
     }
 
     fn quiet(&mut self, batch: BatchId, rows: &[Quiet]) {
@@ -98,9 +77,6 @@ impl Judge {
         }
     }
 }
-
-/// Request, length, active slot and track slot, and stream of a row.
-type Row = (ReqId, u32, (SlotId, Option<SlotId>), StreamId);
 
 #[cfg(test)]
 mod tests;

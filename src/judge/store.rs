@@ -126,14 +126,6 @@ impl Store {
         }
     }
 
-    /// The content of a slot that has been named before, for a forward that reads it and writes it.
-    #[inline]
-    pub fn step(&mut self, slot: SlotId) -> Option<Content<'_>> {
-        let launch = self.clock.launched();
-        let slot = self.slots.get_mut(slot.index())?;
-        Some(Content { slot, launch })
-    }
-
     /// A forward clears a slot. A slot that its owner cleared and nobody wrote counts as unwritten.
     pub fn clear(&mut self, slot: SlotId, req: ReqId, by_owner: bool) {
         let launch = self.clock.launched();
@@ -393,26 +385,6 @@ fn canon_donation(slot: &Slot, out: &mut Canon) {
         let flags = [slot.writer == Some(*req), *state == slot.now.content, root.is_some()];
         let bits = flags.iter().fold(0, |bits, &flag| bits << 1 | u32::from(flag));
         out.put([out.rank_if_live(Some(*req)), bits]);
-    }
-}
-
-/// The content of a slot before a forward.
-pub(super) struct Content<'a> {
-    slot: &'a mut Slot,
-    launch: u32,
-}
-
-impl Content<'_> {
-    /// What it is.
-    #[inline]
-    pub fn get(&self) -> Prefix {
-        self.slot.now.content
-    }
-
-    /// The forward of `req` writes `state`.
-    #[inline]
-    pub fn write(&mut self, state: Prefix, req: ReqId) {
-        self.slot.write(self.launch, state, req);
     }
 }
 
