@@ -4,24 +4,22 @@
 //! values without allocation, so a run that nobody records costs nothing to describe. A [`Record`] is a list of facts
 //! that can be written by hand and replayed into any sink.
 
-mod bulk;
 mod canon;
 mod fact;
 mod ids;
-mod short;
+mod rows;
 mod sink;
 mod spare;
 mod state;
 mod streams;
 
-pub use bulk::{Bulk, Quiet, runs};
 pub use canon::{Canon, NAME_END, Names, fingerprint, halves, or_none};
 pub use fact::{
-    AssertKind, Check, Donated, Fact, Field, Fields, FinishKind, Kept, Mode, Nothing, Offered, Owner, Passed, Phase,
-    Place, RowArrays, Stream,
+    AssertKind, Check, Decision, Donated, Fact, Field, Fields, FinishKind, Kept, Mode, Nothing, Offered, Owner, Passed,
+    Phase, Place, RowArrays, Stream,
 };
-pub use ids::{BatchId, PageId, ReqId, SlotId, StreamId, Token, same_reqs};
-pub use short::Short;
+pub use ids::{BatchId, GrantId, PageRange, ReqId, SlotId, StreamId, Token};
+pub use rows::{PreparedRow, ResultRow, RowFacts, StepRow};
 pub use sink::{Entry, Record, Sink, Tee};
 pub use spare::Spare;
 pub use state::State;

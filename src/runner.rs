@@ -15,7 +15,7 @@ use std::ops::RangeInclusive;
 use crate::engine::{Chooser, Seeded};
 use crate::judge::{Judge, Judgement, Options as JudgeOptions};
 use crate::model::{Ended, Machine, Release, Rule, Setup, World};
-use crate::record::{Bulk, Fact, Record, ReqId, Sink, Tee};
+use crate::record::{Fact, Record, ReqId, RowFacts, Sink, Tee};
 use crate::report::{Meter, RunCounts, Skew, Timing};
 use crate::rule::{CommittedLen, CompletedMask, MaskLookahead, Paired, TokenLen};
 use crate::scene::{Known, Painter, Scene};
@@ -210,13 +210,13 @@ impl Sink for Watch<'_> {
         }
     }
 
-    fn bulk(&mut self, bulk: &Bulk<'_>) {
-        match *bulk {
-            Bulk::Quiet { rows, .. } => {
+    fn rows(&mut self, rows: RowFacts<'_>) {
+        match rows {
+            RowFacts::Results(_, rows) => {
                 let new = rows.iter().map(|row| self.new_of(row.req, row.outputs)).sum();
                 (self.more)(new);
             }
-            Bulk::Pages { .. } | Bulk::PageEach { .. } | Bulk::Prepared { .. } | Bulk::Stepped { .. } => {}
+            RowFacts::Paged(_) | RowFacts::Prepared(..) | RowFacts::Stepped(..) => {}
         }
     }
 }

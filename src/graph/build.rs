@@ -236,7 +236,6 @@ impl Sink for Builder {
             | Fact::Read { .. }
             | Fact::Fields { .. }
             | Fact::Arrays { .. }
-            | Fact::Decision { .. }
             | Fact::Flip { .. }
             | Fact::NoDonate { .. }
             | Fact::TrackRefused { .. }

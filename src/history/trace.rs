@@ -63,7 +63,6 @@ fn bare(mut fact: Fact, name: &dyn Fn(ReqId) -> ReqId) -> Option<Fact> {
         | Fact::Fields { req, .. }
         | Fact::Arrays { req, .. }
         | Fact::Read { req, .. }
-        | Fact::Decision { req, .. }
         | Fact::Flip { req, .. }
         | Fact::Donate { req, .. }
         | Fact::NoDonate { req, .. }

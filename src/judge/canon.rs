@@ -4,11 +4,10 @@
 //! over. Findings are taken as they come ([`Judge::take_findings`]), so that two ways to a state need not have found the
 //! same.
 
-use crate::record::{Canon, Names, PageId, Prefix, ReqId, SlotId, StreamId};
+use crate::record::{Canon, GrantId, Names, Owner, Prefix, ReqId, SlotId};
 
-use super::court::Judge;
-use super::live::{Hit, Live};
-use super::{Finding, Goals};
+use super::storage::{Hit, Running, Storage};
+use super::{Finding, Goals, Judge};
 
 /// Where one list ends and the next begins.
 const END: u32 = u32::MAX - 2;
@@ -17,28 +16,17 @@ impl Judge {
     /// What was found since this was last asked, with the goals that were reached, and forgets what only a report needs.
     /// `over` says that the run has ended. The words of accounting findings do not say how often.
     pub fn take_findings(&mut self, over: bool) -> (Vec<Finding>, Goals) {
-        self.rows.close(&mut self.requests, &mut self.counts);
         if over {
-            self.settle();
+            self.decisions.settle(&mut self.findings);
         }
         let goals = self.goals();
         self.forget_counts();
         (self.findings.take(), goals)
     }
 
-    /// Reads a little of every part. What it returns says nothing.
-    pub fn glance(&self) -> u64 {
-        self.store.glance() ^ self.requests.glance()
-    }
-
-    /// Whether a bound ended the run, or it named more than the judge follows.
-    pub fn is_cut(&self) -> bool {
-        self.bound.is_some() || self.is_overflow()
-    }
-
-    /// Whether the run named more than the judge follows.
-    pub fn is_overflow(&self) -> bool {
-        self.overflow || self.store.overflow || self.account.overflow || self.requests.overflow
+    /// What contents are called.
+    pub fn names(&self) -> &impl Names {
+        &self.storage
     }
 
     /// The state letter by letter, but for where and when it is: a wait that can go on for ever is one state.
@@ -50,30 +38,25 @@ impl Judge {
     }
 
     fn forget_counts(&mut self) {
-        self.counts = super::Checkpoints::default();
-        self.rows.forget_counts();
+        self.decisions.forget_counts();
         self.goals = Goals::NONE;
         self.pins_missed.clear();
         self.pins_ended.clear();
     }
 
-    /// Writes what is known of every live request and of every slot that has a label, in the order of the labels; slots
+    /// Encodes what is known of every live request and of every slot that has a label, in the order of the labels; slots
     /// that only the judge still looks at get theirs here.
     pub fn canon(&self, out: &mut Canon) {
         // No field is left out by oversight: a new one does not compile until it stands here.
         let Judge {
-            // Written with every name that it bears on.
-            lineage: _,
-            requests,
-            store,
-            account,
-            rows,
+            storage,
+            decisions,
             // Given with the setup.
             options: _,
             // What was found was taken, and where it was is for reports.
             findings: _,
             // What only a report or a goal needs.
-            counts: _,
+            outcomes: _,
             goals: _,
             coverage: _,
             turns: _,
@@ -83,39 +66,26 @@ impl Judge {
             // A run is over after either.
             bound: _,
             dead: _,
-            overflow: _,
         } = self;
-        assert!(rows.is_closed(), "findings are taken first");
         for at in 0..out.reqs().len() {
             let req = out.reqs()[at];
-            out.flag(account.is_locked(req));
-            match requests.peek(req) {
-                Some(live) => self.canon_live(live, out),
-                None => out.word(END),
-            }
+            storage.encode_request(req, out);
+            decisions.encode(req, out);
         }
-        // What is booked to nobody alive would be found at the end.
-        out.put([store.in_flight_count(), account.left(|req| !out.is_live(req))]);
+        storage.encode_rest(out);
         let mut at = 0;
         while at < out.slots().len() {
-            self.canon_slot(out.slots()[at], out);
+            storage.encode_slot(out.slots()[at], out);
             at += 1;
         }
     }
+}
 
-    fn canon_live(&self, live: &Live, out: &mut Canon) {
-        let Live {
-            window,
-            dues,
-            marks,
-            taint,
-            hit,
-            truth: _, // The tokens that the machine writes.
-            // For the prefix hit of a report, and what a loss costs.
-            matched: _,
-            admitted: _,
-        } = live;
-        // Which finding is at the root is for reports.
+impl Storage {
+    fn encode_request(&self, req: ReqId, out: &mut Canon) {
+        out.flag(self.owners.is_locked(req));
+        let Some(Running { taint, hit, truth: _ }) = self.requests.peek(req) else { return out.word(END) };
+        // The tokens are those that the machine encodes. Which finding is at the root is for reports.
         let tainted = u32::from(taint.is_some());
         match hit {
             Some(Hit { source, len, root }) => {
@@ -124,38 +94,48 @@ impl Judge {
             }
             None => out.put([tainted, END]),
         }
-        window.canon(out);
-        marks.canon(out);
-        dues.canon(out);
     }
 
-    #[inline]
-    fn canon_slot(&self, slot: SlotId, out: &mut Canon) {
-        let (kind, holder) = self.account.kind(slot);
-        self.store.canon(slot, [kind, out.rank_if_live(holder)], self, out);
+    /// Encodes what belongs to no live request and no slot with a label.
+    fn encode_rest(&self, out: &mut Canon) {
+        let Storage {
+            contents,
+            owners,
+            pages,
+            // Encoded for each live request.
+            requests: _,
+            // Encoded with every name that it bears on.
+            lineage: _,
+            // A run that names too much is cut short at once.
+            streams_overflow: _,
+        } = self;
+        let is_over = |req: ReqId| !out.is_live(req);
+        // What is owned by a request that is over would be found at the end.
+        let left = owners.owned_by(is_over) + pages.owned_by(is_over);
+        out.word(contents.in_flight_count());
+        out.long(left);
+    }
+
+    fn encode_slot(&self, slot: SlotId, out: &mut Canon) {
+        let (kind, req) = self.owners.kind(slot);
+        self.contents.canon(slot, [kind, out.rank_if_live(req)], self, out);
     }
 }
 
-impl Names for Judge {
+impl Names for Storage {
     #[inline]
     fn owner(&self, content: Prefix, canon: &Canon) -> Option<ReqId> {
-        let has = |req: &&ReqId| self.requests.peek(**req).is_some_and(|live| live.truth.has(content, &self.lineage));
-        if content.len == 0 { None } else { canon.reqs().iter().find(has).copied() }
+        let is_of = |req: &&ReqId| self.is_of(content, **req);
+        if content.len == 0 { None } else { canon.reqs().iter().find(is_of).copied() }
     }
 
     fn sequence(&self, content: Prefix, out: &mut Canon) {
-        let mut at = content.stream;
-        while at != StreamId::ROOT {
-            let parent = self.lineage.parent(at);
-            out.put([at.0, parent.len]);
-            at = parent.stream;
-        }
-        out.word(StreamId::ROOT.0);
+        self.encode_sequence(content, out);
     }
 
     #[inline]
     fn free(&self, slot: SlotId, place: u32, out: &mut Canon) {
-        let Some(state) = self.store.settled(slot).filter(|_| self.account.is_free(slot)) else {
+        let Some(state) = self.contents.settled(slot).filter(|_| self.owners.owner(slot).is_none()) else {
             let label = out.label_slot(Some(slot));
             return out.put([place, label]);
         };
@@ -168,17 +148,17 @@ impl Names for Judge {
         }
         match out.label_free(slot, place) {
             Some(label) => out.put([place, label]),
-            None => self.store.canon_settled(slot, [place, 0], owner, self, out),
+            None => self.contents.canon_settled(slot, [place, 0], owner, self, out),
         }
     }
 
     #[inline]
     fn plain(&self, slot: SlotId, state: Prefix) -> Option<(ReqId, bool)> {
-        self.store.plain(slot, state).filter(|_| self.account.is_cached(slot))
+        let is_cached = self.owners.owner(slot) == Some(Owner::Tree);
+        self.contents.plain(slot, state).filter(|_| is_cached)
     }
 
-    #[inline]
-    fn pages(&self, pages: &[PageId], req: ReqId, out: &mut Canon) {
-        self.account.pages_of(pages, req, |word| out.word(word));
+    fn pages(&self, grant: GrantId, req: ReqId) -> u32 {
+        self.pages.owned_in(grant, req)
     }
 }

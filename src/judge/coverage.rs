@@ -3,34 +3,28 @@
 //! Owns what is remembered for goals alone. Nothing here bears on findings, counts or verdict. What lies on the path of
 //! every token only looks at what the judge has at hand; the rest is done where something rare happened.
 
-use crate::record::{BatchId, FinishKind, Mode, Place, ReqId, Short};
+use smallvec::SmallVec;
 
-use super::audit::Offer;
-use super::court::Judge;
-use super::window::Before;
-use super::{Class, Goal, Goals};
+use crate::record::{BatchId, FinishKind, Mode, Place, ReqId};
+
+use super::decision::{Before, Window};
+use super::storage::Offer;
+use super::{Class, Goal, Goals, Judge};
 
 /// What is remembered for goals alone: two judges that differ only in this judge the rest of a run alike.
-#[derive(Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Coverage {
     /// The batch whose result is processed: a request that ends there is not in flight by it.
     result: BatchId,
     /// Rows of the decode batch prepared last.
     rows: u32,
     /// Requests of the decode batch launched last whose step keeps a state.
-    boundaries: Short<ReqId, 4>,
+    boundaries: SmallVec<[ReqId; 4]>,
     /// In which turn the last state was evicted, by the judge's count of turns.
     evicted: Option<u32>,
 }
 
-clone_in_place!(Coverage { result, rows, boundaries, evicted });
-
 impl Coverage {
-    /// Nothing seen yet.
-    pub fn new() -> Coverage {
-        Coverage { result: BatchId(0), rows: 0, boundaries: Short::new(), evicted: None }
-    }
-
     /// The result of a batch is waited for.
     #[inline]
     pub fn wait(&mut self, batch: BatchId) {
@@ -46,7 +40,7 @@ impl Coverage {
 impl Judge {
     /// The goals reached so far. A row counts once nothing that belongs to it can come any more.
     pub fn goals(&self) -> Goals {
-        self.goals.union(self.rows.goals())
+        self.goals.union(self.decisions.goals())
     }
 
     /// A forward was queued: what its prepare did to the running batch is told by its rows.
@@ -82,11 +76,9 @@ impl Judge {
     }
 
     /// Whether a request has a step prepared, and one before it in flight that keeps a state.
-    fn stay_on_boundary(&mut self) -> bool {
-        (0..self.coverage.boundaries.len()).any(|at| {
-            let req = self.coverage.boundaries[at];
-            self.requests.get(req).is_some_and(|live| live.window.stays_on_boundary())
-        })
+    fn stay_on_boundary(&self) -> bool {
+        let stays = |&req: &ReqId| self.decisions.window(req).is_some_and(Window::stays_on_boundary);
+        self.coverage.boundaries.iter().any(stays)
     }
 
     /// Decode rows joined a prefill batch.
@@ -100,7 +92,7 @@ impl Judge {
     /// A request finished.
     pub(super) fn finished(&mut self, req: ReqId, kind: FinishKind) {
         let result = self.coverage.result;
-        let flies = self.requests.get(req).is_some_and(|live| live.window.in_flight_beside(result));
+        let flies = self.decisions.window(req).is_some_and(|window| window.in_flight_beside(result));
         self.goals.insert(match (kind, flies) {
             (FinishKind::Token, false) => Goal::FinishToken,
             (FinishKind::Token, true) => Goal::FinishTokenInFlight,
@@ -113,7 +105,7 @@ impl Judge {
 
     /// A request is about to be retracted.
     pub(super) fn retracting(&mut self, req: ReqId) {
-        if self.requests.get(req).is_some_and(|live| live.window.boundary_in_flight()) {
+        if self.decisions.window(req).is_some_and(Window::boundary_in_flight) {
             self.goals.insert(Goal::RetractBoundaryInFlight);
         }
     }
@@ -124,7 +116,7 @@ impl Judge {
             Place::Decode => taken,
             Place::Waiting | Place::Chunk | Place::Prefill | Place::Finished | Place::Gone => false,
         };
-        if decodes && self.requests.get(req).is_some_and(|live| live.window.boundary_in_flight()) {
+        if decodes && self.decisions.window(req).is_some_and(Window::boundary_in_flight) {
             self.goals.insert(Goal::AbortBoundaryInFlight);
         }
     }

@@ -41,7 +41,7 @@ pub(super) enum Trouble {
 }
 
 /// All findings of a run so far.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Findings {
     /// The loop turn.
     pub turn: u32,
@@ -52,8 +52,6 @@ pub(super) struct Findings {
     /// Whether somebody will read the reasons.
     worded: bool,
 }
-
-clone_in_place!(Findings { list, groups } copied { turn, phase, worded });
 
 impl Findings {
     /// None yet, before the first turn. Reasons are empty unless they are `worded`.
@@ -68,6 +66,13 @@ impl Findings {
         let (label, holds, slot, root, overwritten) = Default::default();
         self.list.push(Finding { kind, req, turn, phase, label, holds, slot, reason, root, overwritten });
         self.list.len() - 1
+    }
+
+    /// Puts words behind the reason of a finding.
+    pub fn add_words(&mut self, index: usize, words: impl FnOnce() -> String) {
+        if self.worded {
+            self.list[index].reason.push_str(&words());
+        }
     }
 
     /// How many there are.
@@ -102,11 +107,15 @@ impl Findings {
         Some(index)
     }
 
+    /// How often there was accounting trouble.
+    #[cfg(test)]
+    pub fn troubles(&self) -> u64 {
+        self.groups.values().map(|&(_, count)| count).sum()
+    }
+
     /// Takes what was found so far.
     pub fn take(&mut self) -> Vec<Finding> {
-        if !self.groups.is_empty() {
-            self.groups.clear();
-        }
+        self.groups.clear();
         std::mem::take(&mut self.list)
     }
 

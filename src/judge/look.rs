@@ -1,11 +1,10 @@
-//! What the judge knows of a slot in the middle of a run, for people who look on.
+//! What the judge knows of a slot in the middle of a run, for views of a run under way.
 //!
-//! Owns no state. Refuses to find anything: a slot that would be wrong if it were donated now is no finding yet.
+//! Owns no state. Finds nothing: a slot that would be wrong if it were donated now is no finding yet.
 
 use crate::record::{ReqId, SlotId};
 
-use super::audit::right;
-use super::court::Judge;
+use super::Judge;
 
 /// What a slot holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,23 +25,25 @@ impl Judge {
 
     /// What a slot holds.
     pub fn holding(&self, slot: SlotId) -> Holding {
-        let writer = self.store.writer(slot);
-        Holding { tokens: writer.map(|_| self.store.content(slot).len), writer, in_flight: self.store.in_flight(slot) }
+        let writer = self.storage.contents.writer(slot);
+        Holding {
+            tokens: writer.map(|_| self.storage.contents.content(slot).len),
+            writer,
+            in_flight: self.storage.contents.in_flight(slot),
+        }
     }
 
     /// Whether a slot holds the first `len` tokens of a live request once all launched forwards have run. Nothing if the
     /// request has been released.
     pub fn holds(&self, slot: SlotId, req: ReqId, len: u32) -> Option<bool> {
-        let live = self.requests.peek(req)?;
-        let content = self.store.content(slot);
-        Some(right((&live.truth, &self.lineage), &self.store, slot, content, len) && self.store.flaw(slot).is_none())
+        self.storage.holds(slot, req, len)
     }
 
     /// Whether a slot of the tree was right when it was donated and still holds that. Nothing if the record has no donation of
     /// it.
     pub fn holds_donation(&self, slot: SlotId) -> Option<bool> {
-        let donation = self.store.donation(slot)?;
-        let same = donation.state == self.store.content(slot);
-        Some(donation.root.is_none() && same && self.store.flaw(slot).is_none())
+        let donation = self.storage.contents.donation(slot)?;
+        let same = donation.state == self.storage.contents.content(slot);
+        Some(donation.root.is_none() && same && self.storage.contents.flaw(slot).is_none())
     }
 }

@@ -13,33 +13,22 @@
 //! assert_eq!(judge.finish(&[]).verdict, Verdict::Inconclusive);
 //! ```
 
-mod account;
-mod audit;
-mod bulk;
 mod canon;
-mod cause;
-mod clock;
-mod court;
 mod coverage;
-mod decide;
-mod effects;
+mod decision;
 mod findings;
 mod goals;
-mod holder;
+#[expect(clippy::module_inception, reason = "the judge itself, beside its parts")]
+mod judge;
 mod live;
 mod look;
-mod loss;
-mod paged;
-mod race;
-mod rows;
+mod outcomes;
 mod sink;
-mod store;
-mod truth;
+mod storage;
 mod verdict;
-mod window;
 
-pub use court::{Judge, Options, weight};
 pub use goals::{Goal, Goals};
+pub use judge::{Judge, Options, weight};
 pub use look::Holding;
 pub use verdict::{
     Boundary, Checkpoints, Class, Decisions, Finding, Judgement, Kind, MaskReuse, Outcome, Overwritten, Verdict,

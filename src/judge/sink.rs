@@ -2,20 +2,15 @@
 //!
 //! Owns the table of facts. Refuses to interpret them.
 
-use crate::record::{Bulk, Fact, Owner, Prefix, Sink, StreamId};
+use crate::record::{BatchId, Fact, Owner, ResultRow, RowFacts, Sink, StepRow};
 
-use super::Goal;
-use super::audit::Offer;
-use super::court::Judge;
-
-/// Streams beyond this index are not followed; the run is then at best inconclusive.
-const STREAMS_MAX: usize = 1 << 24;
+use super::decision::Row;
+use super::storage::Offer;
+use super::{Goal, Judge};
 
 impl Sink for Judge {
-    // Where the machine emits a fact its kind is known, so that inlined only one arm remains.
-    #[inline(always)]
     fn fact(&mut self, fact: Fact) {
-        let findings = &mut self.findings;
+        let Judge { storage, decisions, outcomes, findings, .. } = self;
         match fact {
             Fact::Turn { turn, .. } => {
                 self.turns += 1;
@@ -32,107 +27,85 @@ impl Sink for Judge {
             Fact::Abort { req, place, taken } => self.aborted(req, place, taken),
             Fact::Mix { rows, .. } => self.mix(rows),
             Fact::MiddleChunk { .. } => self.goals.insert(Goal::PrefillInChunks),
-            Fact::Arrive { req, .. } => self.requests.arrive(req),
-            Fact::Match { req, state_len, .. } => self.requests.matched(req, state_len),
-            Fact::Hit { req, source, len } => self.hit(req, source, len),
-            Fact::Admit { req } => self.requests.admit(req),
-            Fact::SlotAlloc { slot, owner, .. } => {
-                self.account.slot_alloc(slot, owner, findings);
-                self.store.begin(slot);
+            Fact::Arrive { req, .. } => outcomes.arrive(req),
+            Fact::Match { req, state_len, .. } => outcomes.matched(req, state_len),
+            Fact::Hit { req, source, len } => {
+                let (by_decode, wrong) = storage.hit(req, source, len, findings);
+                self.started(by_decode, wrong);
             }
-            Fact::SlotMove { slot, from, to } => self.slot_move(slot, from, to),
+            Fact::Admit { req } => decisions.admit(req, outcomes.admit(req)),
+            Fact::SlotAlloc { slot, owner, .. } => storage.slot_alloc(slot, owner, findings),
+            Fact::SlotMove { slot, from, to } => storage.slot_move(slot, from, to, findings),
             Fact::SlotFree { slot, owner, .. } => {
-                self.account.slot_pass(slot, owner, None, findings);
+                storage.owners.pass(slot, owner, None, findings);
                 if owner == Owner::Tree {
                     self.evicted();
                 }
             }
-            Fact::PageAlloc { first, count, owner } => self.account.page_alloc(first, count, owner, findings),
-            Fact::PageMove { first, count, from, to } => {
-                self.account.page_pass(first, count, from, Some(to), findings);
-            }
-            Fact::PageFree { first, count, owner } => self.account.page_pass(first, count, owner, None, findings),
-            Fact::Lock { req, node } => self.account.lock(req, node, findings),
-            Fact::Unlock { req, node } => self.account.unlock(req, node, findings),
-            Fact::PrepareDecode { batch, req, k, .. } => {
-                if let Some(live) = self.requests.get_or_new(req) {
-                    live.window.prepare(batch, k);
-                }
-            }
+            Fact::PageAlloc { pages, owner } => storage.pages.alloc(pages, owner, findings),
+            Fact::PageMove { pages, from, to } => storage.pages.pass(pages, from, Some(to), findings),
+            Fact::PageFree { pages, owner } => storage.pages.pass(pages, owner, None, findings),
+            Fact::Lock { req, node } => storage.owners.lock(req, node, findings),
+            Fact::Unlock { req, node } => storage.owners.unlock(req, node, findings),
+            Fact::PrepareDecode { batch, req, k, .. } => decisions.prepare(batch, req, k),
             Fact::HostMasks { bytes, .. } => {
-                self.rows.mask_reuse.bytes = self.rows.mask_reuse.bytes.saturating_add(bytes);
+                decisions.mask_reuse.bytes = decisions.mask_reuse.bytes.saturating_add(bytes)
             }
             Fact::Launch { batch, mode, rows, .. } => {
-                self.store.launch(batch);
+                storage.contents.launch(batch);
                 self.queued(mode, rows);
             }
-            Fact::Clear { req, slot } => self.clear(req, slot),
-            Fact::CopyState { req, from, to, stream } => self.copy_state(req, from, to, stream),
-            Fact::Extend { batch, req, slot, from, to, track } => self.extend(batch, req, slot, (from, to), track),
-            Fact::Step { batch, req, slot, k, track } => self.step(batch, req, slot, k, track),
-            Fact::Verify { batch, req, slot, from, to, track, .. } => {
-                self.extend(batch, req, slot, (from, to), track);
-                if let Some(live) = self.requests.get_or_new(req) {
-                    live.window.launch_run(batch, to, track);
+            Fact::Clear { req, slot } => storage.clear(req, slot, findings),
+            Fact::CopyState { req, from, to, stream } => storage.copy_state(req, from, to, stream, findings),
+            Fact::Extend { batch, req, slot, from, to, track } => {
+                storage.extend(req, slot, (from, to), track, findings);
+                if let Some(track) = track.filter(|track| (from..=to).contains(&track.1)) {
+                    decisions.kept(batch, req, track, findings.turn);
                 }
+            }
+            Fact::Step { batch, req, slot, k, track } => {
+                self.step(batch, StepRow { req, k, slot, track, sampled: None });
+            }
+            Fact::Verify { batch, req, slot, from, to, track, .. } => {
+                storage.extend(req, slot, (from, to), track, findings);
+                if let Some(track) = track.filter(|track| (from..=to).contains(&track.1)) {
+                    decisions.kept(batch, req, track, findings.turn);
+                }
+                decisions.launch_verify(batch, req, to, track);
                 if track.is_some() {
                     self.goals.insert(Goal::VerifyCrosses);
                     self.coverage.boundary(req);
                 }
             }
-            Fact::Stream { stream, parent } => self.stream(stream, parent),
+            Fact::Stream { stream, parent } => storage.stream(stream, parent),
             Fact::Prompt { req, prompt } => {
-                if let Some(live) = self.requests.get_or_new(req) {
-                    live.truth.prompt(prompt);
-                    live.dues.prompt(prompt.len);
-                }
+                storage.prompt(req, prompt);
+                decisions.prompt(req, prompt.len);
             }
-            Fact::Sampled { req, len, stream } => {
-                if let Some(live) = self.requests.get(req) {
-                    live.truth.sampled(len, stream, &self.lineage);
-                }
-            }
+            Fact::Sampled { req, len, stream } => storage.sampled(req, len, stream),
             Fact::Wait { batch, .. } => {
-                self.store.wait(batch);
+                storage.contents.wait(batch);
                 self.coverage.wait(batch);
             }
-            Fact::Skip { batch, req, .. } => {
-                if let Some(live) = self.requests.get(req) {
-                    live.window.process(batch);
-                }
-            }
-            Fact::Output { req, outputs, .. } => self.requests.output(req, outputs),
+            Fact::Skip { batch, req, .. } => decisions.skip(batch, req),
+            Fact::Output { req, outputs, .. } => outcomes.output(req, outputs),
             Fact::Finish { req, kind, outputs } => {
+                outcomes.end(req, kind, outputs);
+                decisions.finish(req, outputs);
                 self.finished(req, kind);
-                self.requests.end(req, kind, outputs);
-                if let Some(live) = self.requests.get(req) {
-                    live.dues.finish(outputs);
-                }
             }
-            Fact::Row { batch, req, lookahead, check, .. } => {
-                let now = (findings.turn, findings.phase);
-                self.rows.row((batch, req), lookahead, check, now, &mut self.requests, &mut self.counts);
-            }
-            Fact::Decision { batch, req, after, .. } => {
-                let now = (findings.turn, findings.phase);
-                self.rows.decision((batch, req), after, now, &mut self.requests, &mut self.counts);
+            Fact::Row { batch, req, lookahead, check, decision, .. } => {
+                decisions.row(Row { batch, req, lookahead, check, decision }, (findings.turn, findings.phase));
             }
             Fact::Donate { req, label, key_len, slot, how } => {
                 self.donate(req, Offer { label, key_len, slot, how });
             }
             Fact::NoDonate { req, why, .. } => self.no_donate(req, why),
             Fact::TrackRefused { req, k, in_place } => {
+                decisions.refuse(req, k, in_place);
                 self.goals.insert(Goal::SecondSlotRefused);
-                // What the row told last recorded can be what is written over.
-                self.rows.close(&mut self.requests, &mut self.counts);
-                if let Some(live) = self.requests.get_or_new(req) {
-                    live.dues.refuse(k, in_place);
-                }
             }
-            Fact::Retract { req, .. } => {
-                self.retracting(req);
-                self.retract(req);
-            }
+            Fact::Retract { req, .. } => self.retract(req),
             Fact::Assert { req, kind } => self.assertion(req, kind),
             Fact::PinMissed { req } => self.pins_missed.push(req),
             Fact::PinEnded { req } => self.pins_ended.push(req),
@@ -142,18 +115,46 @@ impl Sink for Judge {
         }
     }
 
-    fn bulk(&mut self, bulk: &Bulk<'_>) {
-        self.told(bulk);
+    fn rows(&mut self, rows: RowFacts<'_>) {
+        match rows {
+            RowFacts::Paged(rows) => {
+                for &(req, pages) in rows {
+                    self.storage.pages.alloc(pages, Owner::Request(req), &mut self.findings);
+                }
+            }
+            RowFacts::Prepared(batch, rows) => {
+                for row in rows {
+                    self.decisions.prepare(batch, row.req, row.k);
+                }
+            }
+            RowFacts::Stepped(batch, rows) => {
+                for &row in rows {
+                    self.step(batch, row);
+                }
+            }
+            RowFacts::Results(batch, rows) => {
+                let now = (self.findings.turn, self.findings.phase);
+                for &ResultRow { req, outputs, lookahead, check, .. } in rows {
+                    self.outcomes.output(req, outputs);
+                    self.decisions.row(Row { batch, req, lookahead, check, decision: None }, now);
+                }
+            }
+        }
     }
 }
 
 impl Judge {
-    /// A stream goes on from a prefix, unless there are more of them than are followed.
-    fn stream(&mut self, stream: StreamId, parent: Prefix) {
-        if stream.index() < STREAMS_MAX && parent.stream.index() < STREAMS_MAX {
-            self.lineage.set(stream, parent);
-        } else {
-            self.overflow = true;
+    /// A decode step is launched, and samples the next token unless that was sampled before.
+    #[inline]
+    fn step(&mut self, batch: BatchId, row: StepRow) {
+        let StepRow { req, k, slot, track, sampled } = row;
+        self.storage.step(req, slot, k, track, &mut self.findings);
+        self.decisions.launch(batch, req, k, track, self.findings.turn);
+        if track.is_some() {
+            self.coverage.boundary(req);
+        }
+        if let Some(stream) = sampled {
+            self.storage.sampled(req, k, stream);
         }
     }
 }

@@ -104,7 +104,9 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// A request ends without having finished by itself: it is gone, and holds nothing.
     fn drop_request(&mut self, req: ReqId) {
         self.req(req).dropped = true;
-        self.finish(req, FinishKind::Abort, self.world.reqs[req.index()].outputs);
+        let (kind, outputs) = (FinishKind::Abort, self.world.reqs[req.index()].outputs);
+        self.set_finished(req, kind, outputs);
+        self.sink.fact(Fact::Finish { req, kind, outputs });
         self.close_request(req);
     }
 }

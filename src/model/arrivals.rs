@@ -1,6 +1,8 @@
 //! Requests that have not been seen: what each waits for, and which have reached their earliest moment.
 
-use crate::engine::{EventQueue, Shared, Time};
+use std::sync::Arc;
+
+use crate::engine::{EventQueue, Time};
 use crate::record::{Canon, ReqId};
 
 use super::batch::Rows;
@@ -16,18 +18,16 @@ pub struct Due {
 }
 
 /// The requests not seen yet.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Arrivals {
     timed: EventQueue<ReqId>,
     /// By turn, the latest first; of one turn, the last of the setup first.
     by_turn: Vec<(u32, ReqId)>,
     /// Who waits for the end of each request. Not changed by it: a request ends once.
-    after: Shared<[Vec<ReqId>]>,
+    after: Arc<[Vec<ReqId>]>,
     before: Vec<(ReqId, ReqId, u32)>,
     due: Vec<Due>,
 }
-
-clone_in_place!(Arrivals { timed, by_turn, after, before, due });
 
 impl Arrivals {
     /// Everything that `setup` will show.

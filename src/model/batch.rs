@@ -1,15 +1,17 @@
 //! Batches: lists of requests with batch-local arrays; what copy, filter and merge do to them.
 
-use crate::record::{BatchId, Mode, ReqId, Short, SlotId};
+use smallvec::SmallVec;
 
-use super::masks::BatchMasks;
+use crate::record::{BatchId, Mode, ReqId, SlotId};
+
+use super::masks::HostMasks;
 use super::skew::Glimpse;
 
-/// A value for each row of a batch. Small batches, as searches run them by the million, need no memory of their own for it.
-pub type Rows<T> = Short<T, 4>;
+/// A value for each row of a batch. Those of a small batch, as searches run them by the million, lie within their owner.
+pub type Rows<T> = SmallVec<[T; 4]>;
 
 /// A `ScheduleBatch`. Requests are shared by index; everything else here is the batch's own.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Batch {
     /// Its number, new at every prepare.
     pub id: BatchId,
@@ -39,28 +41,12 @@ pub struct Batch {
     /// What prepare saw of the shared fields, a value a row, if that is asked for.
     pub glimpses: Vec<Glimpse>,
     /// Host masks, if built and not dropped.
-    pub masks: BatchMasks,
+    pub masks: Option<HostMasks>,
     /// Admission found no room last time and need not try again.
     pub is_full: bool,
 }
 
-clone_in_place!(Batch
-    {
-        reqs, seq_lens, decode_batch_idx, prefix_lens, extend_track, step_slots, plan, track_rows, glimpses,
-        masks,
-    }
-    copied {
-        id, object, mode, chunked, is_full,
-    }
-);
-
 impl Batch {
-    /// Reads a little of every part. What it returns says nothing.
-    pub fn glance(&self) -> u32 {
-        let first = |rows: &Rows<u32>| rows.first().copied().unwrap_or(0);
-        first(&self.seq_lens) ^ first(&self.decode_batch_idx) ^ first(&self.prefix_lens) ^ u32::from(self.is_full)
-    }
-
     /// The batch that runs nothing.
     pub fn empty(object: u32) -> Self {
         Batch {
@@ -77,7 +63,7 @@ impl Batch {
             plan: None,
             track_rows: Vec::new(),
             glimpses: Vec::new(),
-            masks: BatchMasks::default(),
+            masks: None,
             is_full: false,
         }
     }
@@ -87,21 +73,16 @@ impl Batch {
     ///
     /// Returns whether masks were dropped.
     pub fn filter(&mut self, keep: impl Fn(ReqId) -> bool) -> bool {
-        let (reqs, lens) = (&mut self.reqs[..], &mut self.seq_lens[..]);
-        // In nearly every turn all stay.
-        let Some(first) = reqs.iter().position(|&req| !keep(req)) else { return false };
-        let mut kept = first;
-        for at in first + 1..reqs.len() {
-            if keep(reqs[at]) {
-                (reqs[kept], lens[kept]) = (reqs[at], lens[at]);
-                kept += 1;
-            }
-        }
-        self.reqs.truncate(kept);
-        if kept == 0 {
+        if self.reqs.iter().all(|&req| keep(req)) {
             return false;
         }
-        self.seq_lens.truncate(kept);
+        let kept = self.reqs.iter().copied().zip(self.seq_lens.iter().copied()).filter(|&(req, _)| keep(req));
+        let (reqs, seq_lens): (Rows<ReqId>, Rows<u32>) = kept.unzip();
+        self.reqs = reqs;
+        if self.reqs.is_empty() {
+            return false;
+        }
+        self.seq_lens = seq_lens;
         self.drop_derived()
     }
 
@@ -134,87 +115,22 @@ impl Batch {
     fn drop_derived(&mut self) -> bool {
         self.plan = None;
         self.track_rows.clear();
-        self.masks.drop_all()
-    }
-
-    /// Becomes the copy of the running batch that is queued for a decode step. What every step makes anew is handed over, as nobody
-    /// reads it in the running batch any more.
-    pub fn queue(&mut self, running: &mut Batch) {
-        let Batch {
-            id,
-            object,
-            mode,
-            reqs,
-            seq_lens,
-            decode_batch_idx,
-            prefix_lens,
-            chunked,
-            extend_track,
-            step_slots,
-            plan,
-            track_rows,
-            glimpses,
-            masks,
-            is_full,
-        } = running;
-        (self.id, self.object, self.mode, self.chunked, self.is_full) = (*id, *object, *mode, *chunked, *is_full);
-        self.reqs.clone_from(reqs);
-        self.seq_lens.clone_from(seq_lens);
-        std::mem::swap(&mut self.decode_batch_idx, decode_batch_idx);
-        self.prefix_lens.clone_from(prefix_lens);
-        self.extend_track.clone_from(extend_track);
-        std::mem::swap(&mut self.step_slots, step_slots);
-        self.plan.clone_from(plan);
-        self.track_rows.clone_from(track_rows);
-        self.glimpses.clone_from(glimpses);
-        masks.lend_to(&mut self.masks);
-    }
-
-    /// Makes it the batch that runs nothing, in the memory that it has.
-    pub fn clear(&mut self, object: u32) {
-        let Batch {
-            id,
-            object: own,
-            mode,
-            reqs,
-            seq_lens,
-            decode_batch_idx,
-            prefix_lens,
-            chunked,
-            extend_track,
-            step_slots,
-            plan,
-            track_rows,
-            glimpses,
-            masks,
-            is_full,
-        } = self;
-        (*id, *own, *mode, *chunked, *plan, *is_full) = (BatchId(0), object, Mode::Decode, None, None, false);
-        reqs.clear();
-        seq_lens.clear();
-        decode_batch_idx.clear();
-        prefix_lens.clear();
-        extend_track.clear();
-        step_slots.clear();
-        track_rows.clear();
-        glimpses.clear();
-        masks.drop_all();
+        self.masks.take().is_some()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::masks::HostMasks;
     use crate::model::rule::WantsMasks;
 
     fn batch(reqs: &[u32]) -> Batch {
         let lens: Vec<u32> = reqs.iter().map(|r| r * 10).collect();
-        let masks = HostMasks::build(WantsMasks::Masks, &lens, 4, true, &lens, &[]);
+        let masks = HostMasks::build(WantsMasks::Masks, &lens, 4, true, &lens, []);
         Batch {
             reqs: reqs.iter().map(|&r| ReqId(r)).collect(),
             seq_lens: lens.into(),
-            masks: masks.into(),
+            masks: Some(masks),
             ..Batch::empty(1)
         }
     }
@@ -227,15 +143,15 @@ mod tests {
             (some.reqs.as_slice(), some.seq_lens.as_slice()),
             ([ReqId(1), ReqId(3)].as_slice(), [10, 30].as_slice())
         );
-        assert!(some.masks.get().is_none());
+        assert!(some.masks.is_none());
     }
 
     #[test]
     fn a_filter_that_removes_none_or_all_keeps_them() {
         let mut none = batch(&[1, 2]);
-        assert!(!none.filter(|_| true) && none.masks.get().is_some());
+        assert!(!none.filter(|_| true) && none.masks.is_some());
         let mut all = batch(&[1, 2]);
-        assert!(!all.filter(|_| false) && all.masks.get().is_some() && all.reqs.is_empty());
+        assert!(!all.filter(|_| false) && all.masks.is_some() && all.reqs.is_empty());
     }
 
     #[test]
@@ -244,6 +160,6 @@ mod tests {
         let copy = live.clone();
         assert!(live.merge(&batch(&[2])));
         assert_eq!(live.reqs[..], [ReqId(1), ReqId(2)]);
-        assert!(live.masks.get().is_none() && copy.masks.get().is_some());
+        assert!(live.masks.is_none() && copy.masks.is_some());
     }
 }

@@ -1,12 +1,13 @@
 //! What a request hands to the radix tree and what it gives back: at its end, and after its prefill.
 
 use crate::engine::Chooser;
-use crate::record::{AssertKind, Bulk, Donated, Fact, Nothing, Offered, Owner, ReqId, Sink, SlotId, Stream};
+use crate::record::{AssertKind, Donated, Fact, Nothing, Offered, Owner, ReqId, Sink, SlotId, Stream};
 
 use super::batch::Rows;
 use super::machine::{Dead, Machine, Step};
-use super::radix::{Freed, Inserted, NodeId};
-use super::request::{Stage, forget};
+use super::pages::Pages;
+use super::radix::{Inserted, NodeId};
+use super::request::Stage;
 use super::setup::{SlotFree, Snapshot, Strategy};
 
 /// What a donation offers.
@@ -114,7 +115,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let active = it.active.take();
         let tracks = std::mem::take(&mut it.track);
         it.has_track = false;
-        forget(&mut it.pages);
+        it.pages = Pages::default();
         it.holds_row = false;
         let in_flight = self.world.queue.iter().any(|pending| pending.batch.reqs.contains(&req));
         let later = self.setup.engine.slot_free == SlotFree::Deferred && in_flight;
@@ -205,19 +206,16 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// that it had already are freed.
     fn insert(&mut self, req: ReqId, offer: &Offer, finished: bool) -> Inserted {
         let page = self.setup.engine.page_size;
-        // Lent, not copied: they may be many.
-        let own = std::mem::take(&mut self.req(req).pages);
         let it = &self.world.reqs[req.index()];
+        let (pages, protected) = (it.pages, it.cache_protected_len / page);
         let key = self.world.streams.prefix(it.stream, offer.key_len);
-        let pages = &own[..(offer.key_len / page) as usize];
-        let mut freed = Freed::default();
-        let protected = it.cache_protected_len;
-        let inserted = self.world.tree.insert(&self.world.streams, key, pages, Some(offer.slot), protected, &mut freed);
-        let pages = &pages[(inserted.prefix_len / page) as usize..];
-        self.free_pages(&freed.pages, Owner::Request(req));
-        assert!(freed.slots.is_empty(), "an insert frees no state");
-        self.sink.bulk(&Bulk::Pages { pages, from: Some(Owner::Request(req)), to: Some(Owner::Tree) });
-        self.req(req).pages = own;
+        let inserted = self.world.tree.insert(&self.world.streams, key, pages.grant, Some(offer.slot));
+        let cached = inserted.prefix_len / page;
+        self.free_pages(pages.range(protected, cached), Owner::Request(req));
+        let given = pages.range(cached, offer.key_len / page);
+        if given.count() > 0 {
+            self.sink.fact(Fact::PageMove { pages: given, from: Owner::Request(req), to: Owner::Tree });
+        }
         let how = Donated { finished, existed: inserted.state_existed };
         let &Offer { label, slot, owner, key_len } = offer;
         self.sink.fact(Fact::Donate { req, label, key_len, slot, how });
@@ -227,7 +225,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         inserted
     }
 
-    /// Moves the lock to the node that the key ends on, and takes the tree's pages for the request's own.
+    /// Moves the lock to the node that the key ends on: the pages up to there are the tree's now.
     fn relock(&mut self, req: ReqId, key_len: u32, node: NodeId) {
         if self.setup.engine.rematch_after_insert {
             let it = &self.world.reqs[req.index()];
@@ -239,8 +237,6 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let held = self.world.tree.lock(node);
         self.sink.fact(Fact::Lock { req, node: node.0 });
         let it = &mut self.world.reqs[req.index()];
-        let own = (key_len / self.setup.engine.page_size) as usize;
-        self.world.tree.copy_pages(node, &mut it.pages[..own]);
         it.lock = Some(held);
         it.last_node = node;
         it.cache_protected_len = key_len;
@@ -264,10 +260,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Frees the pages of a request from `from` tokens on, and the request holds none any more.
     pub(super) fn drop_pages(&mut self, req: ReqId, from: u32) {
         let page = self.setup.engine.page_size;
-        let mut pages = std::mem::take(&mut self.req(req).pages);
-        self.free_pages(&pages[(from / page) as usize..], Owner::Request(req));
-        forget(&mut pages);
-        self.req(req).pages = pages;
+        let pages = std::mem::take(&mut self.req(req).pages);
+        self.free_pages(pages.range(from / page, pages.count), Owner::Request(req));
     }
 
     fn floor_to_page(&self, len: u32) -> u32 {

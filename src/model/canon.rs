@@ -13,6 +13,7 @@ use super::clock::Clock;
 use super::frame::Frame;
 use super::machine::{Last, Pending, World};
 use super::masks::HostMasks;
+use super::pages::Pages;
 use super::request::{Req, Stage};
 use super::rule::RowMasks;
 use super::setup::{ResultQueue, Setup};
@@ -69,8 +70,8 @@ impl World {
             // All that there are, and attached, are told within a turn.
             streams_told: _,
             attached: _,
-            // Memory.
-            spare: _,
+            // Names.
+            grants: _,
         } = self;
         assert!(pinned.is_empty(), "pins are checked within their turn");
         let clock_matters = self.clock_matters(frame);
@@ -159,7 +160,7 @@ impl World {
             // For witnesses.
             track_rows: _,
             glimpses: _,
-        } = &**batch;
+        } = batch;
         let (label, live) = (out.label_batch(*id), *object == self.running.object);
         out.put([END, label, *mode as u32, u32::from(live)]);
         let accepted = |i: usize| accepted.get(i).copied().unwrap_or(0);
@@ -171,7 +172,7 @@ impl World {
             let since = prepared.map(|prepared| self.reqs[req.index()].decode_batch_idx.wrapping_sub(prepared));
             let plan = plan.as_ref().map(|plan| u32::from(plan[i]));
             out.put([label, u32::from(prefills), accepted(i), or_none(since), or_none(plan)]);
-            self.canon_masks(masks.get(), i, req, out);
+            self.canon_masks(masks.as_ref(), i, req, out);
         }
     }
 
@@ -285,7 +286,7 @@ impl World {
             // For witnesses.
             track_rows: _,
             glimpses: _,
-        } = &*self.running;
+        } = &self.running;
         out.flag(*is_full);
         if reqs.is_empty() {
             return out.word(END);
@@ -295,7 +296,7 @@ impl World {
         if setup.engine.result_queue == ResultQueue::Alias {
             for (i, &req) in reqs.iter().enumerate() {
                 out.maybe(plan.as_ref().map(|plan| u32::from(plan[i])));
-                self.canon_masks(masks.get(), i, req, out);
+                self.canon_masks(masks.as_ref(), i, req, out);
             }
         }
     }
@@ -365,7 +366,7 @@ impl World {
         }
         if *stage == Stage::Waiting {
             // What it matched is matched again before it is used, and a retraction resets everything else.
-            let holds = active.is_some() || *has_track || lock.is_some() || *holds_row || !pages.is_empty();
+            let holds = active.is_some() || *has_track || lock.is_some() || *holds_row || pages.count > 0;
             assert!(!holds && *middle_chunks == 0, "a request that waits holds nothing");
             return;
         }
@@ -380,8 +381,9 @@ impl World {
         let [last, before, branching] = [*last_track_seqlen, *prev_track_seqlen, *branching].map(or_none);
         // Counters are compared with each other alone; those of batches are written as differences with the batches.
         let untracked = u32::from(*untracked_idx == Some(*decode_batch_idx));
-        out.put([bits, last, before, branching, *middle_chunks, untracked, pages.len() as u32]);
-        names.pages(pages, req, out);
+        let Pages { grant, count } = *pages;
+        let own = names.pages(grant, req);
+        out.put([bits, last, before, branching, *middle_chunks, untracked, count, own]);
     }
 
     /// Requests that are over: how many of each kind, and the tokens that prompts may still be made of.

@@ -31,14 +31,6 @@ pub fn draw_many(chooser: &mut impl Chooser, cost: Cost, count: u32) -> u64 {
     }
 }
 
-/// The cost of every use, if they cost the same.
-pub fn fixed(cost: Cost) -> Option<u64> {
-    match cost {
-        Cost::Fixed(ns) => Some(ns),
-        Cost::Uniform(..) => None,
-    }
-}
-
 /// The least that one use can cost.
 pub fn least(cost: Cost) -> u64 {
     match cost {

@@ -4,7 +4,7 @@
 //! token, and that comes from the request's true tokens, never from a slot.
 
 use crate::engine::{Chooser, Time};
-use crate::record::{Bulk, Fact, Mode, Phase, ReqId, Sink, SlotId, Stream, StreamId};
+use crate::record::{Fact, Mode, Phase, ReqId, RowFacts, Sink, SlotId, StepRow, Stream};
 
 use super::batch::{Batch, Rows};
 use super::clock::{draw, draw_many};
@@ -86,40 +86,27 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Each row from `first` on: its active slot over one token, then its track slot if the step is on the grid. A row
     /// whose request has been released since runs on the padding slot, if the engine masks it.
     fn forward_decode(&mut self, batch: &Batch, first: usize) {
-        let (reqs, ks, slots) = (&batch.reqs[first..], &batch.seq_lens[first..], &batch.step_slots[..]);
         let masks = self.setup.engine.slot_free == SlotFree::Masked;
-        let own = !self.spells();
-        let mut first = 0;
-        while first < reqs.len() {
-            let ran = if own { self.sample_each(&reqs[first..], &ks[first..], masks) } else { 0 };
-            let next = first + ran;
-            if ran > 0 {
-                let (reqs, ks, slots) = (&reqs[first..next], &ks[first..next], &slots[first..next]);
-                self.sink.bulk(&Bulk::Stepped { batch: batch.id, reqs, ks, slots, streams: &self.sampled[..ran] });
-            }
-            if let (Some(&req), Some(&k)) = (reqs.get(next), ks.get(next)) {
-                let masked = masks && self.world.reqs[req.index()].finished();
-                let (slot, track) = if masked { (SlotId(0), None) } else { slots[next] };
+        let spells = self.spells();
+        self.stepped.clear();
+        for (i, (&req, &k)) in batch.reqs.iter().zip(&batch.seq_lens).enumerate().skip(first) {
+            let it = &mut self.world.reqs[req.index()];
+            let masked = masks && it.finished();
+            let (slot, track) = if masked { (SlotId(0), None) } else { batch.step_slots[i - first] };
+            if spells {
                 self.sink.fact(Fact::Step { batch: batch.id, req, slot, k, track });
                 self.sample(req, k);
+                continue;
             }
-            first = next + 1;
+            // A forward that was launched before a retraction may have sampled it.
+            let is_new = it.known == k;
+            it.known += u32::from(is_new);
+            let sampled = is_new.then_some(it.stream);
+            self.stepped.push(StepRow { req, k, slot, track, sampled });
         }
-    }
-
-    /// Samples a new token for each request, up to one that has it already or may run on the padding slot. Returns how many.
-    fn sample_each(&mut self, reqs: &[ReqId], ks: &[u32], masks: bool) -> usize {
-        let sampled = self.sampled.room(reqs.len(), StreamId::ROOT);
-        let all = &mut self.world.reqs[..];
-        for (i, ((&req, &k), to)) in reqs.iter().zip(ks).zip(sampled).enumerate() {
-            let it = &mut all[req.index()];
-            if it.known != k || masks && it.finished() {
-                return i;
-            }
-            it.known += 1;
-            *to = it.stream;
+        if !self.stepped.is_empty() {
+            self.sink.rows(RowFacts::Stepped(batch.id, &self.stepped));
         }
-        reqs.len()
     }
 
     /// Samples the token after the first `len` tokens, unless an earlier forward did.

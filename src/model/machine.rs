@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::engine::{Chooser, Time};
 use crate::record::{
-    AssertKind, BatchId, Fact, Mode, Owner, PageId, Phase, Quiet, ReqId, Sink, SlotId, Spare, StreamId, Streams,
+    AssertKind, BatchId, Fact, Mode, Owner, PageRange, Phase, PreparedRow, ReqId, ResultRow, Sink, SlotId, StepRow,
+    StreamId, Streams,
 };
 
 use super::arrivals::Arrivals;
@@ -21,11 +22,8 @@ use super::sequences::{Sequence, sequences};
 use super::setup::{Arrive, Cost, RequestSpec, ResultQueue, Setup};
 use super::slots::SlotPool;
 
-/// Batches kept for their memory: one is copied while one is in flight.
-const SPARE_MAX: usize = 2;
-
 /// What the scheduler remembers of the batch it launched last.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Last {
     /// Nothing was launched.
     None,
@@ -35,36 +33,17 @@ pub(super) enum Last {
     Running,
 }
 
-impl Clone for Last {
-    fn clone(&self) -> Self {
-        match self {
-            Last::None => Last::None,
-            Last::Extend(batch) => Last::Extend(batch.clone()),
-            Last::Running => Last::Running,
-        }
-    }
-
-    fn clone_from(&mut self, from: &Self) {
-        match (&mut *self, from) {
-            (Last::Extend(batch), Last::Extend(from)) => batch.clone_from(from),
-            (to, from) => *to = from.clone(),
-        }
-    }
-}
-
 /// A result that has not been processed: the batch as it was queued, and when its forward has been copied back.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Pending {
-    pub batch: Box<Batch>,
+    pub batch: Batch,
     pub copied: Time,
     /// Speculative decoding: tokens accepted, a value a row.
     pub accepted: Rows<u32>,
 }
 
-clone_in_place!(Pending { batch, accepted } copied { copied });
-
 /// The state of the machine: a value.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct World {
     pub(super) clock: Clock,
     pub(super) turn: u32,
@@ -81,8 +60,7 @@ pub struct World {
     pub(super) dependents: Vec<u32>,
     /// Requests pinned before a step, seen in this turn.
     pub(super) pinned: Vec<ReqId>,
-    /// Boxed, like every batch: it is handed from phase to phase in every turn.
-    pub(super) running: Box<Batch>,
+    pub(super) running: Batch,
     pub(super) last: Last,
     pub(super) queue: Vec<Pending>,
     pub(super) slots: SlotPool,
@@ -114,21 +92,9 @@ pub struct World {
     pub(super) turns_idle: u32,
     /// Whether a request has finished since the finished were filtered out of the running batch.
     pub(super) unfiltered: bool,
-    /// Batches that are over.
-    pub(super) spare: Spare<Box<Batch>>,
+    /// Admissions in which a request got pages of its own.
+    pub(super) grants: u32,
 }
-
-clone_in_place!(World
-    {
-        clock, reqs, streams, sequences, attached, waiting, arrivals, dependents, pinned, running, last, queue, slots, pages, tree,
-        deferred_frees, events_used, spare,
-    }
-    copied {
-        turn, streams_told, ratio, rows_held, batches, objects, decoded, chunked, chunk_abort, forwards, unfinished,
-        refreshes, idle, turns_run, turns_idle, unfiltered,
-    }
-    after World::level
-);
 
 impl World {
     /// The state before turn 0.
@@ -147,7 +113,7 @@ impl World {
             arrivals: Arrivals::new(setup),
             dependents: dependents(setup),
             pinned: Vec::new(),
-            running: Box::new(Batch::empty(0)),
+            running: Batch::empty(0),
             last: Last::None,
             queue: Vec::new(),
             slots: SlotPool::new(engine.mamba_slots),
@@ -175,7 +141,7 @@ impl World {
             turns_run: 0,
             turns_idle: 0,
             unfiltered: false,
-            spare: Spare::default(),
+            grants: 0,
         }
     }
 
@@ -199,49 +165,6 @@ impl World {
         let goes_on = |other: ReqId| self.reqs[other.index()].stage != Stage::Finished;
         let comes = |spec: &RequestSpec| matches!(spec.arrive, Arrive::After(other) if goes_on(other));
         self.arrivals.pinned_to(|_| true) || setup.requests.iter().any(comes)
-    }
-
-    /// Before a copy of another state is made over this one: as many batches in the same places, those that are too many kept.
-    fn level(&mut self, from: &World) {
-        while self.queue.len() > from.queue.len() {
-            let over = self.queue.pop();
-            over.into_iter().for_each(|pending| self.retire(pending.batch));
-        }
-        while self.queue.len() < from.queue.len() {
-            let batch = self.fresh_batch();
-            self.queue.push(Pending { batch, copied: Time::ZERO, accepted: Rows::new() });
-        }
-        match (&self.last, &from.last) {
-            (Last::None | Last::Running, Last::Extend(_)) => self.last = Last::Extend(self.fresh_batch()),
-            (Last::Extend(_), Last::None | Last::Running) => {
-                if let Last::Extend(over) = std::mem::replace(&mut self.last, Last::None) {
-                    self.retire(over);
-                }
-            }
-            (Last::Extend(_), Last::Extend(_)) | (Last::None | Last::Running, Last::None | Last::Running) => {}
-        }
-    }
-
-    /// A batch to be written over.
-    pub(super) fn fresh_batch(&mut self) -> Box<Batch> {
-        self.spare.take().unwrap_or_else(|| Box::new(Batch::empty(0)))
-    }
-
-    /// Keeps the memory of a batch that is over.
-    pub(super) fn retire(&mut self, batch: Box<Batch>) {
-        if self.spare.count() < SPARE_MAX {
-            self.spare.keep(batch);
-        }
-    }
-
-    /// Reads a little of every part. What it returns says nothing.
-    pub fn glance(&self) -> u64 {
-        let reqs = self.reqs.iter().fold(0, |sum, it| {
-            sum ^ u64::from(it.known ^ it.prefix_len) ^ it.pages.last().map_or(0, |page| u64::from(page.0))
-        });
-        let spare = self.spare.iter().fold(0, |sum, batch| sum ^ batch.glance());
-        let queue = self.queue.iter().fold(self.running.glance(), |sum, pending| sum ^ pending.batch.glance());
-        reqs ^ u64::from(queue ^ spare) ^ self.tree.glance()
     }
 
     /// The names of the token sequences.
@@ -308,16 +231,13 @@ pub struct Machine<'a, C, S> {
     pub(super) witness: bool,
     /// Boxed: a search takes it in and out with every step.
     pub(super) world: Box<World>,
-    /// Rows of a result that are told at once.
-    pub(super) quiet: Rows<Quiet>,
-    /// The same of a forward: the streams on which their tokens lie.
-    pub(super) sampled: Rows<StreamId>,
     /// Whether the sink wants tokens by their values.
     pub(super) tokens: bool,
-    /// Whether each row of a step is on the grid.
-    pub(super) on_grid: Rows<u8>,
-    /// Requests that got a page each, and the pages.
-    pub(super) paged: (Rows<ReqId>, Rows<PageId>),
+    /// Rows that are told together: those that got a page each, were prepared, ran a step, and were processed.
+    pub(super) paged: Rows<(ReqId, PageRange)>,
+    pub(super) prepared: Rows<PreparedRow>,
+    pub(super) stepped: Rows<StepRow>,
+    pub(super) results: Rows<ResultRow>,
 }
 
 impl std::fmt::Debug for dyn Rule + '_ {
@@ -351,11 +271,11 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
             latch: false,
             witness: false,
             world,
-            quiet: Rows::new(),
-            sampled: Rows::new(),
             tokens,
-            on_grid: Rows::new(),
-            paged: (Rows::new(), Rows::new()),
+            paged: Rows::new(),
+            prepared: Rows::new(),
+            stepped: Rows::new(),
+            results: Rows::new(),
         }
     }
 
@@ -458,7 +378,7 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
     }
 
     /// Launches a batch, queues it (a copy, or a reference by object), and remembers it as the last one.
-    fn launch_and_queue(&mut self, batch: Option<Box<Batch>>) -> bool {
+    fn launch_and_queue(&mut self, batch: Option<Batch>) -> bool {
         let Some(batch) = batch else {
             self.world.last = Last::None;
             return false;
@@ -466,7 +386,7 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
         self.world.forwards += 1;
         let (copied, accepted) = self.launch(&batch);
         self.world.last = match batch.mode {
-            Mode::Extend | Mode::Mixed => Last::Extend(self.world.spare.copy_of(&batch)),
+            Mode::Extend | Mode::Mixed => Last::Extend(Box::new(batch.clone())),
             Mode::Decode | Mode::Verify => Last::Running,
         };
         self.world.queue.push(Pending { batch, copied, accepted });
@@ -480,21 +400,19 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
             return Ok(());
         }
         let pending = self.world.queue.remove(0);
-        self.process(&pending)?;
-        self.world.retire(pending.batch);
-        Ok(())
+        self.process(&pending)
     }
 
     /// The host masks that the result of `pending` sees for its row `i`: its own, or those of the live batch.
     pub(super) fn masks_at_result<'w>(&'w self, pending: &'w Pending, i: usize) -> Option<(&'w HostMasks, usize)> {
-        let own = pending.batch.masks.get().map(|masks| (masks, i));
+        let own = pending.batch.masks.as_ref().map(|masks| (masks, i));
         match self.setup.engine.result_queue {
             ResultQueue::Copy => own,
             ResultQueue::Alias if self.world.running.object != pending.batch.object => own,
             ResultQueue::Alias => {
                 let live = &self.world.running;
                 let row = live.reqs.iter().position(|&req| req == pending.batch.reqs[i])?;
-                live.masks.get().map(|masks| (masks, row))
+                live.masks.as_ref().map(|masks| (masks, row))
             }
         }
     }

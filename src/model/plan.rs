@@ -8,7 +8,7 @@ use super::machine::{Last, Machine, Step};
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Plans and prepares the next batch (`get_next_batch_to_run`).
-    pub(super) fn plan(&mut self) -> Step<Option<Box<Batch>>> {
+    pub(super) fn plan(&mut self) -> Step<Option<Batch>> {
         self.begin(Phase::Plan, None);
         self.spend(self.setup.costs.plan);
         self.abort_chunked()?;
@@ -60,15 +60,15 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             self.world.running.is_full = false;
         }
         if !last.reqs.is_empty() {
-            // Its launch has used them up, and as the running batch it would be copied with them in every turn.
+            // Its launch has used them up.
+            last.prefix_lens.clear();
             last.extend_track.clear();
             if self.world.running.reqs.is_empty() {
-                std::mem::swap(&mut self.world.running, &mut last);
+                self.world.running = *last;
             } else if self.world.running.merge(&last) {
                 self.sink.fact(Fact::MasksDropped { batch: self.world.running.id });
             }
         }
-        self.world.retire(last);
     }
 
     /// Filters the finished, and those in `exclude`, out of the running batch.
@@ -101,12 +101,10 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             self.world.running.is_full = false;
             return Ok(false);
         }
-        // Lent, not copied: this is done in every turn.
-        let rows = std::mem::take(&mut self.world.running.reqs);
+        let rows = self.world.running.reqs.clone();
         let fits = self.room_for_decode(&rows);
         let decodes = self.ask_whether("decode", self.world.turn, fits || finishing.is_empty());
         let forced = if decodes { self.forced_retraction(&rows) } else { None };
-        self.world.running.reqs = rows;
         if !decodes {
             // The result in flight frees the pages of those that finish: decode in the next turn instead.
             self.world.running.is_full = false;
@@ -116,7 +114,6 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         if !self.ask_whether("short", self.world.turn, short) {
             self.world.ratio.decay_step();
         } else {
-            let rows = self.world.running.reqs.clone();
             self.retract(&rows, forced)?;
         }
         if self.world.running.reqs.len() < before {
@@ -150,13 +147,10 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// A number for a new batch.
-    pub(super) fn new_batch(&mut self, mode: Mode) -> Box<Batch> {
+    pub(super) fn new_batch(&mut self, mode: Mode) -> Batch {
         self.world.batches += 1;
         self.world.objects += 1;
         let id = crate::record::BatchId(self.world.batches);
-        let mut batch = self.world.fresh_batch();
-        batch.clear(self.world.objects);
-        (batch.id, batch.mode) = (id, mode);
-        batch
+        Batch { id, mode, ..Batch::empty(self.world.objects) }
     }
 }

@@ -1,22 +1,22 @@
 //! The prepare phase: what a batch needs before its forward can be queued.
 
 use crate::engine::{Choice, Chooser};
-use crate::record::{AssertKind, BatchId, Bulk, Fact, Mode, Owner, PageId, Phase, ReqId, Sink, SlotId};
+use crate::record::{
+    AssertKind, BatchId, Fact, GrantId, Mode, Owner, Phase, PreparedRow, ReqId, RowFacts, Sink, SlotId,
+};
 
 use super::batch::{Batch, Rows};
 use super::clock::draw_many;
-use super::grid_test::{mark, marked};
 use super::machine::{Dead, Machine, Step};
+use super::masks::HostMasks;
+use super::pages::Pages;
 use super::request::Req;
 use super::rule::{Refused, WantsMasks};
-use super::setup::{Event, MixedTracking, Release, ResultQueue, SlotHeadroom, Strategy};
-
-/// The most outputs for whose pages room is made in advance.
-const ROOM_MAX: u32 = 1 << 16;
+use super::setup::{Event, MixedTracking, Release, SlotHeadroom, Strategy};
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Prepares a prefill batch (`prepare_for_extend`).
-    pub(super) fn prepare_extend(&mut self, admitted: &[ReqId]) -> Step<Box<Batch>> {
+    pub(super) fn prepare_extend(&mut self, admitted: &[ReqId]) -> Step<Batch> {
         let mut batch = self.new_batch(Mode::Extend);
         batch.chunked = self.world.chunked;
         self.begin_prepare(&batch, admitted.len());
@@ -80,11 +80,11 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             self.join(batch, decode);
         }
         self.world.objects += 1;
-        *self.world.running = Batch { is_full, ..Batch::empty(self.world.objects) };
+        self.world.running = Batch { is_full, ..Batch::empty(self.world.objects) };
         Ok(())
     }
 
-    fn join(&mut self, batch: &mut Batch, mut decode: Box<Batch>) {
+    fn join(&mut self, batch: &mut Batch, decode: Batch) {
         match self.setup.engine.mixed_tracking {
             MixedTracking::Dropped => batch.extend_track.iter_mut().for_each(|track| *track = None),
             MixedTracking::Kept if self.setup.engine.strategy == Strategy::ExtraBufferLazy => {
@@ -95,7 +95,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         batch.mode = Mode::Mixed;
         batch.step_slots = decode.step_slots.iter().map(|&(active, _)| (active, None)).collect();
         batch.merge(&decode);
-        batch.decode_batch_idx = std::mem::take(&mut decode.decode_batch_idx);
+        batch.decode_batch_idx = decode.decode_batch_idx;
         for &req in &decode.reqs {
             self.say_fields(req);
         }
@@ -200,11 +200,11 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.make_kv_room(wanted);
         for &req in admitted {
             let it = &mut self.world.reqs[req.index()];
-            if it.pages.is_empty() {
-                self.world.tree.match_pages(it.last_node, &mut it.pages);
+            if it.pages.count == 0 {
+                self.world.grants += 1;
+                it.pages = Pages { grant: GrantId(self.world.grants), count: it.prefix_len / page };
             }
             let new = it.extend_end.div_ceil(page) - it.prefix_len.div_ceil(page);
-            it.pages.reserve((new + it.ends_at.min(ROOM_MAX).div_ceil(page)) as usize);
             self.take_pages(req, new)?;
         }
         Ok(())
@@ -240,14 +240,11 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Some((it.track[usize::from(written)].map(|slot| (slot, len)), end))
     }
 
-    /// Takes the running batch to be prepared under a new number. [`Machine::queued_copy`] gives it back.
-    pub(super) fn take_running(&mut self, mode: Mode) -> Box<Batch> {
+    /// Takes the running batch to be prepared under a new number; until [`Machine::queue_copy`] gives it back, a batch without rows stands in
+    /// for it.
+    pub(super) fn take_running(&mut self, mode: Mode) -> Batch {
         self.world.batches += 1;
-        // Until then a batch stands in for it that runs nothing; the rest of it is written over when it becomes the copy.
-        let mut idle = self.world.spare.take().unwrap_or_else(|| Box::new(Batch::empty(0)));
-        (idle.object, idle.is_full) = (0, false);
-        idle.reqs.clear();
-        let mut batch = std::mem::replace(&mut self.world.running, idle);
+        let mut batch = std::mem::replace(&mut self.world.running, Batch::empty(0));
         batch.id = BatchId(self.world.batches);
         batch.mode = mode;
         self.world.decoded = batch.object;
@@ -256,13 +253,13 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// Prepares the running batch for one decode step (`prepare_for_decode`).
-    pub(super) fn prepare_decode(&mut self) -> Step<Box<Batch>> {
+    pub(super) fn prepare_decode(&mut self) -> Step<Batch> {
         let mut batch = self.take_running(Mode::Decode);
         let page = self.setup.engine.page_size;
         let wanted = if page > 1 { page } else { 1 } * batch.reqs.len() as u32;
         self.make_kv_room(wanted);
-        let paged = self.take_decode_pages(&batch)?;
-        advance(&mut self.world.reqs, &mut batch, &self.paged.1[..paged]);
+        self.take_decode_pages(&batch)?;
+        self.advance(&mut batch);
         if self.setup.engine.strategy == Strategy::ExtraBufferLazy {
             self.prealloc_at_boundary(&batch);
         }
@@ -270,49 +267,47 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.capture_slots(&mut batch);
         batch.glimpses = self.glimpse(&batch.reqs);
         self.end();
-        if self.setup.engine.result_queue == ResultQueue::Alias {
-            return Ok(self.queued_copy(batch));
-        }
-        let mut copy = std::mem::replace(&mut self.world.running, batch);
-        copy.queue(&mut self.world.running);
-        Ok(copy)
+        Ok(self.queue_copy(batch))
     }
 
     /// Puts a prepared batch back as the running one, and returns the copy that is queued.
-    pub(super) fn queued_copy(&mut self, batch: Box<Batch>) -> Box<Batch> {
-        let mut copy = std::mem::replace(&mut self.world.running, batch);
-        copy.clone_from(&self.world.running);
-        copy
+    pub(super) fn queue_copy(&mut self, batch: Batch) -> Batch {
+        self.world.running = batch.clone();
+        batch
     }
 
-    /// A page for each row whose next token begins one. Where every token does, the rows have still to be given theirs; returns
-    /// how many.
-    fn take_decode_pages(&mut self, batch: &Batch) -> Step<usize> {
+    /// A page for each row whose next token begins one.
+    fn take_decode_pages(&mut self, batch: &Batch) -> Step {
         let page = self.setup.engine.page_size;
-        let reqs = if page == 1 {
-            &batch.reqs[..]
-        } else {
-            let begins = self.on_grid.room(batch.reqs.len(), 0);
-            mark(&batch.seq_lens, page, begins);
-            let rows = batch.reqs.iter().zip(&*begins).filter(|&(_, &begins)| begins != 0);
-            self.paged.0.clear();
-            self.paged.0.extend(rows.map(|(&req, _)| req));
-            &self.paged.0[..]
-        };
-        let pages = self.paged.1.room(reqs.len(), PageId(0));
-        let given = self.world.pages.alloc_each(pages);
-        let later = page == 1 && given == reqs.len();
-        if !later {
-            for (&req, &page) in reqs.iter().zip(&pages[..given]) {
-                self.world.reqs[req.index()].pages.push(page);
+        self.paged.clear();
+        let mut out = None;
+        for (&req, &len) in batch.reqs.iter().zip(&batch.seq_lens) {
+            if page > 1 && !len.is_multiple_of(page) {
+                continue;
             }
+            if !self.world.pages.alloc(1) {
+                out = Some(Dead { req: Some(req), kind: AssertKind::OutOfPages });
+                break;
+            }
+            self.paged.push((req, self.world.reqs[req.index()].pages.append(1)));
         }
-        if given > 0 {
-            self.sink.bulk(&Bulk::PageEach { reqs: &reqs[..given], pages: &pages[..given] });
+        if !self.paged.is_empty() {
+            self.sink.rows(RowFacts::Paged(&self.paged));
         }
-        match reqs.get(given) {
-            Some(&req) => Err(Dead { req: Some(req), kind: AssertKind::OutOfPages }),
-            None => Ok(if later { given } else { 0 }),
+        out.map_or(Ok(()), Err)
+    }
+
+    /// Lengths, counters and active slots of a decode step.
+    fn advance(&mut self, batch: &mut Batch) {
+        batch.decode_batch_idx.clear();
+        batch.step_slots.clear();
+        for (&req, len) in batch.reqs.iter().zip(&mut batch.seq_lens) {
+            let it = &mut self.world.reqs[req.index()];
+            *len += 1;
+            it.decode_batch_idx += 1;
+            it.kv_committed_len += 1;
+            batch.decode_batch_idx.push(it.decode_batch_idx);
+            batch.step_slots.push((it.active.expect("a running request has an active slot"), None));
         }
     }
 
@@ -371,92 +366,57 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     fn build_masks(&mut self, batch: &mut Batch) {
         let engine = &self.setup.engine;
         let wants = self.rule.wants_masks();
+        batch.masks = None;
         if wants == WantsMasks::No || engine.strategy == Strategy::NoBuffer {
-            batch.masks.drop_all();
             return;
         }
-        let masks = batch.masks.renew();
         let track_idx = batch.reqs.iter().map(|req| self.world.reqs[req.index()].next_track_idx);
-        masks.build_into(wants, &batch.seq_lens, engine.grid_len(), engine.overlap, &batch.decode_batch_idx, track_idx);
+        let masks = HostMasks::build(
+            wants,
+            &batch.seq_lens,
+            engine.grid_len(),
+            engine.overlap,
+            &batch.decode_batch_idx,
+            track_idx,
+        );
         self.sink.fact(Fact::HostMasks { batch: batch.id, bytes: masks.bytes() });
+        batch.masks = Some(masks);
     }
 
-    /// Captures the track slots that the forward will use.
+    /// Captures the track slots that the forward will use, and tells that the rows were prepared.
     fn capture_slots(&mut self, batch: &mut Batch) {
         let grid = self.setup.engine.grid_len();
         let lazy = self.setup.engine.strategy == Strategy::ExtraBufferLazy;
         // Lazy: the write index still names the kept slot if the second one was refused.
         let spares_kept = lazy && self.rule.refused() == Refused::WritesNothing;
         batch.track_rows.clear();
-        let on_grid = self.on_grid.room(batch.reqs.len(), 0);
-        mark(&batch.seq_lens, grid, on_grid);
-        let all = &self.world.reqs[..];
-        for row in marked(on_grid) {
-            let it = &all[batch.reqs[row].index()];
+        self.prepared.clear();
+        for (row, (&req, &k)) in batch.reqs.iter().zip(&batch.seq_lens).enumerate() {
+            let it = &self.world.reqs[req.index()];
+            let next = it.track[usize::from(it.next_track_idx)];
             let spared = spares_kept && it.next_track_idx == it.last_track_idx;
-            if it.has_track && !spared {
-                batch.step_slots[row].1 = it.track[usize::from(it.next_track_idx)];
+            let tracks = k.is_multiple_of(grid) && it.has_track && !spared;
+            batch.step_slots[row].1 = next.filter(|_| tracks);
+            if self.witness {
+                batch.track_rows.extend(next.map(|slot| (tracks, slot)));
             }
+            self.prepared.push(prepared(it, batch, row, batch.step_slots[row].1));
         }
         if self.witness {
-            for (&req, &(_, track)) in batch.reqs.iter().zip(&batch.step_slots) {
-                let it = &all[req.index()];
-                let next = it.track[usize::from(it.next_track_idx)];
-                batch.track_rows.extend(next.map(|slot| (track.is_some(), slot)));
-            }
-        }
-        self.say_prepared(batch);
-    }
-
-    /// Tells that the rows of a batch were prepared for a step, and the slots that it will use.
-    fn say_prepared(&mut self, batch: &Batch) {
-        if self.witness {
-            for i in 0..batch.reqs.len() {
-                self.sink.fact(prepared(&self.world.reqs, batch, i, batch.step_slots[i].1));
-                self.say_row(batch, i, None);
+            for row in 0..batch.reqs.len() {
+                self.sink.fact(self.prepared[row].fact(batch.id));
+                self.say_row(batch, row, None);
             }
         } else {
-            let row = |i: usize| prepared(&self.world.reqs, batch, i, batch.step_slots[i].1);
-            self.sink.bulk(&Bulk::Prepared { batch: batch.id, reqs: &batch.reqs, ks: &batch.seq_lens, row: &row });
+            self.sink.rows(RowFacts::Prepared(batch.id, &self.prepared));
         }
     }
 }
 
-/// Prepares the rows of a batch for a step of one token each, in one pass: counters, the active slots, and a page each if there is
-/// one.
-fn advance(all: &mut [Req], batch: &mut Batch, pages: &[PageId]) {
-    let count = batch.reqs.len();
-    batch.decode_batch_idx.resize(count, 0);
-    batch.step_slots.resize(count, (SlotId(0), None));
-    let counters = batch.seq_lens.iter_mut().zip(&mut *batch.decode_batch_idx);
-    let rows = batch.reqs.iter().zip(counters.zip(&mut *batch.step_slots));
-    let step = |it: &mut Req, len: &mut u32, idx: &mut u32, slots: &mut (SlotId, Option<SlotId>)| {
-        *len += 1;
-        it.decode_batch_idx += 1;
-        it.kv_committed_len += 1;
-        *idx = it.decode_batch_idx;
-        *slots = (it.active.expect("a running request has an active slot"), None);
-    };
-    if pages.is_empty() {
-        for (&req, ((len, idx), slots)) in rows {
-            step(&mut all[req.index()], len, idx, slots);
-        }
-    } else {
-        for ((&req, ((len, idx), slots)), &page) in rows.zip(pages) {
-            let it = &mut all[req.index()];
-            step(it, len, idx, slots);
-            it.pages.push(page);
-        }
-    }
-}
-
-/// The fact that row `i` of a batch was prepared for a step that keeps its state in `track`.
-pub(super) fn prepared(reqs: &[Req], batch: &Batch, i: usize, track: Option<SlotId>) -> Fact {
-    let req = batch.reqs[i];
-    let it = &reqs[req.index()];
-    Fact::PrepareDecode {
-        batch: batch.id,
-        req,
+/// That row `i` of a batch was prepared for a step that keeps its state in `track`.
+pub(super) fn prepared(it: &Req, batch: &Batch, i: usize, track: Option<SlotId>) -> PreparedRow {
+    PreparedRow {
+        req: batch.reqs[i],
         k: batch.seq_lens[i],
         decode_batch_idx: it.decode_batch_idx,
         kv_committed_len: it.kv_committed_len,

@@ -4,10 +4,6 @@ use crate::record::{FinishKind, SlotId, State, StreamId};
 
 use super::pages::Pages;
 use super::radix::{Lock, NodeId};
-use super::rule::RowView;
-
-/// Items of a list that is short.
-const SHORT_MAX: usize = 64;
 
 /// How far a request has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,9 +19,7 @@ pub enum Stage {
 }
 
 /// The live fields of a request (`Req` of the modelled system).
-#[derive(Debug)]
-// What every decode step looks at stands first, in as few cache lines as may be.
-#[repr(C, align(64))]
+#[derive(Clone, Debug)]
 pub struct Req {
     /// Fold of all known tokens, where tokens are spelled out.
     pub tip: State,
@@ -103,19 +97,6 @@ pub struct Req {
     pub holds_row: bool,
 }
 
-clone_in_place!(Req
-    {
-        lock, pages,
-    }
-    copied {
-        stage, stream, known, tip, prompt_len, outputs, ends_at, finish, dropped, to_abort, retracted, kv_committed_len,
-        device_len, kv_allocated_len, verifies, finished_len, decode_batch_idx, active, needs_clear,
-        cow_source, track, has_track, next_track_idx, last_track_idx, last_track_seqlen, prev_track_seqlen,
-        decline, prefix_len, extend_end, middle_chunks, untracked_idx, cache_protected_len, branching,
-        last_node, holds_row,
-    }
-);
-
 impl Req {
     /// A request that has not been seen.
     pub fn unseen() -> Self {
@@ -155,7 +136,7 @@ impl Req {
             branching: None,
             last_node: NodeId::ROOT,
             lock: None,
-            pages: Pages::new(),
+            pages: Pages::default(),
             holds_row: false,
         }
     }
@@ -163,16 +144,6 @@ impl Req {
     /// Whether it has finished.
     pub fn finished(&self) -> bool {
         self.finish.is_some()
-    }
-
-    /// Shows a rule its fields.
-    #[inline]
-    pub fn show(&self, view: &mut RowView) {
-        (view.prompt_len, view.outputs, view.finished) = (self.prompt_len, self.outputs, self.finished());
-        (view.kv_committed_len, view.decode_batch_idx) = (self.kv_committed_len, self.decode_batch_idx);
-        (view.next_track_idx, view.last_track_idx) = (self.next_track_idx, self.last_track_idx);
-        view.held = [self.track[0].is_some(), self.track[1].is_some()];
-        view.untracked_ahead = self.untracked_idx == Some(self.decode_batch_idx);
     }
 
     /// Prompt and processed outputs.
@@ -184,7 +155,7 @@ impl Req {
     /// accepts goes on from there (`reset_for_retract`, which leaves `to_finish` as it is); slots, pages and the lock must have
     /// been given back.
     pub fn reset_for_retract(&mut self) {
-        assert!(self.active.is_none() && !self.has_track && self.lock.is_none() && self.pages.is_empty());
+        assert!(self.active.is_none() && !self.has_track && self.lock.is_none() && self.pages.count == 0);
         *self = Req {
             stage: Stage::Waiting,
             stream: self.stream,
@@ -198,14 +169,5 @@ impl Req {
             retracted: true,
             ..Req::unseen()
         };
-    }
-}
-
-/// Empties a list. A short one keeps its memory for the next time: searches run small cases by the million.
-pub(super) fn forget<T>(list: &mut Vec<T>) {
-    if list.capacity() > SHORT_MAX {
-        *list = Vec::new();
-    } else {
-        list.clear();
     }
 }

@@ -1,12 +1,16 @@
 //! The result phase: tokens are appended, requests finish, the rule is run, states are donated.
 
-use crate::engine::{Choice, Chooser};
-use crate::record::{Check, Fact, FinishKind, Kept, Mode, Passed, Phase, ReqId, Sink};
+use crate::engine::{Choice, Chooser, Time};
+use crate::record::{
+    AssertKind, Check, Decision, Fact, FinishKind, Kept, Mode, Owner, Passed, Phase, ReqId, ResultRow, RowFacts, Sink,
+};
 
 use super::machine::{Dead, Machine, Pending, Step};
-use super::quiet::row_view;
 use super::rule::{Action, Keeps, RowView};
 use super::setup::{FinishOrder, Stop, Strategy};
+
+/// How a request ends, and how many outputs it delivers.
+type End = (FinishKind, u32);
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Waits for a forward's completion event and processes its result, row by row.
@@ -17,47 +21,24 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.sink.fact(Fact::Wait { batch, at: self.world.clock.cpu });
         self.spend(self.setup.costs.result);
         self.commit_accepted(pending);
-        let may_be_quiet = self.may_be_quiet(pending);
-        let mut next = 0;
-        loop {
-            if may_be_quiet {
-                next = self.pass_quiet(pending, next);
-            }
-            let i = next;
-            let Some(&req) = pending.batch.reqs.get(i) else { break };
-            next += 1;
+        for (i, &req) in pending.batch.reqs.iter().enumerate() {
             self.spend(self.setup.costs.result_request);
             let it = &mut self.world.reqs[req.index()];
             let prefills = i < pending.batch.prefix_lens.len();
             if prefills && it.middle_chunks > 0 && !it.retracted {
                 it.middle_chunks -= 1;
                 self.sink.fact(Fact::MiddleChunk { batch, req });
-                continue;
-            }
-            if it.finished() || it.retracted {
+            } else if it.finished() || it.retracted {
                 let why = if it.finished() { Passed::Ended } else { Passed::Retracted };
+                self.tell_results(pending);
                 self.sink.fact(Fact::Skip { batch, req, why });
-                continue;
-            }
-            self.append_outputs(pending, i);
-            match pending.batch.mode {
-                Mode::Mixed if !prefills => {
-                    self.pass_untracked(pending, i);
-                    if self.world.reqs[req.index()].finished() {
-                        self.release_finished(req)?;
-                    }
-                }
-                Mode::Extend | Mode::Mixed if self.world.reqs[req.index()].finished() => self.release_finished(req)?,
-                Mode::Extend | Mode::Mixed => self.cache_unfinished(req)?,
-                Mode::Decode | Mode::Verify => {
-                    self.run_rule(pending, i)?;
-                    self.say_fields(req);
-                    if self.world.reqs[req.index()].finished() {
-                        self.release_finished(req)?;
-                    }
-                }
+            } else if prefills {
+                self.process_prefill(pending, i)?;
+            } else {
+                self.process_decode(pending, i)?;
             }
         }
+        self.tell_results(pending);
         if !self.world.deferred_frees.is_empty() {
             self.free_deferred();
         }
@@ -65,18 +46,97 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Ok(())
     }
 
-    /// Appends the output tokens of row `i` (one, or what a verify accepted) and updates the finish state.
-    fn append_outputs(&mut self, pending: &Pending, i: usize) {
+    /// Row `i`, which ends a prefill: its request is cached, or released if the first output ends it.
+    fn process_prefill(&mut self, pending: &Pending, i: usize) -> Step {
         let req = pending.batch.reqs[i];
-        let spec = &self.setup.requests[req.index()];
+        let (outputs, end) = self.append_outputs(pending, i);
+        self.tell_outputs(pending, req, (outputs, self.world.clock.cpu), end);
+        if end.is_some() { self.release_finished(req) } else { self.cache_unfinished(req) }
+    }
+
+    /// Row `i` of a decode, verify or mixed batch: the rule is run, but not on a row that rode along, whose forward kept no state. A row of
+    /// which no more than its output is to be told is told with its neighbours.
+    fn process_decode(&mut self, pending: &Pending, i: usize) -> Step {
+        let batch = &pending.batch;
+        let req = batch.reqs[i];
         let at = self.world.clock.cpu;
+        let (outputs, end) = self.append_outputs(pending, i);
+        let it = &self.world.reqs[req.index()];
+        let prepared = batch.decode_batch_idx[i - batch.prefix_lens.len()];
+        let lookahead = i64::from(it.decode_batch_idx) - i64::from(prepared);
+        let kv_committed_len = it.kv_committed_len;
+        let tracked = it.has_track && batch.mode != Mode::Mixed;
+        let asked = if tracked { self.ask_rule(pending, i) } else { Ok(Action::none(Check::None)) };
+        let watched = self.skew || self.witness;
+        if let Ok(Action { check, .. }) = asked
+            && asked.is_ok_and(Action::is_nothing)
+            && end.is_none()
+            && !watched
+        {
+            self.results.push(ResultRow { at, lookahead, req, outputs, kv_committed_len, check });
+            if tracked {
+                self.spend(self.setup.costs.of_check(check));
+            }
+            return Ok(());
+        }
+        self.tell_results(pending);
+        self.tell_outputs(pending, req, (outputs, at), end);
+        if batch.mode != Mode::Mixed {
+            self.say_fields(req);
+        }
+        if self.skew && tracked && batch.mode == Mode::Decode {
+            self.report_skew(pending, i, &self.view(pending, i));
+        }
+        let action = asked.map_err(|kind| Dead { req: Some(req), kind })?;
+        let before = self.kept(req);
+        let flips = self.record(req, action);
+        let decision = action.record.map(|_| Decision { before, after: self.kept(req) });
+        let check = action.check;
+        self.sink.fact(Fact::Row { batch: batch.id, req, lookahead, kv_committed_len, check, decision });
+        if tracked {
+            self.spend(self.setup.costs.of_check(check));
+            self.carry_out(pending, req, action, flips);
+        }
+        self.say_fields(req);
+        if end.is_some() { self.release_finished(req) } else { Ok(()) }
+    }
+
+    /// Tells the rows that were processed since the last time.
+    fn tell_results(&mut self, pending: &Pending) {
+        if !self.results.is_empty() {
+            self.sink.rows(RowFacts::Results(pending.batch.id, &self.results));
+            self.results.clear();
+        }
+    }
+
+    /// Tells how many outputs a request has, and whether it ends with them.
+    fn tell_outputs(&mut self, pending: &Pending, req: ReqId, (outputs, at): (u32, Time), end: Option<End>) {
+        self.sink.fact(Fact::Output { batch: pending.batch.id, req, outputs, at });
+        if let Some((kind, outputs)) = end {
+            self.sink.fact(Fact::Finish { req, kind, outputs });
+        }
+    }
+
+    /// Appends the output tokens of row `i` (one, or what a verify accepted) and updates the finish state: how many outputs there are, and the
+    /// end of the request if it comes with them.
+    fn append_outputs(&mut self, pending: &Pending, i: usize) -> (u32, Option<End>) {
+        let req = pending.batch.reqs[i];
         let before = self.world.reqs[req.index()].outputs;
         let outputs = before + pending.accepted.get(i).copied().unwrap_or(1);
         self.req(req).outputs = outputs;
-        self.sink.fact(Fact::Output { batch: pending.batch.id, req, outputs, at });
-        if std::mem::take(&mut self.req(req).to_abort) {
-            return self.finish(req, FinishKind::Abort, outputs);
+        let end = self.end_at(req, before, outputs);
+        if let Some((kind, outputs)) = end {
+            self.set_finished(req, kind, outputs);
         }
+        (outputs, end)
+    }
+
+    /// The end of a request, if it comes with the outputs behind the first `before`.
+    fn end_at(&mut self, req: ReqId, before: u32, outputs: u32) -> Option<End> {
+        if std::mem::take(&mut self.req(req).to_abort) {
+            return Some((FinishKind::Abort, outputs));
+        }
+        let spec = &self.setup.requests[req.index()];
         let stop = (before + 1..=outputs).find(|&n| {
             let scripted = spec.stop == Stop::Token(n);
             let choice = Choice { site: "stop", subject: req.0, options: 2, default: u32::from(scripted) };
@@ -86,84 +146,52 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         // A stop behind the length is none.
         let token = stop.is_some_and(|n| n <= spec.max_new);
         let kind = match (token, length, self.setup.engine.finish_order) {
-            (false, false, _) => return,
+            (false, false, _) => return None,
             (true, false, _) | (true, true, FinishOrder::TokenFirst) => FinishKind::Token,
             (false, true, _) | (true, true, FinishOrder::LengthFirst) => FinishKind::Length,
         };
-        let outputs = if kind == FinishKind::Token { stop.unwrap_or(outputs) } else { spec.max_new };
-        self.finish(req, kind, outputs);
+        Some((kind, if kind == FinishKind::Token { stop.unwrap_or(outputs) } else { spec.max_new }))
     }
 
-    pub(super) fn finish(&mut self, req: ReqId, kind: FinishKind, outputs: u32) {
+    /// Ends a request.
+    pub(super) fn set_finished(&mut self, req: ReqId, kind: FinishKind, outputs: u32) {
         let it = self.req(req);
         it.finish = Some(kind);
         it.finished_len = Some(outputs);
         self.world.unfiltered = true;
-        self.sink.fact(Fact::Finish { req, kind, outputs });
     }
 
-    /// A decode row of a mixed batch: no rule is run on it, and its forward kept no state.
-    fn pass_untracked(&mut self, pending: &Pending, i: usize) {
-        let batch = &pending.batch;
-        let req = batch.reqs[i];
-        let it = &self.world.reqs[req.index()];
-        let prepared = batch.decode_batch_idx[i - batch.prefix_lens.len()];
-        self.sink.fact(Fact::Row {
-            batch: batch.id,
-            req,
-            lookahead: i64::from(it.decode_batch_idx) - i64::from(prepared),
-            kv_committed_len: it.kv_committed_len,
-            check: Check::None,
-        });
-        self.say_fields(req);
-    }
-
-    /// Runs the rule on row `i` and carries its action out.
-    fn run_rule(&mut self, pending: &Pending, i: usize) -> Step {
-        let batch = &pending.batch;
-        let req = batch.reqs[i];
-        self.say_fields(req);
-        let it = &self.world.reqs[req.index()];
-        let lookahead = i64::from(it.decode_batch_idx) - i64::from(batch.decode_batch_idx[i]);
-        let kv_committed_len = it.kv_committed_len;
-        let row = |check| Fact::Row { batch: batch.id, req, lookahead, kv_committed_len, check };
-        if !it.has_track {
-            self.sink.fact(row(Check::None));
-            return Ok(());
-        }
-        if batch.mode == Mode::Verify {
-            let action = self.rule.on_verify(&self.verify_view(pending, i));
-            self.sink.fact(row(action.check));
-            self.carry_out(pending, req, action);
-            return Ok(());
-        }
-        let view = self.view(pending, i);
-        if self.skew {
-            self.report_skew(pending, i, &view);
-        }
-        match self.rule.on_result(&view) {
-            Err(kind) => Err(Dead { req: Some(req), kind }),
-            Ok(action) => {
-                self.sink.fact(row(action.check));
-                self.carry_out(pending, req, action);
-                Ok(())
-            }
+    /// What the rule does at row `i` of a decode or verify result.
+    fn ask_rule(&self, pending: &Pending, i: usize) -> Result<Action, AssertKind> {
+        match pending.batch.mode {
+            Mode::Verify => Ok(self.rule.on_verify(&self.verify_view(pending, i))),
+            Mode::Decode | Mode::Extend | Mode::Mixed => self.rule.on_result(&self.view(pending, i)),
         }
     }
 
     /// What the rule sees of row `i`.
     fn view(&self, pending: &Pending, i: usize) -> RowView {
+        let engine = &self.setup.engine;
         let it = &self.world.reqs[pending.batch.reqs[i].index()];
-        let masks = self.masks_at_result(pending, i).map(|(masks, row)| masks.row(row));
-        let mut view = RowView { masks, ..row_view(self.setup) };
-        it.show(&mut view);
-        view
+        RowView {
+            grid: engine.grid_len(),
+            lazy: engine.strategy == Strategy::ExtraBufferLazy,
+            track_slots: engine.track_slots(),
+            prompt_len: it.prompt_len,
+            outputs: it.outputs,
+            finished: it.finished(),
+            kv_committed_len: it.kv_committed_len,
+            decode_batch_idx: it.decode_batch_idx,
+            next_track_idx: it.next_track_idx,
+            last_track_idx: it.last_track_idx,
+            held: [it.track[0].is_some(), it.track[1].is_some()],
+            untracked_ahead: it.untracked_idx == Some(it.decode_batch_idx),
+            masks: self.masks_at_result(pending, i).map(|(masks, row)| masks.row(row)),
+        }
     }
 
-    fn carry_out(&mut self, pending: &Pending, req: ReqId, action: Action) {
-        let batch = pending.batch.id;
-        self.spend(self.setup.costs.of_check(action.check));
-        let before = self.kept(req);
+    /// Sets what an action records. Returns the write index if it is another one now.
+    fn record(&mut self, req: ReqId, action: Action) -> Option<u8> {
         let pair = self.setup.engine.strategy == Strategy::ExtraBuffer;
         let it = self.req(req);
         if let Some((label, idx)) = action.record {
@@ -175,15 +203,14 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
         it.decline |= action.decline;
         let flips = action.next_track_idx.filter(|&next| next != it.next_track_idx);
-        if let Some(next) = action.next_track_idx {
-            it.next_track_idx = next;
-        }
-        if action.record.is_some() {
-            let after = self.kept(req);
-            self.sink.fact(Fact::Decision { batch, req, before, after });
-        }
+        it.next_track_idx = flips.unwrap_or(it.next_track_idx);
+        flips
+    }
+
+    /// What follows from an action that was recorded.
+    fn carry_out(&mut self, pending: &Pending, req: ReqId, action: Action, flips: Option<u8>) {
         if let Some(next_track_idx) = flips {
-            self.sink.fact(Fact::Flip { batch, req, next_track_idx });
+            self.sink.fact(Fact::Flip { batch: pending.batch.id, req, next_track_idx });
         }
         if action.record.is_some() || flips.is_some() {
             self.spend(self.setup.costs.boundary_update);
@@ -191,7 +218,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         if let Some(idx) = action.release_idx
             && let Some(slot) = self.req(req).track[usize::from(idx)].take()
         {
-            self.free_slot(slot, crate::record::Owner::Track(req, idx), true);
+            self.free_slot(slot, Owner::Track(req, idx), true);
         }
     }
 

@@ -5,8 +5,6 @@
 
 use crate::record::{AssertKind, Check};
 
-use super::quiet::AskedRows;
-
 /// The host arrays that a rule wants built once a batch at prepare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WantsMasks {
@@ -146,7 +144,7 @@ pub struct Action {
 impl Action {
     /// Whether it changes nothing.
     #[inline]
-    pub fn is_nothing(&self) -> bool {
+    pub fn is_nothing(self) -> bool {
         let Action { check: _, record, next_track_idx, release_idx, decline } = self;
         record.is_none() && next_track_idx.is_none() && release_idx.is_none() && !decline
     }
@@ -178,12 +176,6 @@ pub trait Rule: Sync {
     /// # Errors
     /// An assertion of the modelled code that fails here.
     fn on_result(&self, row: &RowView) -> Result<Action, AssertKind>;
-
-    /// Decides one row after the other as [`Rule::on_result`] does; returns of how many nothing came. No rule has to say it: it is
-    /// here only so that rows are asked about in one call, compiled for each rule.
-    fn on_rows(&self, rows: AskedRows<'_>) -> usize {
-        rows.ask(self)
-    }
 
     /// Decides one row of a verify result (speculative decoding).
     fn on_verify(&self, row: &VerifyView) -> Action;

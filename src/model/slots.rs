@@ -9,7 +9,7 @@ use super::batch::Rows;
 /// State slots 1..=size; slot 0 is never given out. Allocation takes from the front, freeing appends at the back
 /// (`MambaSlotAllocator`, all four releases). So those never given out stand before those that came back, and are kept as
 /// a range: a snapshot of a large pool is as small as what was used of it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SlotPool {
     /// The first one never given out, and the last one.
     fresh: (u32, u32),
@@ -18,8 +18,6 @@ pub struct SlotPool {
     /// Slots taken in advance for the waiting queue, in order.
     spare: VecDeque<SlotId>,
 }
-
-clone_in_place!(SlotPool { fresh, free, spare });
 
 impl SlotPool {
     /// A full pool.
@@ -109,7 +107,7 @@ impl SlotPool {
     /// Gives back the spare slots that nobody took, in order; says which.
     pub fn give_back(&mut self) -> Rows<SlotId> {
         let rest: Rows<SlotId> = self.spare.drain(..).collect();
-        self.free.extend(&*rest);
+        self.free.extend(rest.iter().copied());
         rest
     }
 }

@@ -1,7 +1,7 @@
 //! Taking and giving back slots and pages, with the facts that say so; eviction.
 
 use crate::engine::Chooser;
-use crate::record::{AssertKind, Bulk, Fact, Owner, PageId, ReqId, Sink, SlotId};
+use crate::record::{AssertKind, Fact, Owner, PageRange, ReqId, Sink, SlotId};
 
 use super::batch::Rows;
 use super::machine::{Dead, Machine, Pending, Step};
@@ -60,19 +60,22 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Takes `count` pages for a request and appends them to its own.
     pub(super) fn take_pages(&mut self, req: ReqId, count: u32) -> Step {
-        let pages = &mut self.world.reqs[req.index()].pages;
-        let start = pages.len();
-        if !self.world.pages.alloc(count, pages) {
+        if !self.world.pages.alloc(count) {
             return Err(Dead { req: Some(req), kind: AssertKind::OutOfPages });
         }
-        self.sink.bulk(&Bulk::Pages { pages: &pages[start..], from: None, to: Some(Owner::Request(req)) });
+        let pages = self.req(req).pages.append(count);
+        if count > 0 {
+            self.sink.fact(Fact::PageAlloc { pages, owner: Owner::Request(req) });
+        }
         Ok(())
     }
 
-    /// Gives pages back.
-    pub(super) fn free_pages(&mut self, pages: &[PageId], owner: Owner) {
+    /// Gives pages back, if there are any.
+    pub(super) fn free_pages(&mut self, pages: PageRange, owner: Owner) {
         self.world.pages.free(pages);
-        self.sink.bulk(&Bulk::Pages { pages, from: Some(owner), to: None });
+        if pages.count() > 0 {
+            self.sink.fact(Fact::PageFree { pages, owner });
+        }
     }
 
     /// Evicts from the tree until `tokens` of KV are free, or as much as may go (`evict_from_tree_cache`).
@@ -94,7 +97,9 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         for slot in freed.slots {
             self.free_slot(slot, Owner::Tree, true);
         }
-        self.free_pages(&freed.pages, Owner::Tree);
+        for pages in freed.pages {
+            self.free_pages(pages, Owner::Tree);
+        }
     }
 
     /// Whether one more decode step of `rows` fits, after evicting what it lacks (`check_decode_mem`).

@@ -14,7 +14,7 @@ use super::setup::{Accept, ResultQueue, Strategy};
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Prepares the running batch for one verify step (`spec_prepare_for_decode`).
-    pub(super) fn prepare_verify(&mut self) -> Step<Box<Batch>> {
+    pub(super) fn prepare_verify(&mut self) -> Step<Batch> {
         let mut batch = self.take_running(Mode::Verify);
         batch.plan = self.plan_tracks(&batch.reqs);
         let wanted: Rows<u32> = batch.reqs.iter().map(|&req| self.verify_needs(req)).collect();
@@ -31,11 +31,12 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             let active = it.active.expect("a running request has an active slot");
             let track = if it.has_track { it.track[usize::from(idx)] } else { None };
             batch.step_slots.push((active, track));
-            self.sink.fact(prepared(&self.world.reqs, &batch, i, None));
+            let row = prepared(it, &batch, i, None);
+            self.sink.fact(row.fact(batch.id));
             self.say_row(&batch, i, None);
         }
         self.end();
-        Ok(self.queued_copy(batch))
+        Ok(self.queue_copy(batch))
     }
 
     /// Tokens of KV that the next verify of a request lacks.

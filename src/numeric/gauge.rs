@@ -213,7 +213,6 @@ impl Sink for Gauge {
             | Fact::Launch { .. }
             | Fact::Wait { .. }
             | Fact::Skip { .. }
-            | Fact::Decision { .. }
             | Fact::Flip { .. }
             | Fact::Donate { .. }
             | Fact::NoDonate { .. }

@@ -4,7 +4,7 @@
 //! Owns the renaming: by order of first use. Who writes a state out decides what can matter later; this only makes sure
 //! that numbers given by chance do not.
 
-use super::{BatchId, PageId, Prefix, ReqId, SlotId};
+use super::{BatchId, GrantId, Prefix, ReqId, SlotId};
 
 /// The label of a request that is not alive.
 const GONE: u32 = u32::MAX;
@@ -36,8 +36,8 @@ pub trait Names {
     /// earlier fault has to do with it. Who donated it, and whether that is who wrote it last, is all that is left to say.
     fn plain(&self, slot: SlotId, content: Prefix) -> Option<(ReqId, bool)>;
 
-    /// Writes whose each page of a request is: nobody's, its own, the tree's, another's.
-    fn pages(&self, pages: &[PageId], req: ReqId, out: &mut Canon);
+    /// How many pages of a grant a request owns.
+    fn pages(&self, grant: GrantId, req: ReqId) -> u32;
 }
 
 /// Words under way, with the labels given so far. One value serves many states: [`Canon::begin`] clears it.

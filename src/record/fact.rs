@@ -2,7 +2,7 @@
 
 use crate::engine::Time;
 
-use super::{BatchId, PageId, Prefix, ReqId, SlotId, StreamId};
+use super::{BatchId, PageRange, Prefix, ReqId, SlotId, StreamId};
 
 /// A phase of the scheduler's CPU work within a loop turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -180,6 +180,15 @@ pub struct Kept {
     pub slot: Option<SlotId>,
 }
 
+/// A firing of the rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Decision {
+    /// Label and kept slot before it.
+    pub before: Kept,
+    /// Label and kept slot after it.
+    pub after: Kept,
+}
+
 /// Why a request finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FinishKind {
@@ -340,33 +349,27 @@ pub enum Fact {
         /// Whether this is the last slot of one call of the allocator.
         last: bool,
     },
-    /// A run of consecutive pages got its owner.
+    /// Pages of the KV cache were allocated.
     PageAlloc {
-        /// The first page.
-        first: PageId,
-        /// How many.
-        count: u32,
-        /// Who holds them now.
+        /// The pages.
+        pages: PageRange,
+        /// The owner now.
         owner: Owner,
     },
-    /// A run of consecutive pages went from one owner to another.
+    /// Pages went from one owner to another.
     PageMove {
-        /// The first page.
-        first: PageId,
-        /// How many.
-        count: u32,
-        /// Who held them.
+        /// The pages.
+        pages: PageRange,
+        /// The owner before.
         from: Owner,
-        /// Who holds them now.
+        /// The owner now.
         to: Owner,
     },
-    /// A run of consecutive pages was freed.
+    /// Pages were freed.
     PageFree {
-        /// The first page.
-        first: PageId,
-        /// How many.
-        count: u32,
-        /// Who held them.
+        /// The pages.
+        pages: PageRange,
+        /// The owner before.
         owner: Owner,
     },
     /// A request locked its prefix in the tree.
@@ -600,6 +603,8 @@ pub enum Fact {
         kv_committed_len: u32,
         /// How it found out.
         check: Check,
+        /// What it recorded: the label and the kept slot (perhaps what they were before). Nothing if the rule did not fire.
+        decision: Option<Decision>,
     },
     /// The fields of a request at a moment of note: after a prepare, before and after a result; told only on demand.
     Fields {
@@ -629,17 +634,6 @@ pub enum Fact {
         newer: bool,
         /// Whether the rule would have done something else with the older one.
         changed: bool,
-    },
-    /// The rule fired: it set the label and the kept slot (perhaps to what they were).
-    Decision {
-        /// The batch.
-        batch: BatchId,
-        /// The request.
-        req: ReqId,
-        /// Before.
-        before: Kept,
-        /// After.
-        after: Kept,
     },
     /// `next_track_idx` was flipped at a result.
     Flip {

@@ -39,8 +39,8 @@ id!(
     SlotId, "s"
 );
 id!(
-    /// A physical page of the KV cache, `page_size` tokens.
-    PageId, "p"
+    /// One admission in which a request was given pages of its own, in order of admission.
+    GrantId, "g"
 );
 
 id!(
@@ -48,12 +48,22 @@ id!(
     StreamId, "q"
 );
 
-/// Whether two lists name the same requests: long ones without a way out before the end, so that several can be compared at a
-/// time.
-#[inline]
-pub fn same_reqs(one: &[ReqId], other: &[ReqId]) -> bool {
-    if one.len() < 16 {
-        return one == other;
+/// Pages of the KV cache, `page_size` tokens each, named by the request's admission in which they were allocated and by their places in its
+/// token sequence: pages `from..to`, page 0 holding its first tokens. A name stays with its page while the page changes owners, and no
+/// two allocated pages share one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PageRange {
+    /// The admission.
+    pub grant: GrantId,
+    /// The first page.
+    pub from: u32,
+    /// The page behind the last one.
+    pub to: u32,
+}
+
+impl PageRange {
+    /// How many pages.
+    pub fn count(self) -> u32 {
+        self.to.saturating_sub(self.from)
     }
-    one.len() == other.len() && one.iter().zip(other).fold(0, |differ, (one, other)| differ | (one.0 ^ other.0)) == 0
 }

@@ -1,6 +1,6 @@
 //! Where facts go: a trait, a recorder, and a way to feed two sinks at once.
 
-use super::{Bulk, Fact, ReqId, Token};
+use super::{Fact, ReqId, RowFacts, Token};
 
 /// Receives what happened, in order.
 pub trait Sink {
@@ -17,9 +17,9 @@ pub trait Sink {
         let _ = (req, from, tokens);
     }
 
-    /// Several facts, in order.
-    fn bulk(&mut self, bulk: &Bulk<'_>) {
-        bulk.each(&mut |fact| self.fact(fact));
+    /// Facts of many rows, in order.
+    fn rows(&mut self, rows: RowFacts<'_>) {
+        rows.each(&mut |fact| self.fact(fact));
     }
 }
 
@@ -36,8 +36,8 @@ impl<S: Sink + ?Sized> Sink for &mut S {
         (**self).tokens(req, from, tokens);
     }
 
-    fn bulk(&mut self, bulk: &Bulk<'_>) {
-        (**self).bulk(bulk);
+    fn rows(&mut self, rows: RowFacts<'_>) {
+        (**self).rows(rows);
     }
 }
 
@@ -109,9 +109,9 @@ impl<A: Sink, B: Sink> Sink for Tee<A, B> {
     }
 
     #[inline]
-    fn bulk(&mut self, bulk: &Bulk<'_>) {
-        self.0.bulk(bulk);
-        self.1.bulk(bulk);
+    fn rows(&mut self, rows: RowFacts<'_>) {
+        self.0.rows(rows);
+        self.1.rows(rows);
     }
 }
 
@@ -134,9 +134,9 @@ impl<S: Sink> Sink for Option<S> {
     }
 
     #[inline]
-    fn bulk(&mut self, bulk: &Bulk<'_>) {
+    fn rows(&mut self, rows: RowFacts<'_>) {
         if let Some(sink) = self {
-            sink.bulk(bulk);
+            sink.rows(rows);
         }
     }
 }

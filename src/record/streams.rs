@@ -60,12 +60,10 @@ struct Shape {
 }
 
 /// What each stream goes on from: all that it takes to compare names.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Lineage {
     parents: Vec<Prefix>,
 }
-
-clone_in_place!(Lineage { parents });
 
 impl Default for Lineage {
     fn default() -> Self {
@@ -135,29 +133,12 @@ impl Lineage {
 }
 
 /// All streams of a run, and their tokens.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Streams {
     lineage: Lineage,
     shape: Arc<Shape>,
     /// How many there were when the setup was made; without end until then.
     of_setup: u32,
-}
-
-impl Clone for Streams {
-    fn clone(&self) -> Self {
-        let Streams { lineage, shape, of_setup } = self;
-        Streams { lineage: lineage.clone(), shape: Arc::clone(shape), of_setup: *of_setup }
-    }
-
-    fn clone_from(&mut self, from: &Self) {
-        let Streams { lineage, shape, of_setup } = from;
-        self.lineage.clone_from(lineage);
-        self.of_setup = *of_setup;
-        // Copies of one run have one shape: leave the count of those who share it alone, threads would take it from each other.
-        if !Arc::ptr_eq(&self.shape, shape) {
-            self.shape = Arc::clone(shape);
-        }
-    }
 }
 
 impl Default for Streams {

@@ -8,8 +8,8 @@ use crate::judge::{
     Boundary, Checkpoints, Class, Decisions, Finding, Goals, Judgement, Kind, MaskReuse, Outcome, Verdict,
 };
 use crate::record::{
-    BatchId, Check, Donated, Fact, FinishKind, Kept, Mode, Nothing, Owner, Passed, Phase, Prefix, Record, ReqId, Sink,
-    SlotId, StreamId,
+    BatchId, Check, Decision, Donated, Fact, FinishKind, Kept, Mode, Nothing, Owner, Passed, Phase, Prefix, Record,
+    ReqId, Sink, SlotId, StreamId,
 };
 
 use super::{Meter, Run, Timing};
@@ -226,13 +226,12 @@ fn output(batch: u32, req: ReqId, outputs: u32, at: Time) -> Fact {
     Fact::Output { batch: BatchId(batch), req, outputs, at }
 }
 
-fn row(batch: u32, lookahead: i64, kv_committed_len: u32) -> Fact {
-    Fact::Row { batch: BatchId(batch), req: A, lookahead, kv_committed_len, check: Check::Mask }
+fn row(batch: u32, lookahead: i64, kv_committed_len: u32, decision: Option<Decision>) -> Fact {
+    Fact::Row { batch: BatchId(batch), req: A, lookahead, kv_committed_len, check: Check::Mask, decision }
 }
 
-fn fire(batch: u32, before: Kept, after: Kept, next_track_idx: u8) -> [Fact; 2] {
-    let batch = BatchId(batch);
-    [Fact::Decision { batch, req: A, before, after }, Fact::Flip { batch, req: A, next_track_idx }]
+fn flip(batch: u32, next_track_idx: u8) -> Fact {
+    Fact::Flip { batch: BatchId(batch), req: A, next_track_idx }
 }
 
 fn admit(req: ReqId, active: u32) -> [Fact; 4] {
@@ -254,26 +253,23 @@ fn record() -> Record {
     clock.result(1, |at| vec![output(1, A, 1, at), Fact::NoDonate { req: A, why: Nothing::NoCheckpoint, slot: None }]);
     clock.turn(2, &[], &[]);
     clock.launch(3, Mode::Decode, &[decode(3, A, 3, 2, None)]);
-    clock.result(2, |at| vec![output(2, A, 2, at), row(2, 1, 3)]);
+    clock.result(2, |at| vec![output(2, A, 2, at), row(2, 1, 3, None)]);
     clock.turn(3, &[], &[]);
     clock.launch(4, Mode::Decode, &[decode(4, A, 4, 2, Some(3))]);
     clock.result(3, |at| {
         let none = Kept { label: None, slot: Some(SlotId(4)) };
-        let [decision, flip] = fire(3, none, kept(3), 1);
-        vec![output(3, A, 3, at), row(3, 1, 4), decision, flip]
+        vec![output(3, A, 3, at), row(3, 1, 4, Some(Decision { before: none, after: kept(3) })), flip(3, 1)]
     });
     let arrive = Fact::Arrive { req: B, at: Time(clock.now), max_new: 1 };
     clock.turn(4, &[arrive], &admit(B, 6));
     clock.launch(5, Mode::Extend, &[extend(5, B, 6)]);
     clock.result(4, |at| {
-        let [decision, flip] = fire(4, kept(3), kept(4), 0);
         let how = Donated { finished: true, existed: false };
         vec![
             output(4, A, 4, at),
             Fact::Finish { req: A, kind: FinishKind::Token, outputs: 4 },
-            row(4, 0, 4),
-            decision,
-            flip,
+            row(4, 0, 4, Some(Decision { before: kept(3), after: kept(4) })),
+            flip(4, 0),
             Fact::Donate { req: A, label: 4, key_len: 4, slot: SlotId(4), how },
             Fact::SlotMove { slot: SlotId(4), from: Owner::Track(A, 1), to: Owner::Tree },
             free(2, Owner::Active(A)),

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::engine::Time;
-use crate::record::{Bulk, Fact, ReqId, Sink};
+use crate::record::{Fact, ReqId, RowFacts, Sink};
 
 /// Quantiles over requests by nearest rank, in ns; `None` where no request has the measure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -148,7 +148,6 @@ impl Sink for Meter {
             | Fact::Sampled { .. }
             | Fact::Skip { .. }
             | Fact::Row { .. }
-            | Fact::Decision { .. }
             | Fact::Flip { .. }
             | Fact::Donate { .. }
             | Fact::NoDonate { .. }
@@ -170,22 +169,10 @@ impl Sink for Meter {
         }
     }
 
-    fn bulk(&mut self, bulk: &Bulk<'_>) {
-        match *bulk {
-            Bulk::Quiet { rows, .. } => {
-                let (lives, mut end_ns, mut new) = (&mut self.lives[..], self.end_ns, 0);
-                let mut passed = 0;
-                for row in rows {
-                    let Some(life) = lives.get_mut(row.req.index()) else { break };
-                    end_ns = end_ns.max(row.at.ns());
-                    new += u64::from(life.output(row.outputs, row.at.ns()));
-                    passed += 1;
-                }
-                self.end_ns = end_ns;
-                self.output_tokens += new;
-                rows[passed..].iter().for_each(|row| self.output(row.req, row.outputs, row.at));
-            }
-            Bulk::Pages { .. } | Bulk::PageEach { .. } | Bulk::Prepared { .. } | Bulk::Stepped { .. } => {}
+    fn rows(&mut self, rows: RowFacts<'_>) {
+        match rows {
+            RowFacts::Results(_, rows) => rows.iter().for_each(|row| self.output(row.req, row.outputs, row.at)),
+            RowFacts::Paged(_) | RowFacts::Prepared(..) | RowFacts::Stepped(..) => {}
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What a run did that neither its verdict nor its times say: in which turn each request was admitted, what was
 //! evicted, and what the admission latch alone kept waiting.
 
-use crate::record::{Bulk, Fact, Owner, ReqId, Sink};
+use crate::record::{Fact, Owner, ReqId, RowFacts, Sink};
 
 /// Counts of one run, as a sink of its facts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -96,7 +96,6 @@ impl Sink for RunCounts {
             | Fact::Fields { .. }
             | Fact::Arrays { .. }
             | Fact::Read { .. }
-            | Fact::Decision { .. }
             | Fact::Flip { .. }
             | Fact::Donate { .. }
             | Fact::NoDonate { .. }
@@ -113,14 +112,6 @@ impl Sink for RunCounts {
     }
 
     #[inline]
-    fn bulk(&mut self, bulk: &Bulk<'_>) {
-        match bulk {
-            // Pages, and rows that were admitted long before.
-            Bulk::Quiet { .. }
-            | Bulk::Pages { .. }
-            | Bulk::PageEach { .. }
-            | Bulk::Prepared { .. }
-            | Bulk::Stepped { .. } => {}
-        }
-    }
+    /// Rows that were admitted long before.
+    fn rows(&mut self, _: RowFacts<'_>) {}
 }

@@ -204,7 +204,6 @@ impl Sink for StepMeter {
             | Fact::Prompt { .. }
             | Fact::Sampled { .. }
             | Fact::Skip { .. }
-            | Fact::Decision { .. }
             | Fact::Flip { .. }
             | Fact::Donate { .. }
             | Fact::NoDonate { .. }

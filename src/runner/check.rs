@@ -107,7 +107,7 @@ pub fn counts(finding: &Finding) -> bool {
 }
 
 /// A machine and its judge between two turns.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Moment {
     /// Away only while a machine has it.
     world: Option<Box<World>>,
@@ -115,8 +115,6 @@ pub struct Moment {
     /// Turns taken, as the bound on them counts: the number of a turn jumps where nothing happens.
     turns: u32,
 }
-
-clone_in_place!(Moment { world, judge, turns });
 
 /// All timings of a setup.
 struct Timings<'a> {
@@ -197,10 +195,6 @@ impl System for Timings<'_> {
         self.foresight?.questions_max(state.world.as_deref()?, self.setup)
     }
 
-    fn glance(&self, state: &Box<Moment>) -> u64 {
-        state.world.as_ref().map_or(0, |world| world.glance()) ^ state.judge.glance()
-    }
-
     fn scratch(&self) -> Canon {
         Frame::canon(self.setup)
     }
@@ -213,7 +207,7 @@ impl System for Timings<'_> {
         }
         canon.begin();
         world.canon_queues(self.setup, self.frame, canon);
-        world.canon_rest(self.setup, self.frame, judge, canon);
+        world.canon_rest(self.setup, self.frame, judge.names(), canon);
         judge.canon(canon);
         canon.fingerprint()
     }

@@ -34,7 +34,7 @@ pub struct Position {
 }
 
 /// How far the machine is, between two turns.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Place {
     /// Away only while a machine has it.
     world: Option<Box<World>>,
@@ -44,8 +44,6 @@ struct Place {
     turns: usize,
     ended: Option<Ended>,
 }
-
-clone_in_place!(Place { world, durations, asked, turns, ended });
 
 /// The state between two turns.
 #[derive(Clone, Debug)]

@@ -99,7 +99,7 @@ pub struct Flight {
 }
 
 /// Requests and slots now.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Board {
     /// The loop turn.
     pub turn: u32,
@@ -113,8 +113,6 @@ pub struct Board {
     slots: Vec<Held>,
     launch: Option<(BatchId, Time)>,
 }
-
-clone_in_place!(Board { turn, now, phase, flights, reqs, slots, launch });
 
 impl Board {
     /// By request index; requests that were never named are left out at the end.

@@ -235,15 +235,13 @@ pub struct Scene {
 }
 
 /// A judge and a board that have seen the same facts: all that is known at one moment.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Known {
     /// The judge.
     pub judge: Judge,
     /// Where everything stands.
     pub board: Board,
 }
-
-clone_in_place!(Known { judge, board });
 
 impl Known {
     /// Nothing yet.

@@ -2,7 +2,7 @@
 
 use ratatui::text::Span;
 
-use crate::record::{Entry, Fact, Kept, Owner, Stream};
+use crate::record::{Decision, Entry, Fact, Kept, Owner, Stream};
 use crate::report::name;
 use crate::scene::{Fit, SlotNow, Stage};
 
@@ -69,7 +69,7 @@ pub(super) fn kept_words(kept: Kept) -> String {
     }
 }
 
-/// A line for an entry of the record; nothing for what only repeats what others say.
+/// Lines for an entry of the record; nothing for what only repeats what others say.
 pub(super) fn entry_words(entry: &Entry, names: &[String]) -> Option<String> {
     let id = |req| name::request(names, req);
     let fact = match entry {
@@ -138,17 +138,17 @@ pub(super) fn entry_words(entry: &Entry, names: &[String]) -> Option<String> {
         Fact::Skip { batch, req, why } => format!("{batch} {}: passed over, {}", id(req), name::passed(why)),
         Fact::Output { batch, req, outputs, .. } => format!("{batch} {}: outputs now {outputs}", id(req)),
         Fact::Finish { req, kind, outputs } => format!("{} ends by {} after {outputs}", id(req), name::finish(kind)),
-        Fact::Row { req, lookahead, kv_committed_len, check, .. } => {
+        Fact::Row { req, lookahead, kv_committed_len, check, decision, .. } => {
             let check = name::check(check);
             let by = if check.is_empty() { String::new() } else { format!(", by {check}") };
-            format!("{} L {lookahead}, C {kv_committed_len}{by}", id(req))
+            let fires = decision.map_or(String::new(), |Decision { before, after }| {
+                format!("\n{} FIRES: {} -> {}", id(req), kept_words(before), kept_words(after))
+            });
+            format!("{} L {lookahead}, C {kv_committed_len}{by}{fires}", id(req))
         }
         Fact::Read { req, field, newer: true, changed, .. } => {
             let decides = if changed { ": that decides" } else { "" };
             format!("{} sees newer {}{decides}", id(req), name::field(field))
-        }
-        Fact::Decision { req, before, after, .. } => {
-            format!("{} FIRES: {} -> {}", id(req), kept_words(before), kept_words(after))
         }
         Fact::Flip { req, next_track_idx, .. } => format!("{} next_track_idx -> {next_track_idx}", id(req)),
         Fact::Donate { req, label, key_len, slot, how } => {

@@ -266,7 +266,7 @@ impl Court {
 
     fn row(&mut self, batch: u32, req: ReqId) -> &mut Court {
         let batch = BatchId(batch);
-        self.fact(Fact::Row { batch, req, lookahead: 0, kv_committed_len: 0, check: Check::Recompute })
+        self.fact(Fact::Row { batch, req, lookahead: 0, kv_committed_len: 0, check: Check::Recompute, decision: None })
     }
 
     fn skip(&mut self, batch: u32, req: ReqId) -> &mut Court {

@@ -112,13 +112,11 @@ impl Tape {
     fn row(&mut self, batch: u32, req: ReqId, fired: Option<(u32, u32)>) -> &mut Tape {
         let batch_id = BatchId(batch);
         self.turn().wait(batch);
-        self.fact(Fact::Row { batch: batch_id, req, lookahead: 1, kv_committed_len: 0, check: Check::Mask });
-        if let Some((label, slot)) = fired {
-            let before = Kept { label: None, slot: None };
-            let after = Kept { label: Some(label), slot: Some(SlotId(slot)) };
-            self.fact(Fact::Decision { batch: batch_id, req, before, after });
-        }
-        self
+        let decision = fired.map(|(label, slot)| Decision {
+            before: Kept { label: None, slot: None },
+            after: Kept { label: Some(label), slot: Some(SlotId(slot)) },
+        });
+        self.fact(Fact::Row { batch: batch_id, req, lookahead: 1, kv_committed_len: 0, check: Check::Mask, decision })
     }
 
     /// Steps `from..to` of `A` with their results at once and nothing due.
@@ -215,17 +213,6 @@ fn fired_early_and_finished_before_the_step_is_processed() {
     let mut tape = before_the_boundary();
     let judged = tape.row(3, A, Some((4, 2))).end(4, 2).done();
     assert_eq!((judged.verdict, judged.checkpoints.due), (Verdict::Clean, 0));
-}
-
-#[test]
-fn a_decision_may_come_before_its_row() {
-    let mut tape = before_the_boundary();
-    tape.row(3, A, None);
-    let (label, slot) = (Some(4), Some(SlotId(2)));
-    let (before, after) = (Kept { label: None, slot: None }, Kept { label, slot });
-    tape.fact(Fact::Decision { batch: BatchId(4), req: A, before, after });
-    let judged = tape.row(4, A, None).end(4, 2).done();
-    assert_eq!((judged.verdict, classes(&judged)), (Verdict::Clean, vec![(4, Class::Agree)]));
 }
 
 #[test]
@@ -569,15 +556,16 @@ fn a_forward_on_a_slot_given_back() {
 }
 
 #[test]
-fn pages_are_counted_by_runs() {
+fn pages_are_counted_by_ranges() {
     let mine = Owner::Request(A);
-    let run = |first, count| Fact::PageFree { first: PageId(first), count, owner: mine };
+    let pages = |from, to| PageRange { grant: GrantId(1), from, to };
+    let freed = |from, to| Fact::PageFree { pages: pages(from, to), owner: mine };
     let mut tape = Tape::empty();
-    tape.fact(Fact::PageAlloc { first: PageId(1), count: 8, owner: mine });
-    tape.fact(Fact::PageMove { first: PageId(1), count: 4, from: mine, to: Owner::Tree });
+    tape.fact(Fact::PageAlloc { pages: pages(1, 9), owner: mine });
+    tape.fact(Fact::PageMove { pages: pages(1, 5), from: mine, to: Owner::Tree });
     let mut leaky = Tape { record: tape.record.clone(), spelled: tape.spelled.clone(), ..tape };
-    assert_eq!(tape.fact(run(5, 4)).done().verdict, Verdict::Clean);
-    leaky.fact(run(3, 4));
+    assert_eq!(tape.fact(freed(5, 9)).done().verdict, Verdict::Clean);
+    leaky.fact(freed(3, 7));
     let judged = leaky.done();
     assert_eq!(kinds(&judged), vec![Kind::DoubleFree, Kind::Leak]);
     assert!(judged.findings.iter().all(|finding| finding.reason.ends_with("(2 in all)")));
@@ -635,7 +623,10 @@ fn a_record_without_prompts_is_judged_by_lengths() {
 #[test]
 fn what_is_too_large_to_follow_is_not_called_clean() {
     let mut tape = Tape::empty();
-    tape.fact(Fact::PageAlloc { first: PageId(u32::MAX), count: u32::MAX, owner: Owner::Tree });
+    tape.fact(Fact::PageAlloc {
+        pages: PageRange { grant: GrantId(u32::MAX), from: 0, to: u32::MAX },
+        owner: Owner::Tree,
+    });
     assert_eq!(tape.done().verdict, Verdict::Inconclusive);
 }
 
@@ -644,7 +635,7 @@ fn how_the_rule_found_out_is_counted() {
     let mut tape = Tape::new();
     tape.fact(Fact::HostMasks { batch: BatchId(2), bytes: 192 });
     for check in [Check::None, Check::Mask, Check::Recompute, Check::MaskLost] {
-        tape.fact(Fact::Row { batch: BatchId(9), req: A, lookahead: 2, kv_committed_len: 1, check });
+        tape.fact(Fact::Row { batch: BatchId(9), req: A, lookahead: 2, kv_committed_len: 1, check, decision: None });
     }
     let judged = tape.judge();
     let reuse = judged.mask_reuse;
@@ -718,7 +709,7 @@ fn nonsense(draw: &mut impl FnMut() -> u32) -> Fact {
     let check = [Check::None, Check::Mask, Check::Recompute, Check::MaskLost][b as usize % 4];
     let stream = if a % 2 == 0 { Stream::Forward } else { Stream::Schedule };
     let mode = [Mode::Decode, Mode::Verify, Mode::Extend, Mode::Mixed][b as usize % 4];
-    let few = a.min(5000);
+    let pages = PageRange { grant: GrantId(b), from: a % 5, to: a };
     match draw().wrapping_mul(7).wrapping_add(draw()) % 39 {
         0 => Fact::Turn { turn: a, at: AT },
         1 => Fact::Arrive { req, at: AT, max_new: a },
@@ -728,9 +719,9 @@ fn nonsense(draw: &mut impl FnMut() -> u32) -> Fact {
         5 => Fact::SlotAlloc { slot, owner: owner(a), last: true },
         6 => Fact::SlotMove { slot, from: owner(a), to: owner(b) },
         7 => Fact::SlotFree { slot, owner: owner(a), last: false },
-        8 => Fact::PageAlloc { first: PageId(b), count: few, owner: owner(a) },
-        9 => Fact::PageMove { first: PageId(b), count: few, from: owner(a), to: owner(b) },
-        10 => Fact::PageFree { first: PageId(b), count: few, owner: owner(a) },
+        8 => Fact::PageAlloc { pages, owner: owner(a) },
+        9 => Fact::PageMove { pages, from: owner(a), to: owner(b) },
+        10 => Fact::PageFree { pages, owner: owner(a) },
         11 => Fact::Lock { req, node: a },
         12 => Fact::Unlock { req, node: a },
         13 => Fact::PrepareDecode {
@@ -756,8 +747,10 @@ fn nonsense(draw: &mut impl FnMut() -> u32) -> Fact {
             let kind = [FinishKind::Token, FinishKind::Length, FinishKind::Abort][b as usize % 3];
             Fact::Finish { req, kind, outputs: a }
         }
-        24 | 25 => Fact::Row { batch, req, lookahead: i64::from(a) - 3, kv_committed_len: b, check },
-        26 => Fact::Decision { batch, req, before: after, after },
+        24..=26 => {
+            let decision = (a % 3 == 0).then_some(Decision { before: after, after });
+            Fact::Row { batch, req, lookahead: i64::from(a) - 3, kv_committed_len: b, check, decision }
+        }
         27 => Fact::Donate { req, label: a, key_len: b, slot, how },
         28 => Fact::NoDonate { req, why, slot: None },
         29 => Fact::TrackRefused { req, k: a, in_place: b % 2 == 0 },

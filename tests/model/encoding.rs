@@ -4,24 +4,25 @@
 use std::path::Path;
 
 /// Files, and the structs that each of them takes apart.
-const LISTS: [(&str, &[&str]); 17] = [
-    ("src/model/canon.rs", &["World", "Batch", "Pending", "Req", "RowMasks"]),
+const LISTS: [(&str, &[&str]); 18] = [
+    ("src/model/canon.rs", &["World", "Batch", "Pending", "Req", "Pages", "RowMasks"]),
     ("src/model/arrivals.rs", &["Arrivals", "Due"]),
     ("src/model/budget.rs", &["TokenRatio"]),
-    ("src/model/masks.rs", &["HostMasks", "BatchMasks"]),
+    ("src/model/masks.rs", &["HostMasks"]),
     ("src/model/pages.rs", &["PagePool"]),
     ("src/model/slots.rs", &["SlotPool"]),
     ("src/model/frame.rs", &["RequestSpec"]),
     ("src/model/radix/canon.rs", &["Radix", "Node"]),
     ("src/model/radix/lock.rs", &["Lock"]),
-    ("src/judge/canon.rs", &["Judge", "Live", "Hit"]),
-    ("src/judge/account.rs", &["Account"]),
-    ("src/judge/clock.rs", &["Clock"]),
-    ("src/judge/decide.rs", &["Marks"]),
-    ("src/judge/loss.rs", &["Dues", "Due"]),
-    ("src/judge/rows.rs", &["Rows"]),
-    ("src/judge/window.rs", &["Window", "Step"]),
-    ("src/judge/store.rs", &["Store", "Slot", "Donation"]),
+    ("src/judge/canon.rs", &["Judge", "Storage", "Running", "Hit"]),
+    ("src/judge/storage/owners.rs", &["Owners"]),
+    ("src/judge/storage/pages.rs", &["Pages"]),
+    ("src/judge/storage/clock.rs", &["Clock"]),
+    ("src/judge/storage/contents.rs", &["Contents", "Slot", "Donation"]),
+    ("src/judge/decision/mod.rs", &["DecisionDiff", "Bookkeeping"]),
+    ("src/judge/decision/classify.rs", &["Recorded"]),
+    ("src/judge/decision/loss.rs", &["Dues", "Due"]),
+    ("src/judge/decision/window.rs", &["Window", "Step"]),
 ];
 
 /// The patterns by which a text takes a struct apart, without blanks: what stands between its braces, and what follows them.

@@ -48,7 +48,7 @@ fn course(setup: &Setup, record: &Record) -> Vec<(u32, Fact, Option<String>)> {
             Fact::Extend { req, .. }
             | Fact::Step { req, .. }
             | Fact::Verify { req, .. }
-            | Fact::Decision { req, .. }
+            | Fact::Row { req, decision: Some(_), .. }
             | Fact::Donate { req, .. }
             | Fact::Finish { req, .. }
             | Fact::Retract { req, .. } => (fact, Some(req)),
@@ -62,7 +62,9 @@ fn course(setup: &Setup, record: &Record) -> Vec<(u32, Fact, Option<String>)> {
             Fact::Verify { batch, slot, from, to, track, target, .. } => {
                 Fact::Verify { batch, req: ReqId(0), slot, from, to, track, target }
             }
-            Fact::Decision { batch, before, after, .. } => Fact::Decision { batch, req: ReqId(0), before, after },
+            Fact::Row { batch, lookahead, kv_committed_len, check, decision, .. } => {
+                Fact::Row { batch, req: ReqId(0), lookahead, kv_committed_len, check, decision }
+            }
             Fact::Donate { label, key_len, slot, how, .. } => Fact::Donate { req: ReqId(0), label, key_len, slot, how },
             Fact::Finish { kind, outputs, .. } => Fact::Finish { req: ReqId(0), kind, outputs },
             Fact::Retract { outputs, .. } => Fact::Retract { req: ReqId(0), outputs },

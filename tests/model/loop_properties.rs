@@ -156,8 +156,12 @@ proptest! {
         setup.engine.result_queue = ResultQueue::Copy;
         let decisions = |rule| {
             let (_, record) = run(&setup, rule);
-            let decision = |fact: &Fact| matches!(fact, Fact::Decision { .. } | Fact::Flip { .. } | Fact::Donate { .. });
-            record.facts().filter(decision).collect::<Vec<_>>()
+            let done = |fact| match fact {
+                Fact::Row { batch, req, decision: Some(decision), .. } => Some(format!("{batch} {req} {decision:?}")),
+                Fact::Flip { .. } | Fact::Donate { .. } => Some(format!("{fact:?}")),
+                _ => None,
+            };
+            record.facts().filter_map(done).collect::<Vec<_>>()
         };
         prop_assert_eq!(decisions("mask-lookahead"), decisions("committed-len"));
     }

@@ -76,7 +76,7 @@ impl System<'_> {
     fn print(&mut self, at: &Moment) -> u128 {
         self.canon.begin();
         at.world.canon_queues(self.setup, self.frame, &mut self.canon);
-        at.world.canon_rest(self.setup, self.frame, &at.judge, &mut self.canon);
+        at.world.canon_rest(self.setup, self.frame, at.judge.names(), &mut self.canon);
         at.judge.canon(&mut self.canon);
         self.canon.fingerprint()
     }

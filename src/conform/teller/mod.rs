@@ -228,14 +228,10 @@ impl<'a> Scribe<'a> {
                 }
             }
             Fact::Finish { req, kind, .. } => self.finish(req, kind),
-            Fact::Row { req, lookahead, kv_committed_len, .. } => {
+            Fact::Row { req, lookahead, kv_committed_len, decision, .. } => {
                 if let Some(row) = self.result_row(req) {
                     (row.lookahead, row.kv_committed_len) = (lookahead, kv_committed_len);
-                }
-            }
-            Fact::Decision { req, .. } => {
-                if let Some(row) = self.result_row(req) {
-                    row.decided = true;
+                    row.decided = decision.is_some();
                 }
             }
             Fact::Donate { req, key_len, slot, how, .. } => self.donate(req, key_len, slot, how),

@@ -4,11 +4,11 @@
 //! Reads only. The check recomputes from the nodes and trusts no counter.
 
 use super::{NodeId, Radix};
-use crate::record::{PageId, Prefix, SlotId};
+use crate::record::{PageRange, Prefix, SlotId};
 
 /// One node as [`Radix::walk`] shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NodeView<'a> {
+pub struct NodeView {
     /// The node; `NodeId::ROOT` comes first.
     pub id: NodeId,
     /// The root is its own parent.
@@ -17,8 +17,8 @@ pub struct NodeView<'a> {
     pub start_len: u32,
     /// The tokens from the root to the end of this node.
     pub prefix: Prefix,
-    /// One page for each page of its own tokens.
-    pub pages: &'a [PageId],
+    /// The pages of its own tokens.
+    pub pages: PageRange,
     /// The state slot it owns: the state after its prefix.
     pub state: Option<SlotId>,
     /// Locks on this node or below it.
@@ -35,19 +35,18 @@ pub struct Walk<'a> {
 }
 
 impl<'a> Iterator for Walk<'a> {
-    type Item = NodeView<'a>;
+    type Item = NodeView;
 
-    fn next(&mut self) -> Option<NodeView<'a>> {
+    fn next(&mut self) -> Option<NodeView> {
         let id = self.stack.pop()?;
         let node = self.tree.node(id);
-        let children = node.children.iter().rev();
-        self.stack.extend(children.map(|(_, child)| child));
+        self.stack.extend(self.tree.children(id).rev().map(|(_, child)| child));
         Some(NodeView {
             id,
             parent: node.parent,
             start_len: node.start,
             prefix: node.prefix,
-            pages: node.pages.items(),
+            pages: self.tree.pages(id),
             state: node.state,
             kv_lock: node.kv_lock,
             state_lock: node.state_lock,
@@ -95,13 +94,12 @@ impl Radix {
         self.check_counters()
     }
 
-    fn check_node(&self, view: &NodeView<'_>) -> Result<(), String> {
+    fn check_node(&self, view: &NodeView) -> Result<(), String> {
         let id = view.id;
         let node = self.node(id);
-        let page_size = self.config.page_size as usize;
-        let tokens = node.token_count() as usize;
-        require(tokens == view.pages.len() * page_size, || {
-            format!("{id:?}: {tokens} tokens on {} pages", view.pages.len())
+        let tokens = node.token_count();
+        require(tokens.is_multiple_of(self.config.page_size), || {
+            format!("{id:?}: {tokens} tokens are no whole pages")
         })?;
         let is_root = id == NodeId::ROOT;
         require(is_root == (tokens == 0), || format!("{id:?}: key of the wrong length"))?;
@@ -111,23 +109,25 @@ impl Radix {
             format!("{id:?}: state lock {} over KV lock {}", view.state_lock, view.kv_lock)
         })?;
         let unlocked = view.kv_lock == 0 && view.state_lock == 0;
-        let is_leaf = !is_root && unlocked && node.children.is_empty();
+        let is_leaf = !is_root && unlocked && node.child_count == 0;
         let filed = self.leaves.contains(&(node.accessed, id));
         require(is_leaf == node.is_leaf && is_leaf == filed, || {
             format!("{id:?}: leaf {is_leaf}, marked {}, filed {filed}", node.is_leaf)
         })
     }
 
-    fn check_children(&self, view: &NodeView<'_>) -> Result<(), String> {
+    fn check_children(&self, view: &NodeView) -> Result<(), String> {
         let id = view.id;
-        let mut below = 0;
-        for (key, child) in self.node(id).children.iter() {
+        let (mut below, mut count) = (0, 0);
+        for (key, child) in self.children(id) {
             let node = self.node(child);
             require(node.parent == id, || format!("{child:?} does not know its parent {id:?}"))?;
             require(node.key == key, || format!("{child:?} is filed under another page"))?;
             require(node.start == view.prefix.len, || format!("{child:?} does not begin where {id:?} ends"))?;
             below += node.kv_lock;
+            count += 1;
         }
+        require(self.node(id).child_count == count, || format!("{id:?} has {count} children, and counts others"))?;
         require(id == NodeId::ROOT || below <= view.kv_lock, || {
             format!("{id:?}: KV lock {} under {below} on its children", view.kv_lock)
         })

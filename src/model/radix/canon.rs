@@ -25,9 +25,10 @@ impl Radix {
     ) {
         let Radix {
             nodes: known,
-            config: _, // The same in every run of a setup.
-            vacant: _, // Names to come.
-            clock: _,  // Stamps are only compared with each other: their order is written.
+            config: _,   // The same in every run of a setup.
+            vacant: _,   // Names to come.
+            children: _, // Each child names its parent.
+            clock: _,    // Stamps are only compared with each other: their order is written.
             // Counts and lists of what is written of the nodes.
             leaves: _,
             kv_evictable: _,
@@ -69,12 +70,12 @@ impl Radix {
                 kv_lock,
                 state_lock,
                 prefix,
-                start: _,    // How many tokens it has is written.
-                key: _,      // By its tokens.
-                pages: _,    // Names; a page for each page of tokens.
-                children: _, // Each child names its parent.
-                accessed: _, // The order of the nodes is written.
-                is_leaf: _,  // Without children and locks.
+                start: _,       // How many tokens it has is written.
+                key: _,         // By its tokens.
+                grant: _,       // A name; there is a page for each page of tokens.
+                child_count: _, // Each child names its parent.
+                accessed: _,    // The order of the nodes is written.
+                is_leaf: _,     // Without children and locks.
                 // The order of the states is written.
                 newer: _,
                 older: _,

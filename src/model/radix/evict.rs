@@ -63,10 +63,11 @@ impl Radix {
         let has_state = node.state.is_some();
         assert!(self.leaves.remove(&entry), "a filed leaf is found");
         let slot = has_state.then(|| self.take_state(id));
+        let pages = self.pages(id);
         let node = self.detach(id);
         self.kv_evictable -= node.token_count();
         gone.kv_tokens += node.token_count();
-        out.pages.extend_from_slice(node.pages.items());
+        out.pages.push(pages);
         if let Some(slot) = slot {
             gone.states += 1;
             out.slots.push(slot);

@@ -1,11 +1,10 @@
 //! Insert: a computed prefix, its pages and its state become the tree's.
 //!
-//! The tree keeps what it already has: pages of the caller that duplicate cached ones are freed
-//! here; a duplicate state is not, the caller is told and frees it.
+//! The tree keeps what it already has: the caller is told how much that is, and frees the pages and the state that duplicate it.
 
-use super::node::{Node, Span};
-use super::{Freed, NodeId, Radix};
-use crate::record::{PageId, Prefix, SlotId, Streams};
+use super::node::Node;
+use super::{NodeId, Radix};
+use crate::record::{GrantId, Prefix, SlotId, Streams};
 
 /// What [`Radix::insert`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,37 +20,20 @@ pub struct Inserted {
 }
 
 impl Radix {
-    /// Inserts `key` (whole pages) with `pages` (one per page, in order) and donates `state`.
+    /// Inserts `key` (whole pages) with the pages of `grant` and donates `state`.
     ///
-    /// The tree takes the pages of the new part. Of the part that was cached already, the caller's
-    /// pages from `prev_prefix_len` on go to `out`; before it, the caller holds the tree's own
-    /// pages. Every walked node becomes recent for KV, children after parents; the donated (or
+    /// The tree takes the pages of the new part. Every walked node becomes recent for KV, children after parents; the donated (or
     /// existing) state becomes the most recent state. Without a state the end node is left as it
     /// is, which no release does. Source: `_insert_helper` (0.5.16), `begin_insert` (later),
     /// `commit_insert_component_data`.
-    pub fn insert(
-        &mut self,
-        streams: &Streams,
-        key: Prefix,
-        pages: &[PageId],
-        state: Option<SlotId>,
-        prev_prefix_len: u32,
-        out: &mut Freed,
-    ) -> Inserted {
-        let page_size = self.config.page_size;
-        assert!(key.len as usize == pages.len() * page_size as usize, "one page for each page of tokens");
+    pub fn insert(&mut self, streams: &Streams, key: Prefix, grant: GrantId, state: Option<SlotId>) -> Inserted {
+        assert!(key.len.is_multiple_of(self.config.page_size), "a key is whole pages");
         if key.len == 0 {
             return Inserted { node: NodeId::ROOT, prefix_len: 0, state_existed: true };
         }
-        let kept_pages = (prev_prefix_len / page_size) as usize;
         let (at, prefix_len) = self.walk_down(streams, key);
-        let prefix_pages = (prefix_len / page_size) as usize;
-        if kept_pages < prefix_pages {
-            out.pages.extend_from_slice(&pages[kept_pages..prefix_pages]);
-        }
-
         let is_new = prefix_len < key.len;
-        let node = if is_new { self.add_leaf(streams, at, key, &pages[prefix_pages..]) } else { at };
+        let node = if is_new { self.add_leaf(streams, at, key, grant) } else { at };
         let state_existed = state.is_some_and(|slot| !self.donate(node, slot, is_new));
         Inserted { node, prefix_len, state_existed }
     }
@@ -70,10 +52,10 @@ impl Radix {
         (at, prefix_len)
     }
 
-    fn add_leaf(&mut self, streams: &Streams, parent: NodeId, key: Prefix, pages: &[PageId]) -> NodeId {
+    fn add_leaf(&mut self, streams: &Streams, parent: NodeId, key: Prefix, grant: GrantId) -> NodeId {
         let start = self.node(parent).prefix.len;
         let page = self.key(streams, key, start);
-        let leaf = self.attach(Node::new(parent, key, start, page, Span::copied(pages)));
+        let leaf = self.attach(Node::new(parent, key, start, page, grant));
         self.kv_evictable += self.node(leaf).token_count();
         self.touch(leaf);
         self.refresh_leaf(parent);

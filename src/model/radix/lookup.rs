@@ -4,7 +4,7 @@
 //! Allocating a slot for the hit, and copying the state into it, is the caller's.
 
 use super::{NodeId, Radix};
-use crate::record::{PageId, Prefix, SlotId, Streams};
+use crate::record::{Prefix, SlotId, Streams};
 
 /// What [`Radix::match_prefix`] found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,27 +84,6 @@ impl Radix {
         let reported =
             if self.config.branching_beyond_state { aligned > state_len } else { kv_len > state_len && aligned > 0 };
         reported.then_some(aligned)
-    }
-
-    /// Appends the pages from the root through `node`, in token order. `node` must be live.
-    pub fn match_pages(&self, node: NodeId, out: &mut impl Extend<PageId>) {
-        let mut path: Vec<NodeId> = self.ancestry(node).collect();
-        path.reverse();
-        for id in path {
-            out.extend(self.node(id).pages.items().iter().copied());
-        }
-    }
-
-    /// Writes the pages from the root through `node` over as many others. `node` must be live.
-    pub fn copy_pages(&self, node: NodeId, out: &mut [PageId]) {
-        let mut rest = out;
-        for id in self.ancestry(node) {
-            let pages = self.node(id).pages.items();
-            let (before, own) = rest.split_at_mut(rest.len() - pages.len());
-            own.copy_from_slice(pages);
-            rest = before;
-        }
-        assert!(rest.is_empty(), "a node has as many pages as its prefix");
     }
 
     /// `id`, its parent, and so on, without the root.

@@ -15,7 +15,6 @@
 mod audit;
 mod canon;
 mod evict;
-mod few;
 mod insert;
 mod lock;
 mod lookup;
@@ -24,7 +23,9 @@ mod order;
 #[cfg(test)]
 mod tests;
 
-use crate::record::{PageId, SlotId};
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::record::{PageRange, SlotId, StreamId};
 
 pub use audit::{NodeView, Walk};
 pub use evict::Evicted;
@@ -33,7 +34,6 @@ pub use lock::{Lock, TombstoneLock};
 pub use lookup::Match;
 pub use node::NodeId;
 
-use few::Few;
 use node::Node;
 
 /// How one release's tree behaves. Every field is fixed for the life of a tree.
@@ -60,34 +60,27 @@ pub struct RadixConfig {
 pub struct Freed {
     /// State slots. Each is one free call of its own: the real tree never frees two together.
     pub slots: Vec<SlotId>,
-    /// KV pages. Evicted leaves give theirs from the front of the node to its end.
-    pub pages: Vec<PageId>,
+    /// KV pages of evicted leaves.
+    pub pages: Vec<PageRange>,
 }
 
-/// The prefix cache as a value: cloning copies the nodes and shares their tokens and pages.
-#[derive(Debug)]
+/// The prefix cache as a value: cloning copies the nodes.
+#[derive(Clone, Debug)]
 pub struct Radix {
     config: RadixConfig,
     nodes: Vec<Option<Node>>,
     vacant: Vec<NodeId>,
+    /// The children of every node, by the stream that the end of their first page lies on.
+    children: BTreeMap<(NodeId, StreamId), NodeId>,
     /// Source of the KV recency stamps on the nodes; grows with every touch.
     clock: u64,
     /// Nodes that KV eviction may take now, by recency stamp, oldest first.
-    leaves: Few<(u64, NodeId)>,
+    leaves: BTreeSet<(u64, NodeId)>,
     kv_evictable: u32,
     kv_protected: u32,
     state_evictable: u32,
     state_protected: u32,
 }
-
-clone_in_place!(Radix
-    {
-        nodes, vacant, leaves,
-    }
-    copied {
-        config, clock, kv_evictable, kv_protected, state_evictable, state_protected,
-    }
-);
 
 impl Radix {
     /// An empty tree.
@@ -98,8 +91,9 @@ impl Radix {
             config,
             nodes: vec![Some(Node::root())],
             vacant: Vec::new(),
+            children: BTreeMap::new(),
             clock: 0,
-            leaves: Few::new(),
+            leaves: BTreeSet::new(),
             kv_evictable: 0,
             kv_protected: 0,
             state_evictable: 0,
@@ -135,11 +129,6 @@ impl Radix {
     /// The state slot that `node` owns. `node` must be live.
     pub fn state(&self, node: NodeId) -> Option<SlotId> {
         self.node(node).state
-    }
-
-    /// Reads a little of every node. What it returns says nothing.
-    pub fn glance(&self) -> u64 {
-        self.nodes.iter().flatten().fold(0, |sum, node| sum ^ node.accessed)
     }
 
     /// Nodes without the root.

@@ -4,9 +4,7 @@
 //! sibling files, which this file calls to keep their books after a structural change.
 
 use super::Radix;
-use super::few::Few;
-use crate::engine::Shared;
-use crate::record::{PageId, Prefix, SlotId, StreamId, Streams};
+use crate::record::{GrantId, PageRange, Prefix, SlotId, StreamId, Streams};
 
 /// A node by its place in the arena. Places are used again after an eviction: an id that no lock
 /// covers is good only until the next insert.
@@ -18,50 +16,7 @@ impl NodeId {
     pub const ROOT: NodeId = NodeId(0);
 }
 
-/// A range of shared immutable storage. Splitting shares; the whole stays alive with any part.
-#[derive(Debug)]
-pub(super) struct Span<T> {
-    data: Shared<[T]>,
-    start: u32,
-    end: u32,
-}
-
-impl<T> Clone for Span<T> {
-    fn clone(&self) -> Self {
-        let Span { data, start, end } = self;
-        Span { data: data.clone(), start: *start, end: *end }
-    }
-
-    fn clone_from(&mut self, from: &Self) {
-        let Span { data, start, end } = from;
-        self.data.clone_from(data);
-        (self.start, self.end) = (*start, *end);
-    }
-}
-
-impl<T: Copy> Span<T> {
-    pub(super) fn copied(items: &[T]) -> Self {
-        let end = u32::try_from(items.len()).expect("a key is shorter than 2^32");
-        let data = Shared::from(items);
-        Self { data, start: 0, end }
-    }
-
-    pub(super) fn items(&self) -> &[T] {
-        &self.data[self.start as usize..self.end as usize]
-    }
-
-    /// Keeps the part from `at` on and returns the part before it.
-    fn take_front(&mut self, at: u32) -> Self {
-        let cut = self.start + at;
-        assert!(self.start < cut && cut < self.end, "both halves of a split hold something");
-        let data = self.data.clone();
-        let front = Self { data, start: self.start, end: cut };
-        self.start = cut;
-        front
-    }
-}
-
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
     pub(super) parent: NodeId,
     /// The tokens from the root to its end.
@@ -70,9 +25,10 @@ pub(super) struct Node {
     pub(super) start: u32,
     /// The stream that the end of its first page lies on: no sibling has the same one.
     pub(super) key: StreamId,
-    pub(super) pages: Span<PageId>,
-    /// By their keys.
-    pub(super) children: Few<(StreamId, NodeId)>,
+    /// The admission in which its pages were allocated.
+    pub(super) grant: GrantId,
+    /// How many children it has.
+    pub(super) child_count: u32,
     pub(super) state: Option<SlotId>,
     pub(super) kv_lock: u32,
     pub(super) state_lock: u32,
@@ -85,24 +41,15 @@ pub(super) struct Node {
     pub(super) older: NodeId,
 }
 
-clone_in_place!(Node
-    {
-        pages, children,
-    }
-    copied {
-        parent, prefix, start, key, state, kv_lock, state_lock, accessed, is_leaf, newer, older,
-    }
-);
-
 impl Node {
-    pub(super) fn new(parent: NodeId, prefix: Prefix, start: u32, key: StreamId, pages: Span<PageId>) -> Self {
+    pub(super) fn new(parent: NodeId, prefix: Prefix, start: u32, key: StreamId, grant: GrantId) -> Self {
         Self {
             parent,
             prefix,
             start,
             key,
-            pages,
-            children: Few::new(),
+            grant,
+            child_count: 0,
             state: None,
             kv_lock: 0,
             state_lock: 0,
@@ -114,7 +61,7 @@ impl Node {
     }
 
     pub(super) fn root() -> Self {
-        Self::new(NodeId::ROOT, Prefix::EMPTY, 0, StreamId::ROOT, Span::copied(&[]))
+        Self::new(NodeId::ROOT, Prefix::EMPTY, 0, StreamId::ROOT, GrantId::default())
     }
 
     pub(super) fn token_count(&self) -> u32 {
@@ -131,6 +78,13 @@ impl Radix {
         self.nodes[id.0 as usize].as_mut().expect("a node id in use names a live node")
     }
 
+    /// The pages of the tokens of a node.
+    pub(super) fn pages(&self, id: NodeId) -> PageRange {
+        let Node { grant, start, prefix, .. } = *self.node(id);
+        let page = self.config.page_size;
+        PageRange { grant, from: start / page, to: prefix.len / page }
+    }
+
     /// The stream that the end of the first page behind `start` tokens lies on.
     pub(super) fn key(&self, streams: &Streams, prefix: Prefix, start: u32) -> StreamId {
         streams.prefix(prefix.stream, start + self.config.page_size).stream
@@ -143,12 +97,24 @@ impl Radix {
             return None;
         }
         let page = self.key(streams, key, node.prefix.len);
-        match node.children.as_list() {
-            Some(list) => list.iter().find(|child| child.0 == page).map(|child| child.1),
-            None => {
-                node.children.from((page, NodeId::ROOT)).next().filter(|child| child.0 == page).map(|child| child.1)
-            }
-        }
+        self.children.get(&(parent, page)).copied()
+    }
+
+    /// The children of a node, in the order of their keys, and their keys.
+    pub(super) fn children(&self, parent: NodeId) -> impl DoubleEndedIterator<Item = (StreamId, NodeId)> + '_ {
+        let all = (parent, StreamId(0))..=(parent, StreamId(u32::MAX));
+        self.children.range(all).map(|(&(_, key), &child)| (key, child))
+    }
+
+    fn link(&mut self, parent: NodeId, key: StreamId, child: NodeId) {
+        let before = self.children.insert((parent, key), child);
+        assert!(before.is_none(), "siblings begin with different pages");
+        self.node_mut(parent).child_count += 1;
+    }
+
+    fn unlink_child(&mut self, parent: NodeId, key: StreamId, child: NodeId) {
+        assert!(self.children.remove(&(parent, key)) == Some(child), "a parent knows its child");
+        self.node_mut(parent).child_count -= 1;
     }
 
     /// Tokens, in whole pages, that node `id` shares with `key`, of which its parent shares all.
@@ -173,42 +139,37 @@ impl Radix {
                 id
             }
         };
-        let entry = (self.node(id).key, id);
-        assert!(self.node_mut(parent).children.insert(entry), "siblings begin with different pages");
+        self.link(parent, node.key, id);
         id
     }
 
     /// Takes a childless node out of the tree and returns it; its place becomes vacant.
     pub(super) fn detach(&mut self, id: NodeId) -> Node {
-        assert!(self.node(id).children.is_empty() && id != NodeId::ROOT, "only a leaf is detached");
+        assert!(self.node(id).child_count == 0 && id != NodeId::ROOT, "only a leaf is detached");
         let (key, parent) = (self.node(id).key, self.node(id).parent);
-        let entry = (key, id);
-        assert!(self.node_mut(parent).children.remove(&entry), "a parent knows its child");
+        self.unlink_child(parent, key, id);
         self.vacant.push(id);
         let node = self.nodes[id.0 as usize].take().expect("a node id in use names a live node");
         self.refresh_leaf(parent);
         node
     }
 
-    /// Cuts `lower` after `at` tokens (whole pages, inside the node). The new upper node takes the front of tokens and pages,
+    /// Cuts `lower` after `at` tokens (whole pages, inside the node). The new upper node takes the front of the tokens,
     /// the KV lock and the place under the parent; `lower` keeps its id, its state and its children. Both become recent, the
     /// lower one last.
     pub(super) fn split(&mut self, streams: &Streams, lower: NodeId, at: u32) -> NodeId {
-        let page_count = at / self.config.page_size;
         let node = self.node(lower);
-        let (parent, prefix, start, key, kv_lock) = (node.parent, node.prefix, node.start, node.key, node.kv_lock);
+        let Node { parent, prefix, start, key, grant, kv_lock, .. } = *node;
         let cut = start + at;
         assert!(start < cut && cut < prefix.len, "both halves of a split hold something");
         let lower_key = self.key(streams, prefix, cut);
         let node = self.node_mut(lower);
-        let pages = node.pages.take_front(page_count);
         (node.start, node.key) = (cut, lower_key);
-        assert!(self.node_mut(parent).children.remove(&(key, lower)), "a parent knows its child");
-
+        self.unlink_child(parent, key, lower);
         let front = streams.prefix(prefix.stream, cut);
-        let upper = self.attach(Node { kv_lock, ..Node::new(parent, front, start, key, pages) });
+        let upper = self.attach(Node { kv_lock, ..Node::new(parent, front, start, key, grant) });
         self.node_mut(lower).parent = upper;
-        self.node_mut(upper).children.insert((lower_key, lower));
+        self.link(upper, lower_key, lower);
         if self.config.split_refreshes_state && self.node(lower).state.is_some() {
             self.renew_state(lower);
         }

@@ -42,7 +42,7 @@ impl Radix {
     pub(super) fn refresh_leaf(&mut self, id: NodeId) {
         let node = self.node_mut(id);
         let unlocked = node.kv_lock == 0 && node.state_lock == 0;
-        let is_leaf = id != NodeId::ROOT && node.children.is_empty() && unlocked;
+        let is_leaf = id != NodeId::ROOT && node.child_count == 0 && unlocked;
         let was_leaf = std::mem::replace(&mut node.is_leaf, is_leaf);
         let entry = (node.accessed, id);
         match (was_leaf, is_leaf) {

@@ -1,6 +1,6 @@
 //! How each fact enters the drawing.
 
-use crate::record::{BatchId, Check, Donated, Fact, Kept, Mode, Owner, ReqId, Sink, SlotId, Stream};
+use crate::record::{BatchId, Check, Decision, Donated, Fact, Kept, Mode, Owner, ReqId, Sink, SlotId, Stream};
 use crate::report::{name, style};
 
 use super::lanes::Forward;
@@ -114,13 +114,13 @@ impl Sink for Timeline<'_> {
                 }
             }
             Fact::Read { .. } | Fact::Fields { .. } | Fact::Arrays { .. } => {}
-            Fact::Row { batch, req, lookahead, kv_committed_len, check } => {
+            Fact::Row { batch, req, lookahead, kv_committed_len, check, decision } => {
                 self.decode_row(batch, req, lookahead, kv_committed_len, check);
-            }
-            Fact::Decision { batch, req, before, after } => {
-                let row = self.row_of(batch, req);
-                row.fired = true;
-                row.set(Column::Kept, format!("{}->{}", kept(before), kept(after)));
+                if let Some(Decision { before, after }) = decision {
+                    let row = self.row_of(batch, req);
+                    row.fired = true;
+                    row.set(Column::Kept, format!("{}->{}", kept(before), kept(after)));
+                }
             }
             Fact::Flip { batch, req, next_track_idx } => {
                 let before = self.seen(req).next_track_idx.replace(next_track_idx);

@@ -101,6 +101,7 @@ fn ten_requests_are_ten_lines() {
         lookahead: 1,
         kv_committed_len: 98 + index * 3,
         check: Check::MaskLost,
+        decision: None,
     };
     let facts = (0..10).map(prepare).chain((0..10).map(row));
     let record = Record { entries: facts.map(Entry::Fact).collect() };

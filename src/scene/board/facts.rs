@@ -1,6 +1,6 @@
 //! What each fact changes about requests and slots.
 
-use crate::record::{Fact, Offered, Phase, Sink, Stream};
+use crate::record::{Decision, Fact, Offered, Phase, Sink, Stream};
 
 use super::{Board, Flight, ReqNow, Stage};
 
@@ -61,18 +61,17 @@ impl Sink for Board {
                 let it = self.req(req);
                 (it.stage, it.finish, it.outputs) = (Stage::Finished, Some(kind), outputs);
             }
-            Fact::Row { req, lookahead, kv_committed_len, .. } => {
+            Fact::Row { req, lookahead, kv_committed_len, decision, .. } => {
                 let it = self.req(req);
                 (it.lookahead, it.fields.kv_committed_len) = (Some(lookahead), kv_committed_len);
+                if let Some(Decision { after, .. }) = decision {
+                    (it.fields.last_track_seqlen, it.fields.kept) = (after.label, after.slot);
+                    // Until its fields are told.
+                    it.fields.offer =
+                        after.label.zip(after.slot).map(|(label, slot)| Offered { label, key_len: label, slot });
+                }
             }
             Fact::Fields { req, fields } => self.req(req).fields = fields,
-            Fact::Decision { req, after, .. } => {
-                let it = self.req(req);
-                (it.fields.last_track_seqlen, it.fields.kept) = (after.label, after.slot);
-                // Until its fields are told.
-                it.fields.offer =
-                    after.label.zip(after.slot).map(|(label, slot)| Offered { label, key_len: label, slot });
-            }
             Fact::Flip { req, next_track_idx, .. } => self.req(req).fields.next_track_idx = Some(next_track_idx),
             Fact::Donate { req, key_len, slot, how, .. } => {
                 if !how.existed {

@@ -97,10 +97,14 @@ impl Sink for Painter {
                 self.life(req).finished_ns = Some(now_ns);
                 self.reads.write(req, Field::OutputIds, cpu);
             }
-            Fact::Row { batch, req, lookahead, kv_committed_len, check } => {
+            Fact::Row { batch, req, lookahead, kv_committed_len, check, decision } => {
                 if let Some(step) = self.result(batch, req) {
                     (step.lookahead, step.check) = (Some(lookahead), check);
                     step.committed_at_result = Some(kv_committed_len);
+                    step.fired = decision.map(|decision| (decision.after.label, decision.after.slot));
+                }
+                if decision.is_some() {
+                    self.touch_kept(req);
                 }
             }
             Fact::Fields { req, fields } => {
@@ -111,12 +115,6 @@ impl Sink for Painter {
                 if let Some(to) = cpu {
                     self.reads.read(req, field, to, newer, changed);
                 }
-            }
-            Fact::Decision { batch, req, after, .. } => {
-                if let Some(step) = self.result(batch, req) {
-                    step.fired = Some((after.label, after.slot));
-                }
-                self.touch_kept(req);
             }
             Fact::Flip { req, .. } => self.touch_kept(req),
             Fact::Donate { req, label, key_len, slot, how } => {

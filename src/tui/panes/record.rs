@@ -22,7 +22,9 @@ pub(super) fn lines(app: &App, columns: usize) -> Lines {
         if let Some(words) = entry_words(entry, &app.names) {
             let indent = if is_head(entry) { "" } else { "  " };
             let style = if happened { Style::new() } else { app.look.faint() };
-            push(&mut lines, &format!("{indent}{words}"), style, columns);
+            for line in words.lines() {
+                push(&mut lines, &format!("{indent}{line}"), style, columns);
+            }
         }
         while let Some((_, finding)) = found.next_if(|(after, _)| *after == index + 1) {
             let style = if happened { app.look.bad() } else { app.look.faint() };

@@ -8,7 +8,7 @@ mod random;
 use std::ops::{Deref, DerefMut};
 
 use super::{Evicted, Freed, Inserted, Match, NodeId, Radix, RadixConfig, TombstoneLock};
-use crate::record::{PageId, Prefix, SlotId, Streams, Token};
+use crate::record::{GrantId, PageRange, Prefix, SlotId, Streams, Token};
 
 /// A tree whose keys are spelled out.
 #[derive(Clone)]
@@ -27,16 +27,9 @@ impl Tree {
         self.radix.match_prefix(&self.streams, key)
     }
 
-    fn insert(
-        &mut self,
-        tokens: &[Token],
-        pages: &[PageId],
-        state: Option<SlotId>,
-        kept: u32,
-        out: &mut Freed,
-    ) -> Inserted {
+    fn insert(&mut self, tokens: &[Token], grant: u32, state: Option<SlotId>) -> Inserted {
         let key = self.streams.listed(Prefix::EMPTY, tokens);
-        self.radix.insert(&self.streams, key, pages, state, kept, out)
+        self.radix.insert(&self.streams, key, GrantId(grant), state)
     }
 }
 
@@ -69,18 +62,20 @@ fn slot(number: u32) -> SlotId {
     SlotId(number)
 }
 
-fn pages(range: std::ops::Range<u32>) -> Vec<PageId> {
-    range.map(PageId).collect()
+fn pages(grant: u32, range: std::ops::Range<u32>) -> PageRange {
+    PageRange { grant: GrantId(grant), from: range.start, to: range.end }
 }
 
-/// Inserts with fresh pages `first_page..`, nothing protected; the node and what was freed.
-fn put(tree: &mut Tree, tokens: &[Token], first_page: u32, state: u32) -> (NodeId, Freed) {
-    let count = tokens.len() as u32 / tree.config().page_size;
-    let mut freed = Freed::default();
-    let own = pages(first_page..first_page + count);
-    let done = tree.insert(tokens, &own, Some(slot(state)), 0, &mut freed);
+/// Inserts with the pages of a grant; the node.
+fn put(tree: &mut Tree, tokens: &[Token], grant: u32, state: u32) -> NodeId {
+    let done = tree.insert(tokens, grant, Some(slot(state)));
     tree.check().unwrap();
-    (done.node, freed)
+    done.node
+}
+
+/// The pages of every node, in the order of the walk.
+fn all_pages(tree: &Tree) -> Vec<PageRange> {
+    tree.walk().skip(1).map(|view| view.pages).collect()
 }
 
 fn evict(tree: &mut Tree, kv_tokens: u32, states: u32) -> (Evicted, Freed) {
@@ -93,7 +88,7 @@ fn evict(tree: &mut Tree, kv_tokens: u32, states: u32) -> (Evicted, Freed) {
 #[test]
 fn match_inside_a_node_splits_it_and_finds_no_state() {
     let mut tree = Tree::new(config(1, 2));
-    let (long, _) = put(&mut tree, &[1, 2, 3, 4, 5], 10, 1);
+    let long = put(&mut tree, &[1, 2, 3, 4, 5], 10, 1);
     let found = tree.match_prefix(&[1, 2, 3, 9]);
     tree.check().unwrap();
     assert_eq!((found.node, found.state_len, found.kv_len), (NodeId::ROOT, 0, 3));
@@ -101,12 +96,7 @@ fn match_inside_a_node_splits_it_and_finds_no_state() {
     assert_eq!(tree.node_count(), 2);
     assert_eq!(tree.state(long), Some(slot(1)));
 
-    let mut all = Vec::new();
-    tree.match_pages(long, &mut all);
-    assert_eq!(all, pages(10..15));
-    let mut copied = pages(0..5);
-    tree.copy_pages(long, &mut copied);
-    assert_eq!(copied, all);
+    assert_eq!(all_pages(&tree), [pages(10, 0..3), pages(10, 3..5)]);
     let ends: Vec<u32> = tree.walk().map(|view| view.prefix.len).collect();
     assert_eq!(ends, [0, 3, 5]);
 }
@@ -114,7 +104,7 @@ fn match_inside_a_node_splits_it_and_finds_no_state() {
 #[test]
 fn splits_fall_on_pages() {
     let mut tree = Tree::new(config(4, 4));
-    let (_, _) = put(&mut tree, &[1, 2, 3, 4, 5, 6, 7, 8], 10, 1);
+    let _ = put(&mut tree, &[1, 2, 3, 4, 5, 6, 7, 8], 10, 1);
     let found = tree.match_prefix(&[1, 2, 3, 4, 5, 6, 9, 9, 9]);
     assert_eq!((found.kv_len, tree.node_count()), (4, 2));
     assert_eq!(tree.match_prefix(&[1, 2, 3]).kv_len, 0);
@@ -123,33 +113,24 @@ fn splits_fall_on_pages() {
 }
 
 #[test]
-fn insert_frees_the_duplicate_pages_beyond_the_protected_prefix() {
+fn an_insert_takes_the_pages_behind_those_that_are_cached() {
     let mut tree = Tree::new(config(2, 2));
-    let (_, freed) = put(&mut tree, &[1, 1, 2, 2], 10, 1);
-    assert_eq!(freed, Freed::default());
-
-    let mut freed = Freed::default();
-    let tokens = [1, 1, 2, 2, 3, 3];
-    let done = tree.insert(&tokens, &pages(20..23), Some(slot(2)), 2, &mut freed);
+    put(&mut tree, &[1, 1, 2, 2], 10, 1);
+    let done = tree.insert(&[1, 1, 2, 2, 3, 3], 20, Some(slot(2)));
     assert_eq!((done.prefix_len, done.state_existed), (4, false));
-    assert_eq!(freed.pages, pages(21..22));
-    let mut all = Vec::new();
-    tree.match_pages(done.node, &mut all);
-    assert_eq!(all, [pages(10..12), pages(22..23)].concat());
+    assert_eq!(all_pages(&tree), [pages(10, 0..2), pages(20, 2..3)]);
     assert_eq!((tree.kv_evictable(), tree.state_evictable()), (6, 2));
 }
 
 #[test]
 fn a_second_state_for_a_prefix_stays_with_the_caller() {
     let mut tree = Tree::new(config(1, 1));
-    let (node, _) = put(&mut tree, &[1, 2], 10, 1);
-    let mut freed = Freed::default();
-    let done = tree.insert(&[1, 2], &pages(20..22), Some(slot(2)), 0, &mut freed);
+    let node = put(&mut tree, &[1, 2], 10, 1);
+    let done = tree.insert(&[1, 2], 20, Some(slot(2)));
     assert!(done.state_existed && done.node == node);
-    assert_eq!(freed, Freed { slots: vec![], pages: pages(20..22) });
-    assert_eq!(tree.state(node), Some(slot(1)));
+    assert_eq!((tree.state(node), all_pages(&tree)), (Some(slot(1)), vec![pages(10, 0..2)]));
 
-    let empty = tree.insert(&[], &[], Some(slot(3)), 0, &mut freed);
+    let empty = tree.insert(&[], 30, Some(slot(3)));
     assert!(empty.state_existed && empty.node == NodeId::ROOT);
 }
 
@@ -174,9 +155,9 @@ fn branching_before_the_state_is_reported_only_by_the_old_release() {
 #[test]
 fn a_match_refreshes_its_path_but_not_the_kv_beyond_the_state() {
     let mut tree = Tree::new(config(1, 1));
-    let (short, _) = put(&mut tree, &[1], 10, 1);
-    let (long, _) = put(&mut tree, &[1, 2], 20, 2);
-    let (other, _) = put(&mut tree, &[5], 30, 3);
+    let short = put(&mut tree, &[1], 10, 1);
+    let long = put(&mut tree, &[1, 2], 20, 2);
+    let other = put(&mut tree, &[5], 30, 3);
     tree.match_prefix(&[1]);
     assert_eq!(tree.nodes_by_age(), [long, other, short]);
     assert_eq!(tree.states_by_age().collect::<Vec<_>>(), [long, other, short]);
@@ -189,8 +170,8 @@ fn a_match_refreshes_its_path_but_not_the_kv_beyond_the_state() {
 fn a_split_refreshes_the_lower_state_until_0_5_18() {
     let order = |split_refreshes_state| {
         let mut tree = Tree::new(RadixConfig { split_refreshes_state, ..config(1, 1) });
-        let (first, _) = put(&mut tree, &[1, 2], 10, 1);
-        let (second, _) = put(&mut tree, &[5], 20, 2);
+        let first = put(&mut tree, &[1, 2], 10, 1);
+        let second = put(&mut tree, &[5], 20, 2);
         tree.match_prefix(&[1, 9]);
         tree.check().unwrap();
         let states: Vec<NodeId> = tree.states_by_age().collect();

@@ -2,14 +2,14 @@
 //! question answered by scanning all nodes. Slow, and shares no code with the tree.
 
 use super::super::{Freed, RadixConfig, TombstoneLock};
-use crate::record::{PageId, SlotId, Token};
+use crate::record::{GrantId, PageRange, SlotId, Token};
 use std::collections::BTreeMap;
 
 pub(super) type Prefix = Vec<Token>;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Entry {
-    pub(super) pages: Vec<PageId>,
+    pub(super) pages: PageRange,
     pub(super) state: Option<SlotId>,
     pub(super) kv_lock: u32,
     pub(super) state_lock: u32,
@@ -62,10 +62,10 @@ impl Naive {
         }
         let inside = self.nodes.keys().filter(|end| end.starts_with(&upper)).min_by_key(|e| e.len());
         let lower = inside.expect("the KV match ends in some node").clone();
-        let start = self.path(tokens).last().map_or(0, Vec::len);
         let entry = self.nodes.get_mut(&lower).unwrap();
-        let tail = entry.pages.split_off((len - start) / self.config.page_size as usize);
-        let pages = std::mem::replace(&mut entry.pages, tail);
+        let cut = (len / self.config.page_size as usize) as u32;
+        let pages = PageRange { to: cut, ..entry.pages };
+        entry.pages.from = cut;
         let (kv_lock, has_state) = (entry.kv_lock, entry.state.is_some());
         self.nodes.insert(upper.clone(), Entry { pages, kv_lock, ..Entry::default() });
         to_end(&mut self.kv_order, &upper);
@@ -93,14 +93,7 @@ impl Naive {
     }
 
     /// Length found before, and whether the state existed.
-    pub(super) fn insert(
-        &mut self,
-        tokens: &[Token],
-        pages: &[PageId],
-        state: SlotId,
-        kept: usize,
-        out: &mut Freed,
-    ) -> (usize, bool) {
+    pub(super) fn insert(&mut self, tokens: &[Token], grant: GrantId, state: SlotId) -> (usize, bool) {
         if tokens.is_empty() {
             return (0, true);
         }
@@ -109,11 +102,10 @@ impl Naive {
             to_end(&mut self.kv_order, &end);
         }
         self.cut(tokens, kv_len);
-        let duplicates = kept / self.page()..kv_len / self.page();
-        out.pages.extend(pages.get(duplicates).unwrap_or(&[]));
         let key = tokens.to_vec();
         if kv_len < tokens.len() {
-            let pages = pages[kv_len / self.page()..].to_vec();
+            let [from, to] = [kv_len, tokens.len()].map(|len| (len / self.page()) as u32);
+            let pages = PageRange { grant, from, to };
             self.nodes.insert(key.clone(), Entry { pages, ..Entry::default() });
         }
         to_end(&mut self.kv_order, &key);
@@ -162,9 +154,9 @@ impl Naive {
         let entry = self.nodes.remove(end).unwrap();
         self.kv_order.retain(|other| other != end);
         self.state_order.retain(|other| other != end);
-        out.pages.extend(&entry.pages);
+        out.pages.push(entry.pages);
         out.slots.extend(entry.state);
-        (entry.pages.len() * self.page(), usize::from(entry.state.is_some()))
+        (entry.pages.count() as usize * self.page(), usize::from(entry.state.is_some()))
     }
 
     pub(super) fn evict(&mut self, kv: usize, states: usize, out: &mut Freed) -> (usize, usize) {

@@ -4,7 +4,7 @@
 use super::super::{Freed, Lock, NodeId, RadixConfig, TombstoneLock};
 use super::Tree;
 use super::naive::{Entry, Naive, Prefix};
-use crate::record::{PageId, SlotId, Token};
+use crate::record::{GrantId, SlotId, Token};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 enum Op {
     Insert {
         tokens: Vec<Token>,
-        kept: usize,
     },
     Match {
         tokens: Vec<Token>,
@@ -38,7 +37,7 @@ enum Op {
 fn op() -> impl Strategy<Value = Op> {
     let tokens = || prop::collection::vec(0..2_u32, 0..14);
     prop_oneof![
-        4 => (tokens(), 0..14_usize).prop_map(|(tokens, kept)| Op::Insert { tokens, kept }),
+        4 => tokens().prop_map(|tokens| Op::Insert { tokens }),
         4 => (tokens(), any::<bool>()).prop_map(|(tokens, lock)| Op::Match { tokens, lock }),
         1 => any::<usize>().prop_map(|pick| Op::Lock { pick }),
         2 => any::<usize>().prop_map(|pick| Op::Unlock { pick }),
@@ -68,10 +67,9 @@ struct Pair {
 }
 
 impl Pair {
-    fn fresh(&mut self, count: usize) -> Vec<u32> {
-        let first = self.next_id;
-        self.next_id += count as u32;
-        (first..self.next_id).collect()
+    fn fresh(&mut self) -> u32 {
+        self.next_id += 1;
+        self.next_id
     }
 
     /// The whole prefix of every node.
@@ -91,7 +89,7 @@ impl Pair {
 
     fn apply(&mut self, op: Op) -> Result<(), TestCaseError> {
         match op {
-            Op::Insert { tokens, kept } => self.insert(tokens, kept),
+            Op::Insert { tokens } => self.insert(tokens),
             Op::Match { tokens, lock } => self.lookup(&tokens, lock),
             Op::Lock { pick } => {
                 let nodes: Vec<NodeId> = self.tree.walk().map(|view| view.id).collect();
@@ -121,17 +119,13 @@ impl Pair {
         }
     }
 
-    fn insert(&mut self, mut tokens: Vec<Token>, kept: usize) -> Result<(), TestCaseError> {
+    fn insert(&mut self, mut tokens: Vec<Token>) -> Result<(), TestCaseError> {
         let page_size = self.tree.config().page_size as usize;
         tokens.truncate(tokens.len() / page_size * page_size);
-        let kept = kept / page_size * page_size;
-        let pages: Vec<PageId> = self.fresh(tokens.len() / page_size).into_iter().map(PageId).collect();
-        let state = SlotId(self.fresh(1)[0]);
-        let (mut freed, mut expected) = (Freed::default(), Freed::default());
-        let done = self.tree.insert(&tokens, &pages, Some(state), kept as u32, &mut freed);
-        let wanted = self.naive.insert(&tokens, &pages, state, kept, &mut expected);
+        let (grant, state) = (self.fresh(), SlotId(self.fresh()));
+        let done = self.tree.insert(&tokens, grant, Some(state));
+        let wanted = self.naive.insert(&tokens, GrantId(grant), state);
         prop_assert_eq!((done.prefix_len as usize, done.state_existed), wanted);
-        prop_assert_eq!(freed, expected);
         prop_assert_eq!(self.prefix(done.node), tokens);
         Ok(())
     }
@@ -166,12 +160,8 @@ impl Pair {
         let prefixes = self.prefixes();
         let mut nodes = BTreeMap::new();
         for view in self.tree.walk().skip(1) {
-            let entry = Entry {
-                pages: view.pages.to_vec(),
-                state: view.state,
-                kv_lock: view.kv_lock,
-                state_lock: view.state_lock,
-            };
+            let entry =
+                Entry { pages: view.pages, state: view.state, kv_lock: view.kv_lock, state_lock: view.state_lock };
             nodes.insert(prefixes[&view.id].clone(), entry);
         }
         prop_assert_eq!(&nodes, &self.naive.nodes);

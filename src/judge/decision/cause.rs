@@ -63,7 +63,7 @@ impl Trail {
 
 impl Overwritten {
     /// The sentence that goes behind the reason of a finding.
-    pub(super) fn words(&self) -> String {
+    pub(in crate::judge) fn words(&self) -> String {
         let Overwritten { decided_turn, len, batch, turn } = *self;
         format!(
             "; the decision in turn {decided_turn} was right, but step {len} ({batch}, launched in turn {turn}) overwrites the slot"

@@ -6,51 +6,51 @@
 
 use crate::record::{Owner, ReqId, SlotId};
 
-use super::Kind;
-use super::court::Judge;
-use super::findings::Trouble;
-use super::store::Pending;
+use super::super::findings::{Findings, Trouble};
+use super::Storage;
+use super::contents::Pending;
+use crate::judge::Kind;
 
-impl Judge {
+impl Storage {
     /// The schedule stream copies a state from slot to slot, and waits for no forward.
-    pub(super) fn copy_now(&mut self, req: ReqId, from: SlotId, to: SlotId) {
-        self.account.writes_copy(to, req, &mut self.findings);
-        let hit = self.requests.get(req).and_then(|live| live.hit).filter(|hit| hit.source == from);
-        let hit = hit.filter(|_| self.account.holder(to) == Some(Owner::Active(req)));
-        let (state, torn) = if self.store.in_flight(from) {
-            let state = self.store.torn(from);
+    pub(super) fn copy_now(&mut self, req: ReqId, from: SlotId, to: SlotId, findings: &mut Findings) {
+        self.owners.writes_copy(to, req, findings);
+        let hit = self.requests.get(req).and_then(|running| running.hit).filter(|hit| hit.source == from);
+        let hit = hit.filter(|_| self.owners.owner(to) == Some(Owner::Active(req)));
+        let (state, torn) = if self.contents.in_flight(from) {
+            let state = self.contents.torn(from);
             let reason = || {
                 format!(
                     "slot {from} is copied to {to} on the schedule stream, but the forward that writes it is not waited for"
                 )
             };
-            let index = self.findings.add(Kind::Torn, Some(req), reason);
-            if let Some(finding) = self.findings.at(index) {
+            let index = findings.add(Kind::Torn, Some(req), reason);
+            if let Some(finding) = findings.at(index) {
                 (finding.label, finding.holds, finding.slot) = (hit.map(|hit| hit.len), Some(state.len), Some(from));
             }
             (state, Some(index))
         } else {
-            (self.store.content(from), None)
+            (self.contents.content(from), None)
         };
-        let clash = self.store.pending(to).and_then(|pending| self.clash(req, to, pending));
+        let clash = self.contents.pending(to).and_then(|pending| self.clash(req, to, pending, findings));
         // In a snapshot, what nobody wrote, or somebody else, does not become a write of this request by being copied.
-        let writer = if hit.is_some() { Some(req) } else { self.store.writer(from) };
-        self.store.write_now(to, state, writer, torn);
+        let writer = if hit.is_some() { Some(req) } else { self.contents.writer(from) };
+        self.contents.write_now(to, state, writer, torn);
         if let Some(hit) = hit
-            && let Some(live) = self.requests.get(req)
+            && let Some(running) = self.requests.get(req)
         {
-            live.taint = hit.root.or(torn).or(clash);
+            running.taint = hit.root.or(torn).or(clash);
         }
     }
 
     /// A copy for `req` writes a slot that a forward in flight uses. Returns the finding if its content suffers.
-    fn clash(&mut self, req: ReqId, slot: SlotId, pending: Pending) -> Option<usize> {
+    fn clash(&self, req: ReqId, slot: SlotId, pending: Pending, findings: &mut Findings) -> Option<usize> {
         let Pending { req: user, writes, inherited } = pending;
         let does = if writes { "writes" } else { "reads" };
         let index = if !inherited && user == Some(req) {
             let reason = || format!("slot {slot} is overwritten, but the forward that {does} it is not waited for");
-            let index = self.findings.add(Kind::Torn, Some(req), reason);
-            if let Some(finding) = self.findings.at(index) {
+            let index = findings.add(Kind::Torn, Some(req), reason);
+            if let Some(finding) = findings.at(index) {
                 finding.slot = Some(slot);
             }
             Some(index)
@@ -66,7 +66,7 @@ impl Judge {
                     format!("slot {slot} was given to <{req}> while the step in flight of {user} still {does} it")
                 }
             };
-            self.findings.trouble(trouble, 1, Some(req), Some(slot), reason)
+            findings.trouble(trouble, 1, Some(req), Some(slot), reason)
         };
         index.filter(|_| pending.writes)
     }

@@ -1,4 +1,4 @@
-//! What a slot holds, and the true tokens of one request, by name.
+//! The names of contents, and the true tokens of one request.
 //!
 //! A content is a [`Prefix`]: the first so many tokens of a stream. One that was continued from anything else than those tokens is no
 //! prefix of any request, and never becomes one again but by being overwritten; of it only the length is kept. Refuses to guess: of a
@@ -15,18 +15,18 @@ const TORN: StreamId = StreamId(u32::MAX - 2);
 
 /// Whether the tokens of a content are told.
 #[inline]
-pub(super) fn is_known(content: Prefix) -> bool {
+pub(crate) fn is_known(content: Prefix) -> bool {
     content.stream != UNKNOWN
 }
 
 /// What a copy reads that is not ordered after the write of `new` over `old`: neither, as long as the old one.
-pub(super) fn torn(old: Prefix, new: Prefix) -> Prefix {
+pub(crate) fn torn(old: Prefix, new: Prefix) -> Prefix {
     if old == new || !is_known(old) || !is_known(new) { old } else { Prefix { stream: TORN, ..old } }
 }
 
 /// The tokens of a request as far as the record tells them.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Truth {
+pub(crate) struct Truth {
     stream: StreamId,
     /// How many are told.
     known: u32,
@@ -36,12 +36,6 @@ impl Truth {
     /// Replaces everything by a prompt.
     pub fn prompt(&mut self, prompt: Prefix) {
         *self = Truth { stream: prompt.stream, known: prompt.len };
-    }
-
-    /// Tokens told.
-    #[cfg(test)]
-    pub fn count(&self) -> u32 {
-        self.known
     }
 
     /// Token number `len + 1` was sampled, and all up to it lie on `stream`. Sampling it again changes nothing unless it came out

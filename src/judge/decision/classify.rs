@@ -1,7 +1,8 @@
 //! The decision diff for one row: what was due by the batch's own write, against what the rule did.
 //!
-//! Owns the lengths that a request has recorded, and the classification. Refuses to look at masks, labels left from
-//! before, or `kv_committed_len`: the reference is the forward's write.
+//! Owns the lengths that a request has recorded, and the classification.
+
+use smallvec::SmallVec;
 
 use crate::record::{Canon, Kept, SlotId};
 
@@ -10,16 +11,14 @@ use super::cause::Trail;
 use super::window::Seen;
 
 /// The written lengths that the rule has named while the request holds its track slots, sorted.
-#[derive(Debug, Default)]
-pub(super) struct Marks {
-    lens: Vec<u32>,
+#[derive(Clone, Debug, Default)]
+pub(super) struct Recorded {
+    lens: SmallVec<[u32; 4]>,
     /// Only for words: nothing is judged by it.
     pub trail: Trail,
 }
 
-clone_in_place!(Marks { lens } copied { trail });
-
-impl Marks {
+impl Recorded {
     /// The track slots are gone, and what was kept in them.
     pub fn clear(&mut self) {
         self.lens.clear();
@@ -34,7 +33,7 @@ impl Marks {
 
     /// Writes the lengths.
     pub fn canon(&self, out: &mut Canon) {
-        let Marks {
+        let Recorded {
             lens,
             trail: _, // Only for words of a finding, which a replay makes anew.
         } = self;
@@ -106,7 +105,7 @@ fn has(sorted: &[u32], len: u32) -> bool {
     }
 }
 
-fn insert(sorted: &mut Vec<u32>, len: u32) {
+fn insert(sorted: &mut SmallVec<[u32; 4]>, len: u32) {
     if let Err(at) = sorted.binary_search(&len) {
         sorted.insert(at, len);
     }
@@ -157,17 +156,17 @@ mod tests {
             (&[2], seen(4, Some(1), None), kept(2, 1), Class::Repeat, None),
         ];
         for (index, (named, seen, decision, class, names)) in rows.into_iter().enumerate() {
-            let mut marks = Marks { lens: named.to_vec(), ..Marks::default() };
-            assert_eq!(marks.judge(seen, decision, 0, none), (class, names), "row {index}");
+            let mut recorded = Recorded { lens: named.into(), ..Recorded::default() };
+            assert_eq!(recorded.judge(seen, decision, 0, none), (class, names), "row {index}");
         }
     }
 
     #[test]
     fn a_length_recorded_one_result_late_is_a_wrong_label_there_but_recorded() {
-        let mut marks = Marks::default();
-        assert_eq!(marks.judge(seen(4, Some(1), None), None, 0, |_| None), (Class::Missed, None));
+        let mut recorded = Recorded::default();
+        assert_eq!(recorded.judge(seen(4, Some(1), None), None, 0, |_| None), (Class::Missed, None));
         let late = |len| (len == 4).then_some(SlotId(1));
-        assert_eq!(marks.judge(seen(5, None, None), kept(4, 1), 0, late), (Class::WrongLabel, Some(4)));
-        assert!(marks.named(4));
+        assert_eq!(recorded.judge(seen(5, None, None), kept(4, 1), 0, late), (Class::WrongLabel, Some(4)));
+        assert!(recorded.named(4));
     }
 }

@@ -1,12 +1,15 @@
 //! Checkpoints due, recorded, lost and skipped, and what a loss costs.
 //!
-//! Owns the due lengths of one request that nobody has recorded, and the counts of the run. Refuses to find a state
-//! wrong: a loss only means that tokens will be computed again.
+//! Owns the due lengths of one request that are not recorded. Does not find a state wrong: a loss only means that tokens will be computed
+//! again.
+
+use smallvec::SmallVec;
 
 use crate::record::{Canon, Phase, ReqId, SlotId, or_none};
 
-use super::findings::Findings;
-use super::{Checkpoints, Kind};
+use super::super::findings::Findings;
+use super::Checkpoints;
+use crate::judge::Kind;
 
 /// A boundary step whose result was processed.
 #[derive(Clone, Copy, Debug)]
@@ -24,14 +27,12 @@ pub(super) struct Due {
 }
 
 /// The due lengths of one request.
-#[derive(Debug, Default)]
-// What every result looks at stands first.
-#[repr(C)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Dues {
-    /// Lengths whose slot was refused and whose step may still come: nearly always none, and every row asks.
-    refused: Box<[u32]>,
-    /// Processed, and recorded by nobody.
-    open: Vec<Due>,
+    /// Lengths whose slot was refused and whose step may still come.
+    refused: SmallVec<[u32; 2]>,
+    /// Processed and not recorded.
+    open: SmallVec<[Due; 1]>,
     /// The longest length due, without the skipped ones, since the request got its track slots.
     best: u32,
     /// In which turn and phase that was due.
@@ -52,21 +53,10 @@ pub(super) struct Dues {
     prefix: u32,
 }
 
-clone_in_place!(Dues
-    {
-        open, refused,
-    }
-    copied {
-        best, best_at, overwritten, donated, offered, declined, prompt_len, reach, prefix,
-    }
-);
-
 impl Dues {
     /// The slot that the boundary step of length `k` asked for was refused; it writes in place, or nothing.
     pub fn refuse(&mut self, k: u32, in_place: bool) {
-        let mut refused = std::mem::take(&mut self.refused).into_vec();
-        refused.push(k);
-        self.refused = refused.into();
+        self.refused.push(k);
         if in_place {
             self.overwritten = self.best;
         }
@@ -156,7 +146,7 @@ impl Dues {
     pub fn retract(&mut self, counts: &mut Checkpoints) {
         counts.skipped += self.open.len() as u64;
         self.open.clear();
-        self.refused = Box::default();
+        self.refused.clear();
         (self.best, self.overwritten) = (0, 0);
     }
 
@@ -175,8 +165,7 @@ impl Dues {
         if finished {
             lost += self.forgo(req, counts, findings);
         }
-        let mut open = std::mem::take(&mut self.open);
-        for due in open.drain(..) {
+        for due in std::mem::take(&mut self.open) {
             lost += 1;
             self.best = self.best.max(due.k);
             let why = if due.withheld { "the rule named it without a slot" } else { "no result recorded it" };
@@ -186,7 +175,6 @@ impl Dues {
                 (finding.turn, finding.phase, finding.label) = (due.turn, due.phase, Some(due.k));
             }
         }
-        self.open = open;
         counts.lost += lost;
         if finished && lost > 0 {
             counts.cost_tokens += u64::from(self.best.saturating_sub(self.donated.max(self.prefix)));
@@ -222,22 +210,12 @@ impl Dues {
         1
     }
 
-    /// Whether no slot was refused whose step may still come.
-    #[inline]
-    pub fn none_refused(&self) -> bool {
-        self.refused.is_empty()
-    }
-
     /// Whether the slot for step `k`, whose result is processed now, was refused.
     #[inline]
     pub fn was_refused(&mut self, k: Option<u32>) -> bool {
-        !self.refused.is_empty() && k.is_some_and(|k| self.take_refused(k))
-    }
-
-    #[cold]
-    fn take_refused(&mut self, k: u32) -> bool {
+        let Some(k) = k.filter(|_| !self.refused.is_empty()) else { return false };
         let refused = self.refused.contains(&k);
-        self.refused = self.refused.iter().copied().filter(|&other| other > k).collect();
+        self.refused.retain(|other| *other > k);
         refused
     }
 }

@@ -1,13 +1,14 @@
 //! What every state slot holds: an emulation of the slots from the effects in the record.
 //!
-//! Owns contents, the last writer, the accesses not yet waited for, and where a cached state came from. Refuses to know
-//! who may write a slot (that is `account`), which content would be right (that is `audit`), and what an access without
-//! order means (that is `race`).
+//! Owns contents, the last writer, the accesses not yet waited for, and where a cached state came from. Does not know which request may
+//! write a slot (that is `owners`), which content would be right (`audit`), and what an access without order means (`race`).
+
+use smallvec::SmallVec;
 
 use crate::record::{BatchId, Canon, NAME_END, Names, Prefix, ReqId, SlotId};
 
 use super::clock::Clock;
-use super::truth;
+use super::sequence;
 
 /// Slots beyond this index are not followed; the run is then at best inconclusive.
 const SLOTS_MAX: usize = 1 << 20;
@@ -17,7 +18,7 @@ const SETTLED: u32 = 1 << 31;
 
 /// The donation that put a slot into the tree.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Donation {
+pub(crate) struct Donation {
     /// Who donated it.
     pub req: ReqId,
     /// What it held then.
@@ -35,12 +36,12 @@ struct Held {
     launch: u32,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Slot {
     /// What it holds, and the launch of the last write.
     now: Held,
-    /// What the last two launches that wrote here overwrote, older first.
-    before: [Held; 2],
+    /// What launches in flight overwrote, in order: the content before each, and the launch.
+    before: SmallVec<[Held; 2]>,
     /// Who wrote last since the present owner got the slot.
     writer: Option<ReqId>,
     /// Who wrote last before that, if the present owner got the slot while that was in flight.
@@ -52,11 +53,10 @@ struct Slot {
     donation: Option<Donation>,
 }
 
-const NOTHING: Held = Held { content: Prefix::EMPTY, launch: 0 };
 /// A slot as the pool was created.
-const FRESH: Slot = Slot {
-    now: NOTHING,
-    before: [NOTHING; 2],
+static FRESH: Slot = Slot {
+    now: Held { content: Prefix::EMPTY, launch: 0 },
+    before: SmallVec::new_const(),
     writer: None,
     earlier: None,
     since: 0,
@@ -66,7 +66,7 @@ const FRESH: Slot = Slot {
 
 /// What a forward that the CPU has not waited for does to a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Pending {
+pub(crate) struct Pending {
     /// For whom, if the record has it.
     pub req: Option<ReqId>,
     /// Whether it writes the slot; otherwise it only reads it.
@@ -76,25 +76,17 @@ pub(super) struct Pending {
 }
 
 /// All slots, and how far the CPU knows the forwards to be.
-#[derive(Debug)]
-pub(super) struct Store {
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Contents {
     slots: Vec<Slot>,
-    /// By slot, in order: what a racing copy left there, and the finding that says so. Hardly ever any, and not with the slots, which are
-    /// copied all the time.
+    /// By slot, in order: what a racing copy left there, and the finding that says so. There are hardly ever any.
     flaws: Vec<(SlotId, Prefix, usize)>,
     clock: Clock,
     /// Whether a slot was named that is not followed.
     pub overflow: bool,
 }
 
-clone_in_place!(Store { slots, flaws, clock, overflow });
-
-impl Store {
-    /// No slot known, nothing launched.
-    pub fn new() -> Store {
-        Store { slots: Vec::new(), flaws: Vec::new(), clock: Clock::new(), overflow: false }
-    }
-
+impl Contents {
     /// A forward was queued; the effects that follow belong to it.
     pub fn launch(&mut self, batch: BatchId) {
         self.clock.launch(batch);
@@ -120,21 +112,32 @@ impl Store {
     /// A forward of `req` writes `state`.
     #[inline]
     pub fn write(&mut self, slot: SlotId, state: Prefix, req: ReqId) {
-        let launch = self.clock.launched();
-        if let Some(slot) = self.slot(slot) {
-            slot.write(launch, state, req);
+        if let Some(slot) = self.overwrite(slot, state) {
+            slot.writer = Some(req);
         }
     }
 
     /// A forward clears a slot. A slot that its owner cleared and nobody wrote counts as unwritten.
     pub fn clear(&mut self, slot: SlotId, req: ReqId, by_owner: bool) {
-        let launch = self.clock.launched();
-        if let Some(slot) = self.slot(slot) {
-            slot.overwrite(launch, Prefix::EMPTY);
-            if slot.writer.is_some() || !by_owner {
-                slot.writer = Some(req);
-            }
+        if let Some(slot) = self.overwrite(slot, Prefix::EMPTY)
+            && (slot.writer.is_some() || !by_owner)
+        {
+            slot.writer = Some(req);
         }
+    }
+
+    /// Puts a content into a slot, and remembers the one before the first write of the last launch.
+    #[inline]
+    fn overwrite(&mut self, slot: SlotId, content: Prefix) -> Option<&mut Slot> {
+        let launch = self.clock.launched();
+        let known = launch - self.clock.in_flight();
+        let slot = self.slot(slot)?;
+        slot.before.retain(|before| before.launch > known);
+        if launch > known && slot.now.launch != launch {
+            slot.before.push(Held { launch, ..slot.now });
+        }
+        slot.now = Held { content, launch };
+        Some(slot)
     }
 
     /// A forward of `req` copies from a slot.
@@ -154,7 +157,7 @@ impl Store {
             held.writer = held.last_writer();
             return;
         }
-        (held.now, held.before) = (Held { content: state, launch: 0 }, [NOTHING; 2]);
+        (held.now, held.before) = (Held { content: state, launch: 0 }, SmallVec::new());
         held.writer = writer;
         self.forget_flaw(slot);
         if let Some(flaw) = flaw {
@@ -179,7 +182,7 @@ impl Store {
     pub fn right_now(&self, slot: SlotId) -> Prefix {
         let slot = self.get(slot);
         let pending = slot.before.iter().find(|before| !self.clock.knows(before.launch));
-        pending.map_or(slot.now, |before| *before).content
+        pending.unwrap_or(&slot.now).content
     }
 
     /// Whether the last write has not been waited for.
@@ -235,7 +238,7 @@ impl Store {
     pub fn canon(&self, slot: SlotId, [kind, holder]: [u32; 2], names: &impl Names, out: &mut Canon) {
         // Of the store as a whole: slots without a label and their flaws are out of reach, the clock is told by how many launches are in
         // flight, in which order, and a run that names too much is cut short at once.
-        let Store { slots: _, flaws: _, clock: _, overflow: _ } = self;
+        let Contents { slots: _, flaws: _, clock: _, overflow: _ } = self;
         let held = self.get(slot);
         if self.is_settled(held) {
             self.canon_settled(slot, [holder, kind], names.owner(held.now.content, out), names, out);
@@ -322,7 +325,7 @@ impl Store {
     /// What a read that is not ordered after the write in flight may see: neither the old state nor the new one, as
     /// long as the old one.
     pub fn torn(&self, slot: SlotId) -> Prefix {
-        truth::torn(self.right_now(slot), self.content(slot))
+        sequence::torn(self.right_now(slot), self.content(slot))
     }
 
     /// The finding about the copy that left what a slot holds.
@@ -354,11 +357,6 @@ impl Store {
         }
     }
 
-    /// Reads a little of every slot. What it returns says nothing.
-    pub fn glance(&self) -> u64 {
-        self.slots.iter().fold(0, |sum, slot| sum ^ u64::from(slot.now.content.len))
-    }
-
     #[inline]
     fn get(&self, slot: SlotId) -> &Slot {
         self.slots.get(slot.index()).unwrap_or(&FRESH)
@@ -371,7 +369,7 @@ impl Store {
                 self.overflow = true;
                 return None;
             }
-            self.slots.resize(slot.index() + 1, FRESH);
+            self.slots.resize(slot.index() + 1, FRESH.clone());
         }
         self.slots.get_mut(slot.index())
     }
@@ -401,21 +399,6 @@ impl Slot {
     fn last_writer(&self) -> Option<ReqId> {
         if self.is_its_owners() { self.writer } else { self.writer.or(self.earlier) }
     }
-
-    #[inline]
-    fn write(&mut self, launch: u32, state: Prefix, req: ReqId) {
-        self.overwrite(launch, state);
-        self.writer = Some(req);
-    }
-
-    /// Puts a content there, and remembers the one before the first write of a launch.
-    #[inline]
-    fn overwrite(&mut self, launch: u32, state: Prefix) {
-        if self.before[1].launch != launch {
-            self.before = [self.before[1], Held { launch, ..self.now }];
-        }
-        self.now = Held { content: state, launch };
-    }
 }
 
 #[cfg(test)]
@@ -431,7 +414,7 @@ mod tests {
 
     #[test]
     fn right_now_is_what_has_been_waited_for() {
-        let (mut store, slot) = (Store::new(), SlotId(1));
+        let (mut store, slot) = (Contents::default(), SlotId(1));
         for batch in 1..=3 {
             store.launch(BatchId(batch));
             store.write(slot, n(9), R);
@@ -447,7 +430,7 @@ mod tests {
 
     #[test]
     fn a_clear_by_the_owner_writes_nothing_and_by_another_does() {
-        let (mut store, slot) = (Store::new(), SlotId(1));
+        let (mut store, slot) = (Contents::default(), SlotId(1));
         store.clear(slot, R, true);
         assert_eq!(store.writer(slot), None);
         store.clear(slot, ReqId(1), false);
@@ -456,7 +439,7 @@ mod tests {
 
     #[test]
     fn what_is_pending_is_known_by_when_the_owner_got_the_slot() {
-        let (mut store, slot) = (Store::new(), SlotId(1));
+        let (mut store, slot) = (Contents::default(), SlotId(1));
         store.launch(BatchId(1));
         store.write(slot, n(9), R);
         let own = Pending { req: Some(R), writes: true, inherited: false };
@@ -476,7 +459,7 @@ mod tests {
 
     #[test]
     fn an_absurd_slot_is_not_followed() {
-        let mut store = Store::new();
+        let mut store = Contents::default();
         store.write(SlotId(u32::MAX), n(1), R);
         assert!(store.overflow);
         assert_eq!(store.content(SlotId(u32::MAX)), Prefix::EMPTY);

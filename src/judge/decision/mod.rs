@@ -1,0 +1,350 @@
+//! The decision diff: what a rule recorded of each boundary step, against what the forwards wrote.
+//!
+//! This part of the judge knows track slots and lookahead. It owns, for each request, the decode steps between prepare and result, the lengths
+//! recorded, due and lost, and the counts over all rows. It does not look at what a slot holds (that is `storage`), at masks, or at labels
+//! left from before: the reference is the forward's own write.
+
+mod cause;
+mod classify;
+mod loss;
+mod window;
+
+use std::collections::BTreeMap;
+
+use crate::record::{BatchId, Canon, Check, Decision, Phase, ReqId, SlotId};
+
+use super::coverage::{classed, jitter};
+use super::findings::Findings;
+use super::live::Live;
+use super::{Boundary, Checkpoints, Class, Decisions, Goal, Goals, MaskReuse, Overwritten};
+
+use cause::Write;
+use classify::Recorded;
+use loss::{Due, Dues};
+use window::Seen;
+pub(super) use window::{Before, Window};
+
+/// What is known of a request that has not been released.
+#[derive(Clone, Debug, Default)]
+struct Bookkeeping {
+    /// Its decode steps between prepare and result.
+    window: Window,
+    /// The lengths due and not recorded.
+    dues: Dues,
+    /// The lengths recorded in its track slots.
+    recorded: Recorded,
+}
+
+/// A row of a processed decode result.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    pub batch: BatchId,
+    pub req: ReqId,
+    /// What the machine says of the lookahead, for records without the prepare.
+    pub lookahead: i64,
+    pub check: Check,
+    pub decision: Option<Decision>,
+}
+
+/// The bookkeeping of all requests, and the counts over all rows.
+#[derive(Clone, Debug)]
+pub(super) struct DecisionDiff {
+    requests: Live<Bookkeeping>,
+    keep_boundaries: bool,
+    /// Processed decode rows with lookahead 0 and 1, and the others.
+    near: [u64; 2],
+    far: BTreeMap<i64, u64>,
+    /// Rows by class.
+    pub classes: Decisions,
+    /// Checkpoints.
+    pub counts: Checkpoints,
+    /// How the rule found out.
+    pub mask_reuse: MaskReuse,
+    /// Rows worth a line.
+    pub boundaries: Vec<Boundary>,
+    /// Goals reached by rows, but for those that follow from the counts.
+    goals: Goals,
+}
+
+impl DecisionDiff {
+    /// Nothing processed yet.
+    pub fn new(keep_boundaries: bool) -> DecisionDiff {
+        DecisionDiff {
+            requests: Live::default(),
+            keep_boundaries,
+            near: [0; 2],
+            far: BTreeMap::new(),
+            classes: Decisions::default(),
+            counts: Checkpoints::default(),
+            mask_reuse: MaskReuse::default(),
+            boundaries: Vec::new(),
+            goals: Goals::NONE,
+        }
+    }
+
+    /// A decode step was prepared.
+    #[inline]
+    pub fn prepare(&mut self, batch: BatchId, req: ReqId, k: u32) {
+        if let Some(it) = self.requests.get_or_new(req) {
+            it.window.prepare(batch, k);
+        }
+    }
+
+    /// A decode step was launched in this turn; its forward keeps the state in `track`.
+    #[inline]
+    pub fn launch(&mut self, batch: BatchId, req: ReqId, k: u32, track: Option<SlotId>, turn: u32) {
+        if let Some(it) = self.requests.get_or_new(req) {
+            it.window.launch(batch, k, track);
+            if let Some(slot) = track {
+                it.recorded.trail.wrote(Write { slot, len: k, batch, turn });
+            }
+        }
+    }
+
+    /// A verify was launched that reaches `to` and keeps, if it crosses a boundary, the state of a length on the way.
+    pub fn launch_verify(&mut self, batch: BatchId, req: ReqId, to: u32, track: Option<(SlotId, u32)>) {
+        if let Some(it) = self.requests.get_or_new(req) {
+            it.window.launch(batch, track.map_or(to, |(_, len)| len), track.map(|(slot, _)| slot));
+        }
+    }
+
+    /// A prefill or verify kept the state of a length in a track slot.
+    pub fn kept(&mut self, batch: BatchId, req: ReqId, (slot, len): (SlotId, u32), turn: u32) {
+        if let Some(it) = self.requests.get_or_new(req) {
+            it.recorded.trail.wrote(Write { slot, len, batch, turn });
+        }
+    }
+
+    /// A row was passed over at result processing.
+    pub fn skip(&mut self, batch: BatchId, req: ReqId) {
+        if let Some(it) = self.requests.get(req) {
+            it.window.process(batch);
+        }
+    }
+
+    /// A row of a processed decode result: classed against what its forward wrote.
+    #[inline]
+    pub fn row(&mut self, row: Row, now: (u32, Phase)) {
+        let (mut seen, mut lookahead) = (Seen::default(), row.lookahead);
+        if let Some(it) = self.requests.get(row.req) {
+            seen = it.window.process(row.batch);
+            seen.refused = it.dues.was_refused(seen.k);
+            lookahead = seen.lookahead.map_or(row.lookahead, i64::from);
+            let now = Before::of(lookahead);
+            let before = it.window.follow(now);
+            if seen.due.is_some() {
+                self.reach(jitter(before, now));
+            }
+        }
+        match lookahead {
+            0 => self.near[0] += 1,
+            1 => self.near[1] += 1,
+            far => *self.far.entry(far).or_default() += 1,
+        }
+        self.mask_reuse.count(row.check);
+        if seen.due.is_none() && row.decision.is_none() {
+            self.classes.agree += 1;
+            self.counts.skipped += u64::from(seen.refused);
+        } else {
+            self.boundary(row, seen, lookahead, now);
+        }
+    }
+
+    /// A row that fired, or at which a checkpoint was due.
+    fn boundary(&mut self, row: Row, seen: Seen, lookahead: i64, (turn, phase): (u32, Phase)) {
+        let Row { batch, req, check, decision, .. } = row;
+        let Some(it) = self.requests.get_or_new(req) else { return };
+        let after = decision.map(|decision| decision.after);
+        let (class, names) = it.recorded.judge(seen, after, turn, |len| it.dues.slot(len));
+        if let Some(len) = names {
+            it.dues.record(len, &mut self.counts);
+        }
+        if let (Some(k), Some(slot)) = (seen.k, seen.due) {
+            let withheld = after.is_some_and(|after| after.label == Some(k) && after.slot.is_none());
+            let due = Due { k, slot, turn, phase, withheld };
+            it.dues.process(due, it.recorded.named(k), &mut self.counts);
+        } else {
+            self.counts.skipped += u64::from(seen.refused);
+        }
+        self.classes.add(class);
+        self.reach(classed(class, seen.due.is_some()));
+        if self.keep_boundaries {
+            let (label, slot) = after.map_or((None, None), |after| (after.label, after.slot));
+            let (k, due, fired) = (seen.k.unwrap_or(0), seen.due, after.is_some());
+            self.boundaries.push(Boundary { turn, batch, req, k, lookahead, check, fired, label, slot, due, class });
+        }
+    }
+
+    fn reach(&mut self, goal: Option<Goal>) {
+        if let Some(goal) = goal {
+            self.goals.insert(goal);
+        }
+    }
+
+    /// The prompt of a request has this length.
+    pub fn prompt(&mut self, req: ReqId, len: u32) {
+        if let Some(it) = self.requests.get_or_new(req) {
+            it.dues.prompt(len);
+        }
+    }
+
+    /// A request was admitted with this much from the cache.
+    pub fn admit(&mut self, req: ReqId, prefix: u32) {
+        if let Some(it) = self.requests.get_or_new(req) {
+            it.dues.admit(prefix);
+        }
+    }
+
+    /// A request ended with this many outputs.
+    pub fn finish(&mut self, req: ReqId, outputs: u32) {
+        if let Some(it) = self.requests.get(req) {
+            it.dues.finish(outputs);
+        }
+    }
+
+    /// The slot that the boundary step of length `k` asked for was refused; it writes in place, or nothing.
+    pub fn refuse(&mut self, req: ReqId, k: u32, in_place: bool) {
+        if let Some(it) = self.requests.get_or_new(req) {
+            it.dues.refuse(k, in_place);
+        }
+    }
+
+    /// A state was offered to the tree under a key of this length; at the end of the request under `offered`, too.
+    pub fn donate(&mut self, req: ReqId, key_len: u32, offered: Option<u32>) {
+        if let Some(it) = self.requests.get_or_new(req) {
+            it.dues.donate(key_len, offered, &mut self.counts);
+        }
+    }
+
+    /// A guard declined to donate.
+    pub fn decline(&mut self, req: ReqId) {
+        if let Some(it) = self.requests.get_or_new(req) {
+            it.dues.decline(&mut self.counts);
+        }
+    }
+
+    /// A request was retracted: what was kept for it is gone, by force.
+    pub fn retract(&mut self, req: ReqId) {
+        if let Some(it) = self.requests.get(req) {
+            it.dues.retract(&mut self.counts);
+            it.recorded.clear();
+            it.window.forget();
+        }
+    }
+
+    /// A request gives its track slots back at its end.
+    pub fn release(&mut self, req: ReqId, findings: &mut Findings) {
+        if let Some(it) = self.requests.get(req) {
+            it.dues.release(req, true, &mut self.counts, findings);
+            it.recorded.clear();
+        }
+    }
+
+    /// Forgets a request that is over.
+    pub fn forget(&mut self, req: ReqId) {
+        self.requests.release(req);
+    }
+
+    /// Whatever is due and not recorded now never will be.
+    pub fn settle(&mut self, findings: &mut Findings) {
+        for (req, it) in self.requests.iter() {
+            it.dues.release(req, false, &mut self.counts, findings);
+        }
+    }
+
+    /// The step that wrote over the state of `label` in `slot`, which holds `holds` tokens now, if the request decided rightly on it.
+    pub fn overwritten(&self, req: ReqId, label: u32, slot: SlotId, holds: u32) -> Option<Overwritten> {
+        self.requests.peek(req)?.recorded.trail.overwritten(label, slot, holds)
+    }
+
+    /// The decode steps of a request that is alive.
+    pub fn window(&self, req: ReqId) -> Option<&Window> {
+        self.requests.peek(req).map(|it| &it.window)
+    }
+
+    /// Processed decode rows.
+    pub fn rows(&self) -> u64 {
+        self.near.iter().chain(self.far.values()).sum()
+    }
+
+    /// Processed rows by lookahead.
+    pub fn lookahead(&self) -> BTreeMap<i64, u64> {
+        let near = [0, 1].into_iter().zip(self.near).filter(|&(_, count)| count > 0);
+        self.far.iter().map(|(&lookahead, &count)| (lookahead, count)).chain(near).collect()
+    }
+
+    /// The goals reached by rows.
+    pub fn goals(&self) -> Goals {
+        let counted = [
+            (self.near[0], Goal::LookaheadLevel),
+            (self.near[1], Goal::LookaheadAhead),
+            (self.mask_reuse.lost, Goal::MasksLost),
+        ];
+        let counted = counted.into_iter().filter(|&(count, _)| count > 0).map(|(_, goal)| goal);
+        self.goals.union(counted.collect())
+    }
+
+    /// Whether a request was named that is not followed.
+    pub fn is_overflow(&self) -> bool {
+        self.requests.overflow
+    }
+
+    /// Forgets what is only counted.
+    pub fn forget_counts(&mut self) {
+        (self.near, self.goals) = ([0; 2], Goals::NONE);
+        self.far.clear();
+        (self.classes, self.counts, self.mask_reuse) = Default::default();
+    }
+
+    /// Encodes what is known of a request.
+    pub fn encode(&self, req: ReqId, out: &mut Canon) {
+        // All else that there is are counts, and boundaries for a report.
+        let DecisionDiff {
+            requests,
+            keep_boundaries: _,
+            near: _,
+            far: _,
+            classes: _,
+            counts: _,
+            mask_reuse: _,
+            boundaries: _,
+            goals: _,
+        } = self;
+        let known = requests.peek(req);
+        out.flag(known.is_some());
+        if let Some(Bookkeeping { window, dues, recorded }) = known {
+            window.canon(out);
+            recorded.canon(out);
+            dues.canon(out);
+        }
+    }
+}
+
+impl MaskReuse {
+    fn count(&mut self, check: Check) {
+        match check {
+            Check::None => {}
+            Check::Mask => self.reused += 1,
+            Check::Recompute => self.recomputed += 1,
+            Check::MaskLost => {
+                self.recomputed += 1;
+                self.lost += 1;
+            }
+        }
+    }
+}
+
+impl Decisions {
+    fn add(&mut self, class: Class) {
+        let count = match class {
+            Class::Agree => &mut self.agree,
+            Class::Early => &mut self.early,
+            Class::Settled => &mut self.settled,
+            Class::Repeat => &mut self.repeat,
+            Class::Missed => &mut self.missed,
+            Class::WrongLabel => &mut self.wrong_label,
+            Class::WrongSlot => &mut self.wrong_slot,
+        };
+        *count += 1;
+    }
+}

@@ -1,0 +1,184 @@
+//! The decode steps of one request between prepare and result.
+//!
+//! Owns which step a batch ran, where its forward kept the state, and what was prepared since. Does not judge.
+
+use smallvec::SmallVec;
+
+use crate::record::{BatchId, Canon, SlotId, or_none};
+
+/// A decode step whose result has not been processed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Step {
+    batch: BatchId,
+    k: u32,
+    /// Where its forward kept the state, if it did.
+    track: Option<SlotId>,
+    /// Whether its prepare is in the record.
+    prepared: bool,
+    launched: bool,
+}
+
+/// The decode steps of a request whose results are to come.
+#[derive(Clone, Debug)]
+pub(in crate::judge) struct Window {
+    /// In the order in which they were prepared.
+    steps: SmallVec<[Step; 2]>,
+    /// The lookahead at the last processed result since the prefill. Only for goals: nothing is judged by it.
+    before: Before,
+}
+
+/// The lookahead at a processed result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::judge) enum Before {
+    /// There is no such result.
+    NoResult,
+    /// L = 0.
+    Level,
+    /// L = 1.
+    Ahead,
+    /// Neither.
+    Far,
+}
+
+/// What the judge itself knows of a row when its result is processed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Seen {
+    /// The length that the batch reached, or kept on the way to it, if the record says.
+    pub k: Option<u32>,
+    /// The slot that its forward kept the state in, if a checkpoint was due.
+    pub due: Option<SlotId>,
+    /// The length that the step in flight keeps, and the slot in which it keeps it.
+    pub ahead: Option<(u32, SlotId)>,
+    /// Decode steps prepared since, if the record has the prepare.
+    pub lookahead: Option<u32>,
+    /// Whether the engine refused the slot that this step asked for.
+    pub refused: bool,
+}
+
+impl Before {
+    /// The lookahead `count`.
+    pub fn of(count: i64) -> Before {
+        match count {
+            0 => Before::Level,
+            1 => Before::Ahead,
+            _ => Before::Far,
+        }
+    }
+}
+
+impl Default for Window {
+    /// No step yet.
+    fn default() -> Window {
+        Window { steps: SmallVec::new(), before: Before::NoResult }
+    }
+}
+
+impl Window {
+    /// A step was prepared.
+    #[inline]
+    pub fn prepare(&mut self, batch: BatchId, k: u32) {
+        self.steps.push(Step { batch, k, track: None, prepared: true, launched: false });
+    }
+
+    /// A step was launched: its forward keeps the state in `track`. It may run under another batch than it was prepared in, when decode rows
+    /// ride an extend batch.
+    #[inline]
+    pub fn launch(&mut self, batch: BatchId, k: u32, track: Option<SlotId>) {
+        let newest = |is_it: &dyn Fn(&Step) -> bool| self.steps.iter().rposition(|step| !step.launched && is_it(step));
+        match newest(&|step| step.batch == batch).or_else(|| newest(&|step| step.k == k)) {
+            Some(at) => self.steps[at] = Step { batch, k, track, launched: true, ..self.steps[at] },
+            None => self.steps.push(Step { batch, k, track, prepared: false, launched: true }),
+        }
+    }
+
+    /// The result of a batch is processed: what is known of the row.
+    #[inline]
+    pub(super) fn process(&mut self, batch: BatchId) -> Seen {
+        let Some(at) = self.steps.iter().position(|step| step.batch == batch) else { return Seen::default() };
+        let lookahead = self.prepared_since(at);
+        let Step { k, track: due, .. } = self.steps.remove(at);
+        let next = self.steps.iter().find(|next| next.launched && next.k > k);
+        Seen { k: Some(k), due, ahead: next.and_then(|next| Some((next.k, next.track?))), lookahead, refused: false }
+    }
+
+    /// Notes the lookahead of a processed result and returns the one at the result before.
+    #[inline]
+    pub fn follow(&mut self, now: Before) -> Before {
+        std::mem::replace(&mut self.before, now)
+    }
+
+    /// Whether a result was processed since the prefill.
+    pub fn has_decoded(&self) -> bool {
+        self.before != Before::NoResult
+    }
+
+    /// Whether a step is in flight beside the one of the batch whose result is processed.
+    pub fn in_flight_beside(&self, batch: BatchId) -> bool {
+        self.steps.iter().any(|step| step.launched && step.batch != batch)
+    }
+
+    /// Whether a step in flight keeps a state.
+    pub fn boundary_in_flight(&self) -> bool {
+        self.steps.iter().any(|step| step.launched && step.track.is_some())
+    }
+
+    /// Whether the next step is prepared and not launched while one in flight keeps a state.
+    pub fn stays_on_boundary(&self) -> bool {
+        self.steps.last().is_some_and(|newest| !newest.launched) && self.boundary_in_flight()
+    }
+
+    /// The request was retracted: what is in flight will be passed over.
+    pub fn forget(&mut self) {
+        self.before = Before::NoResult;
+        self.steps.clear();
+    }
+
+    /// Encodes the steps whose results are to come, oldest first.
+    pub fn canon(&self, out: &mut Canon) {
+        let Window { steps, before } = self;
+        for (at, step) in steps.iter().enumerate() {
+            // Whether it was `prepared` is encoded with how many were since.
+            let Step { batch, k, track, prepared: _, launched } = step;
+            let (batch, slot) = (out.label_batch(*batch), out.label_slot(*track));
+            out.put([batch, *k, or_none(self.prepared_since(at)), slot, u32::from(*launched)]);
+            if track.is_some() {
+                // For a goal alone.
+                out.word(*before as u32);
+            }
+        }
+        out.word(u32::MAX);
+    }
+
+    /// How many steps were prepared since the one at an index, if its own prepare is in the record.
+    #[inline]
+    fn prepared_since(&self, at: usize) -> Option<u32> {
+        let later = &self.steps[at + 1..];
+        self.steps[at].prepared.then(|| later.iter().filter(|step| step.prepared).count() as u32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_may_run_under_another_batch_than_it_was_prepared_in() {
+        let mut window = Window::default();
+        window.prepare(BatchId(2), 8);
+        window.launch(BatchId(3), 8, Some(SlotId(1)));
+        window.prepare(BatchId(4), 9);
+        let seen = window.process(BatchId(3));
+        assert_eq!((seen.k, seen.due, seen.lookahead), (Some(8), Some(SlotId(1)), Some(1)));
+    }
+
+    #[test]
+    fn a_retracted_step_is_not_in_flight() {
+        let mut window = Window::default();
+        window.prepare(BatchId(1), 4);
+        window.launch(BatchId(1), 4, Some(SlotId(1)));
+        window.forget();
+        window.prepare(BatchId(2), 3);
+        window.launch(BatchId(2), 3, None);
+        assert_eq!(window.process(BatchId(2)).ahead, None);
+    }
+}

@@ -1,0 +1,182 @@
+//! The state audit: at every donation and every cache hit, the slot must hold exactly the tokens of the key.
+//!
+//! Owns the words of these findings, and the trail from a finding to the requests that started from it. Contents are judged after all
+//! launched forwards. Does not judge which request may hold a slot (that is `owners`).
+
+use crate::record::{Donated, Prefix, ReqId, SlotId};
+
+use super::super::findings::Findings;
+use super::contents::Donation;
+use super::sequence::Truth;
+use super::{Hit, Running, Storage};
+use crate::judge::Kind;
+
+/// A state offered to the tree.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Offer {
+    /// The length that the request believes the slot holds.
+    pub label: u32,
+    /// The length of the key.
+    pub key_len: u32,
+    /// The slot.
+    pub slot: SlotId,
+    /// What became of it.
+    pub how: Donated,
+}
+
+impl Storage {
+    /// Audits a donation of `req`. `by_decode` says which kind of forward left the state, for the audit of later hits. Returns the finding if there is one that
+    /// was not known before.
+    pub fn donate(
+        &mut self,
+        req: ReqId,
+        offer: Offer,
+        page_size: u32,
+        by_decode: bool,
+        findings: &mut Findings,
+    ) -> Option<usize> {
+        let Offer { key_len, slot, how, .. } = offer;
+        let Running { truth, taint, .. } = *self.requests.get_or_new(req)?;
+        let content = self.contents.content(slot);
+        let (mut root, mut new) = (None, None);
+        if !self.is_right(&truth, slot, key_len) {
+            let index = match self.contents.flaw(slot) {
+                Some(index) => {
+                    // Found when it was copied; the length is known only now.
+                    if let Some(finding) = findings.at(index) {
+                        finding.label = finding.label.or(Some(key_len));
+                    }
+                    index
+                }
+                None => *new.insert(self.wrong_offer(req, offer, page_size, (&truth, taint), findings)),
+            };
+            root = taint.or(Some(index));
+        }
+        if !how.existed {
+            self.contents.donate(slot, Donation { req, state: content, root, by_decode: Some(by_decode) });
+        }
+        new
+    }
+
+    /// The finding for a donation of something else than its key says.
+    fn wrong_offer(
+        &self,
+        req: ReqId,
+        offer: Offer,
+        page_size: u32,
+        (truth, taint): (&Truth, Option<usize>),
+        findings: &mut Findings,
+    ) -> usize {
+        let Offer { label, key_len, slot, how: _ } = offer;
+        let key = if key_len == label {
+            format!("label {label}")
+        } else if label.checked_rem(page_size).is_some_and(|rest| label - rest == key_len) {
+            format!("key {key_len} (label {label} floored to a page of {page_size})")
+        } else {
+            format!("key {key_len} (label {label})")
+        };
+        let (kind, reason) = if taint.is_some() {
+            (Kind::Inherited, format!("{key}, but the request itself started from a wrong state"))
+        } else {
+            self.fault(req, &key, key_len, slot, truth)
+        };
+        let index = findings.add(kind, Some(req), || reason);
+        detail(findings, index, key_len, slot, self.contents.content(slot), taint);
+        index
+    }
+
+    /// Audits a cache hit: `req` will start from `source`, cached under `len` tokens. Says which kind of forward left that state, if that is
+    /// known, and whether the state is wrong.
+    pub fn hit(&mut self, req: ReqId, source: SlotId, len: u32, findings: &mut Findings) -> (Option<bool>, bool) {
+        let donated = self.contents.donation(source);
+        let by_decode = donated.and_then(|donated| donated.by_decode);
+        let Some(&mut Running { truth, .. }) = self.requests.get_or_new(req) else { return (by_decode, false) };
+        let content = self.contents.content(source);
+        let mut taint = None;
+        if !self.is_right(&truth, source, len) {
+            let root = donated.and_then(|donated| donated.root);
+            let (kind, reason) = match (root, donated) {
+                (Some(_), _) => {
+                    (Kind::Inherited, format!("the state cached under {len} was wrong when it was donated"))
+                }
+                (None, Some(donated)) if donated.state != content => self.overwritten(len, donated, content, source),
+                (None, _) => {
+                    let donor = donated.map(|donated| donated.req).or(self.contents.writer(source)).unwrap_or(req);
+                    self.fault(donor, &format!("cached under {len}"), len, source, &truth)
+                }
+            };
+            let index = findings.add(kind, Some(req), || reason);
+            detail(findings, index, len, source, content, root);
+            taint = root.or(Some(index));
+            // A request that hits it next has this root.
+            let donated = donated.unwrap_or(Donation { req, state: content, root: None, by_decode: None });
+            self.contents.donate(source, Donation { root: taint, ..donated });
+        }
+        if let Some(running) = self.requests.get(req) {
+            (running.taint, running.hit) = (taint, Some(Hit { source, len, root: taint }));
+        }
+        (by_decode, taint.is_some())
+    }
+
+    /// Whether a slot holds the first `len` tokens of a request. Where the record does not tell the tokens, the length must do, but only for a
+    /// slot that was written.
+    pub(super) fn is_right(&self, truth: &Truth, slot: SlotId, len: u32) -> bool {
+        let content = self.contents.content(slot);
+        match self.contents.writer(slot) {
+            Some(_) => truth.holds(content, len, &self.lineage),
+            None => truth.surely_holds(content, len, &self.lineage),
+        }
+    }
+
+    /// Whether a slot holds the first `len` tokens of a live request once all launched forwards have run. Nothing if the request has been
+    /// released.
+    pub fn holds(&self, slot: SlotId, req: ReqId, len: u32) -> Option<bool> {
+        let running = self.requests.peek(req)?;
+        Some(self.is_right(&running.truth, slot, len) && self.contents.flaw(slot).is_none())
+    }
+
+    /// The kind and the words for a slot that holds something else, by a request that started right. `req` is the one that was to write it.
+    fn fault(&self, req: ReqId, key: &str, len: u32, slot: SlotId, truth: &Truth) -> (Kind, String) {
+        let content = self.contents.content(slot);
+        let holds = if content.len == len {
+            format!("the slot holds {len} tokens of another sequence")
+        } else {
+            format!("the slot holds {}", content.len)
+        };
+        let flight = if self.contents.in_flight(slot) { ": the step in flight writes there" } else { "" };
+        let now = self.contents.right_now(slot);
+        if now != content && truth.holds(now, len, &self.lineage) {
+            let n = content.len;
+            return (Kind::Aliased, format!("{key} is right now, but a launched forward will leave {n} in the slot"));
+        }
+        match self.contents.writer(slot) {
+            None => (Kind::Unwritten, format!("{key}, but nobody has written the slot")),
+            Some(writer) if writer != req => (Kind::Foreign, format!("{key}, but {holds}: <{writer}> wrote it last")),
+            Some(_) => (Kind::Mislabelled, format!("{key}, but {holds}{flight}")),
+        }
+    }
+
+    /// The kind and the words for a cached slot that was right when it was donated. The copy of a hit runs on the stream of the forwards, so it
+    /// is ordered after their writes: what it reads is wrong, not torn.
+    fn overwritten(&self, len: u32, donated: Donation, content: Prefix, slot: SlotId) -> (Kind, String) {
+        let n = content.len;
+        match self.contents.writer(slot) {
+            Some(writer) if writer != donated.req => {
+                let reason = format!("cached under {len}, overwritten after donation by <{writer}>: it holds {n}");
+                (Kind::Foreign, reason)
+            }
+            Some(_) | None => {
+                (Kind::Mislabelled, format!("cached under {len}, overwritten after donation: it holds {n}"))
+            }
+        }
+    }
+}
+
+fn detail(findings: &mut Findings, index: usize, len: u32, slot: SlotId, content: Prefix, root: Option<usize>) {
+    if let Some(finding) = findings.at(index) {
+        finding.label = Some(len);
+        finding.holds = (finding.kind != Kind::Unwritten).then_some(content.len);
+        finding.slot = Some(slot);
+        finding.root = root;
+    }
+}

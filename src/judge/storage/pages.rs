@@ -1,0 +1,175 @@
+//! Who owns every page of the KV cache.
+//!
+//! Owns the ranges of every grant and their owners. Does not know what a page holds: KV is never wrong where tokens are right.
+
+use smallvec::SmallVec;
+
+use crate::record::{GrantId, Owner, PageRange, ReqId};
+
+use super::super::findings::{Findings, Trouble};
+use super::owners::{name, req_of};
+
+/// Grants from this index on are not followed.
+const GRANTS_MAX: usize = 1 << 24;
+
+/// Pages of a grant that one owner has: `from..to`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Owned {
+    from: u32,
+    to: u32,
+    owner: Owner,
+}
+
+/// The owners of all pages.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pages {
+    /// By grant, in the order of the pages. Pages that are free are in no range.
+    grants: Vec<SmallVec<[Owned; 2]>>,
+    /// Whether a grant was named that is not followed.
+    pub overflow: bool,
+}
+
+impl Pages {
+    /// Pages were allocated.
+    pub fn alloc(&mut self, pages: PageRange, owner: Owner, findings: &mut Findings) {
+        let Some(owned) = self.grant(pages) else { return };
+        // Nearly always the page behind those that the request has.
+        if let Some(last) = owned.last_mut()
+            && last.to == pages.from
+            && last.owner == owner
+        {
+            last.to = last.to.max(pages.to);
+            return;
+        }
+        let twice = owned.iter().map(|it| it.common(pages)).sum::<u32>();
+        let reason = || format!("pages {} were given out, but somebody still has them", words(pages));
+        findings.trouble(Trouble::PageTwice, twice.into(), req_of(owner), None, reason);
+        replace(owned, pages, Some(owner));
+    }
+
+    /// Pages went from one owner to another, or became free.
+    pub fn pass(&mut self, pages: PageRange, from: Owner, to: Option<Owner>, findings: &mut Findings) {
+        let Some(owned) = self.grant(pages) else { return };
+        let his = owned.iter().filter(|it| it.owner == from).map(|it| it.common(pages)).sum::<u32>();
+        let reason = || {
+            let done = if to.is_some() { "handed on" } else { "freed" };
+            format!("pages {} were {done} by {}, which does not have them", words(pages), name(Some(from)))
+        };
+        findings.trouble(Trouble::PageNotHis, (pages.count() - his).into(), req_of(from), None, reason);
+        replace(owned, pages, to);
+    }
+
+    /// Pages that requests own for which `is_one` holds.
+    pub fn owned_by(&self, is_one: impl Fn(ReqId) -> bool) -> u64 {
+        let Pages { grants, overflow: _ } = self;
+        let all = grants.iter().flatten();
+        all.filter(|it| req_of(it.owner).is_some_and(&is_one)).map(|it| u64::from(it.to - it.from)).sum()
+    }
+
+    /// Pages of a grant that a request owns.
+    pub fn owned_in(&self, grant: GrantId, req: ReqId) -> u32 {
+        let owned = self.grants.get(grant.index()).into_iter().flatten();
+        owned.filter(|it| it.owner == Owner::Request(req)).map(|it| it.to - it.from).sum()
+    }
+
+    /// Pages that are neither free nor the tree's, but for those of `excused` requests.
+    pub fn close(&self, excused: impl Fn(ReqId) -> bool, findings: &mut Findings) {
+        for (grant, owned) in self.grants.iter().enumerate() {
+            for &Owned { from, to, owner } in owned {
+                if owner != Owner::Tree && !req_of(owner).is_some_and(&excused) {
+                    let reason =
+                        || format!("pages {from}..{to} of g{grant} are still held by {} at the end", name(Some(owner)));
+                    findings.trouble(Trouble::PageLeft, (to - from).into(), req_of(owner), None, reason);
+                }
+            }
+        }
+    }
+
+    /// The ranges of a grant, if it is followed and the range is not empty.
+    fn grant(&mut self, pages: PageRange) -> Option<&mut SmallVec<[Owned; 2]>> {
+        let index = pages.grant.index();
+        if pages.count() == 0 {
+            return None;
+        }
+        if index >= self.grants.len() {
+            if index >= GRANTS_MAX {
+                self.overflow = true;
+                return None;
+            }
+            self.grants.resize(index + 1, SmallVec::new());
+        }
+        self.grants.get_mut(index)
+    }
+}
+
+impl Owned {
+    /// How many pages it has in common with a range.
+    fn common(&self, pages: PageRange) -> u32 {
+        self.to.min(pages.to).saturating_sub(self.from.max(pages.from))
+    }
+}
+
+/// Gives a range to an owner, whoever had it, or to nobody.
+fn replace(owned: &mut SmallVec<[Owned; 2]>, pages: PageRange, owner: Option<Owner>) {
+    let PageRange { grant: _, from, to } = pages;
+    let mut new: SmallVec<[Owned; 2]> = SmallVec::new();
+    for &it in owned.iter().filter(|it| it.from < from) {
+        push(&mut new, Owned { to: it.to.min(from), ..it });
+    }
+    if let Some(owner) = owner {
+        push(&mut new, Owned { from, to, owner });
+    }
+    for &it in owned.iter().filter(|it| it.to > to) {
+        push(&mut new, Owned { from: it.from.max(to), ..it });
+    }
+    *owned = new;
+}
+
+/// Puts a range behind the others; one range with the last one if that ends there and has the same owner.
+fn push(list: &mut SmallVec<[Owned; 2]>, next: Owned) {
+    match list.last_mut() {
+        Some(last) if last.to == next.from && last.owner == next.owner => last.to = next.to,
+        Some(_) | None => list.push(next),
+    }
+}
+
+fn words(pages: PageRange) -> String {
+    format!("{}..{} of {}", pages.from, pages.to, pages.grant)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Ranges find what a list with an owner for every page finds.
+        #[test]
+        fn ranges_are_what_single_pages_are(
+            steps in prop::collection::vec((0..2_u32, 0..8_u32, 0..5_u32, 0..4_usize, 0..4_usize), 0..40),
+        ) {
+            let owners = [None, Some(Owner::Tree), Some(Owner::Request(ReqId(0))), Some(Owner::Request(ReqId(1)))];
+            let mut pages = Pages::default();
+            let mut single = [[None; 16]; 2];
+            for (grant, from, count, old, new) in steps {
+                let range = PageRange { grant: GrantId(grant), from, to: from + count };
+                let (old, new) = (owners[old], owners[new]);
+                let (mut findings, mut wrong) = (Findings::new(true), 0_u64);
+                match (old, new) {
+                    (None, None) => continue,
+                    (None, Some(owner)) => pages.alloc(range, owner, &mut findings),
+                    (Some(from), to) => pages.pass(range, from, to, &mut findings),
+                }
+                for page in &mut single[grant as usize][from as usize..(from + count) as usize] {
+                    wrong += u64::from(*page != old);
+                    *page = new;
+                }
+                prop_assert_eq!(findings.troubles(), wrong);
+                for req in [0, 1].map(ReqId) {
+                    let own = single.iter().flatten().filter(|page| **page == Some(Owner::Request(req))).count();
+                    prop_assert_eq!(pages.owned_by(|other| other == req), own as u64);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Facts of many rows of one batch, told at once.
+//!
+//! Owns what such a list stands for: exactly the facts of [`RowFacts::each`], in that order. A sink that does not look at lists gets the
+//! single facts, so a record does not show which facts were told in a list.
+
+use crate::engine::Time;
+
+use super::{BatchId, Check, Fact, Owner, PageRange, ReqId, SlotId, StreamId};
+
+/// Facts of many rows.
+#[derive(Clone, Copy, Debug)]
+pub enum RowFacts<'a> {
+    /// Rows got a page each: [`Fact::PageAlloc`].
+    Paged(&'a [(ReqId, PageRange)]),
+    /// Rows were prepared for a decode step: [`Fact::PrepareDecode`].
+    Prepared(BatchId, &'a [PreparedRow]),
+    /// A forward advanced rows by one token: [`Fact::Step`] and [`Fact::Sampled`] of a row, then of the next.
+    Stepped(BatchId, &'a [StepRow]),
+    /// Results of rows whose request goes on and for which the rule changed nothing: [`Fact::Output`] and [`Fact::Row`] of a row, then
+    /// of the next.
+    Results(BatchId, &'a [ResultRow]),
+}
+
+/// A row of a batch that was prepared for a decode step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PreparedRow {
+    /// The request.
+    pub req: ReqId,
+    /// `seq_lens[i]`: the length that the step reaches.
+    pub k: u32,
+    /// `decode_batch_idx` after prepare.
+    pub decode_batch_idx: u32,
+    /// `kv_committed_len` after prepare.
+    pub kv_committed_len: u32,
+    /// The active slot.
+    pub active: SlotId,
+    /// The track slot that receives the state, if the step is on the grid.
+    pub track: Option<SlotId>,
+    /// `next_track_idx` after prepare, if the strategy has track slots.
+    pub next_track_idx: Option<u8>,
+}
+
+/// A row of a decode forward.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StepRow {
+    /// The request.
+    pub req: ReqId,
+    /// The length reached.
+    pub k: u32,
+    /// The slot that was advanced.
+    pub slot: SlotId,
+    /// A second slot that receives the state afterwards.
+    pub track: Option<SlotId>,
+    /// The stream that the request's tokens lie on with the one sampled; nothing if an earlier forward has sampled it.
+    pub sampled: Option<StreamId>,
+}
+
+/// A row of a decode result at which a token was appended and nothing else changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ResultRow {
+    /// When the token was appended.
+    pub at: Time,
+    /// Live `decode_batch_idx` minus the value at this batch's prepare.
+    pub lookahead: i64,
+    /// The request.
+    pub req: ReqId,
+    /// How many outputs it has now.
+    pub outputs: u32,
+    /// Live `kv_committed_len`.
+    pub kv_committed_len: u32,
+    /// How the rule found out.
+    pub check: Check,
+}
+
+impl PreparedRow {
+    /// The fact that the row was prepared.
+    pub fn fact(self, batch: BatchId) -> Fact {
+        let PreparedRow { req, k, decode_batch_idx, kv_committed_len, active, track, next_track_idx } = self;
+        Fact::PrepareDecode { batch, req, k, decode_batch_idx, kv_committed_len, active, track, next_track_idx }
+    }
+}
+
+impl RowFacts<'_> {
+    /// Tells the facts one by one.
+    pub fn each(self, tell: &mut dyn FnMut(Fact)) {
+        match self {
+            RowFacts::Paged(rows) => {
+                for &(req, pages) in rows {
+                    tell(Fact::PageAlloc { pages, owner: Owner::Request(req) });
+                }
+            }
+            RowFacts::Prepared(batch, rows) => rows.iter().for_each(|row| tell(row.fact(batch))),
+            RowFacts::Stepped(batch, rows) => {
+                for &StepRow { req, k, slot, track, sampled } in rows {
+                    tell(Fact::Step { batch, req, slot, k, track });
+                    if let Some(stream) = sampled {
+                        tell(Fact::Sampled { req, len: k, stream });
+                    }
+                }
+            }
+            RowFacts::Results(batch, rows) => {
+                for &ResultRow { at, lookahead, req, outputs, kv_committed_len, check } in rows {
+                    tell(Fact::Output { batch, req, outputs, at });
+                    tell(Fact::Row { batch, req, lookahead, kv_committed_len, check, decision: None });
+                }
+            }
+        }
+    }
+}
