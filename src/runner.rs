@@ -216,7 +216,11 @@ impl Sink for Watch<'_> {
                 let new = rows.iter().map(|row| self.new_of(row.req, row.outputs)).sum();
                 (self.more)(new);
             }
-            RowFacts::Paged(_) | RowFacts::Prepared(..) | RowFacts::Stepped(..) => {}
+            RowFacts::SlotsAlloc(..)
+            | RowFacts::SlotsFree(..)
+            | RowFacts::Paged(_)
+            | RowFacts::Prepared(..)
+            | RowFacts::Stepped(..) => {}
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Owns what is remembered for goals alone. Nothing here bears on findings, counts or verdict. What lies on the path of
 //! every token only looks at what the judge has at hand; the rest is done where something rare happened.
 
-use smallvec::SmallVec;
+use tinyvec::TinyVec;
 
 use crate::record::{BatchId, FinishKind, Mode, Place, ReqId};
 
@@ -19,7 +19,7 @@ pub(super) struct Coverage {
     /// Rows of the decode batch prepared last.
     rows: u32,
     /// Requests of the decode batch launched last whose step keeps a state.
-    boundaries: SmallVec<[ReqId; 4]>,
+    boundaries: TinyVec<[ReqId; 4]>,
     /// In which turn the last state was evicted, by the judge's count of turns.
     evicted: Option<u32>,
 }

@@ -117,6 +117,16 @@ impl Sink for Judge {
 
     fn rows(&mut self, rows: RowFacts<'_>) {
         match rows {
+            RowFacts::SlotsAlloc(slots, owner) => {
+                for &slot in slots {
+                    self.storage.slot_alloc(slot, owner, &mut self.findings);
+                }
+            }
+            RowFacts::SlotsFree(slots, owner) => {
+                for &slot in slots {
+                    self.fact(Fact::SlotFree { slot, owner, last: true });
+                }
+            }
             RowFacts::Paged(rows) => {
                 for &(req, pages) in rows {
                     self.storage.pages.alloc(pages, Owner::Request(req), &mut self.findings);

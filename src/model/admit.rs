@@ -1,7 +1,7 @@
 //! Admission: which waiting requests the next prefill batch takes (`_get_new_batch_prefill_raw`, `PrefillAdder`).
 
 use crate::engine::Chooser;
-use crate::record::{Fact, Owner, ReqId, Sink, SlotId, Stream};
+use crate::record::{Fact, Owner, ReqId, RowFacts, Sink, SlotId, Stream};
 
 use super::batch::Rows;
 use super::budget::{Budget, Limits, Verdict};
@@ -190,16 +190,12 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             return;
         }
         self.world.slots.set_aside(&spare);
-        for (i, &slot) in spare.iter().enumerate() {
-            self.sink.fact(Fact::SlotAlloc { slot, owner: Owner::Spare, last: i + 1 == spare.len() });
-        }
+        self.sink.rows(RowFacts::SlotsAlloc(&spare, Owner::Spare));
     }
 
     fn give_slots_back(&mut self) {
         let rest = self.world.slots.give_back();
-        for (i, &slot) in rest.iter().enumerate() {
-            self.sink.fact(Fact::SlotFree { slot, owner: Owner::Spare, last: i + 1 == rest.len() });
-        }
+        self.sink.rows(RowFacts::SlotsFree(&rest, Owner::Spare));
     }
 
     /// Whether the pool, after eviction, has the slots of one more request. Asked only where a lack is no assertion.

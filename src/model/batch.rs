@@ -1,6 +1,6 @@
 //! Batches: lists of requests with batch-local arrays; what copy, filter and merge do to them.
 
-use smallvec::SmallVec;
+use tinyvec::TinyVec;
 
 use crate::record::{BatchId, Mode, ReqId, SlotId};
 
@@ -8,7 +8,7 @@ use super::masks::HostMasks;
 use super::skew::Glimpse;
 
 /// A value for each row of a batch. Those of a small batch, as searches run them by the million, lie within their owner.
-pub type Rows<T> = SmallVec<[T; 4]>;
+pub type Rows<T> = TinyVec<[T; 4]>;
 
 /// A `ScheduleBatch`. Requests are shared by index; everything else here is the batch's own.
 #[derive(Clone, Debug)]

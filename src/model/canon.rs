@@ -26,6 +26,8 @@ impl World {
     pub fn canon_queues(&self, setup: &Setup, frame: Frame, out: &mut Canon) {
         // No field is left out by oversight: a new one does not compile until it stands here.
         let World {
+            // By the setup.
+            grid: _,
             clock: Clock { cpu, gpu_free },
             turn,
             reqs,
@@ -160,7 +162,7 @@ impl World {
             // For witnesses.
             track_rows: _,
             glimpses: _,
-        } = batch;
+        } = &**batch;
         let (label, live) = (out.label_batch(*id), *object == self.running.object);
         out.put([END, label, *mode as u32, u32::from(live)]);
         let accepted = |i: usize| accepted.get(i).copied().unwrap_or(0);
@@ -286,7 +288,7 @@ impl World {
             // For witnesses.
             track_rows: _,
             glimpses: _,
-        } = &self.running;
+        } = &*self.running;
         out.flag(*is_full);
         if reqs.is_empty() {
             return out.word(END);

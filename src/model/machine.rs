@@ -36,7 +36,7 @@ pub(super) enum Last {
 /// A result that has not been processed: the batch as it was queued, and when its forward has been copied back.
 #[derive(Clone, Debug)]
 pub(super) struct Pending {
-    pub batch: Batch,
+    pub batch: Box<Batch>,
     pub copied: Time,
     /// Speculative decoding: tokens accepted, a value a row.
     pub accepted: Rows<u32>,
@@ -45,6 +45,8 @@ pub(super) struct Pending {
 /// The state of the machine: a value.
 #[derive(Clone, Debug)]
 pub struct World {
+    /// `engine.grid_len()`: the grid of decode boundaries, in tokens.
+    pub(super) grid: u32,
     pub(super) clock: Clock,
     pub(super) turn: u32,
     pub(super) reqs: Vec<Req>,
@@ -60,7 +62,8 @@ pub struct World {
     pub(super) dependents: Vec<u32>,
     /// Requests pinned before a step, seen in this turn.
     pub(super) pinned: Vec<ReqId>,
-    pub(super) running: Batch,
+    /// Boxed, like every batch: it is handed from phase to phase.
+    pub(super) running: Box<Batch>,
     pub(super) last: Last,
     pub(super) queue: Vec<Pending>,
     pub(super) slots: SlotPool,
@@ -102,6 +105,7 @@ impl World {
         let engine = &setup.engine;
         let (streams, sequences) = sequences(setup);
         World {
+            grid: engine.grid_len(),
             clock: Clock::default(),
             turn: 0,
             reqs: vec![Req::unseen(); setup.requests.len()],
@@ -113,7 +117,7 @@ impl World {
             arrivals: Arrivals::new(setup),
             dependents: dependents(setup),
             pinned: Vec::new(),
-            running: Batch::empty(0),
+            running: Box::new(Batch::empty(0)),
             last: Last::None,
             queue: Vec::new(),
             slots: SlotPool::new(engine.mamba_slots),
@@ -378,7 +382,7 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
     }
 
     /// Launches a batch, queues it (a copy, or a reference by object), and remembers it as the last one.
-    fn launch_and_queue(&mut self, batch: Option<Batch>) -> bool {
+    fn launch_and_queue(&mut self, batch: Option<Box<Batch>>) -> bool {
         let Some(batch) = batch else {
             self.world.last = Last::None;
             return false;
@@ -386,7 +390,7 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
         self.world.forwards += 1;
         let (copied, accepted) = self.launch(&batch);
         self.world.last = match batch.mode {
-            Mode::Extend | Mode::Mixed => Last::Extend(Box::new(batch.clone())),
+            Mode::Extend | Mode::Mixed => Last::Extend(batch.clone()),
             Mode::Decode | Mode::Verify => Last::Running,
         };
         self.world.queue.push(Pending { batch, copied, accepted });

@@ -16,7 +16,7 @@ use super::setup::{Event, MixedTracking, Release, SlotHeadroom, Strategy};
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Prepares a prefill batch (`prepare_for_extend`).
-    pub(super) fn prepare_extend(&mut self, admitted: &[ReqId]) -> Step<Batch> {
+    pub(super) fn prepare_extend(&mut self, admitted: &[ReqId]) -> Step<Box<Batch>> {
         let mut batch = self.new_batch(Mode::Extend);
         batch.chunked = self.world.chunked;
         self.begin_prepare(&batch, admitted.len());
@@ -77,10 +77,10 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let is_full = self.world.running.is_full;
         if !rows.is_empty() {
             let decode = self.prepare_decode()?;
-            self.join(batch, decode);
+            self.join(batch, *decode);
         }
         self.world.objects += 1;
-        self.world.running = Batch { is_full, ..Batch::empty(self.world.objects) };
+        *self.world.running = Batch { is_full, ..Batch::empty(self.world.objects) };
         Ok(())
     }
 
@@ -106,7 +106,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Gives the second slots back that the boundary rows of a decode batch took: their step keeps no state
     /// (`mamba_lazy_undo_prealloc_at_boundary`).
     fn undo_prealloc(&mut self, decode: &Batch) {
-        let grid = self.setup.engine.grid_len();
+        let grid = self.world.grid;
         for (&req, &k) in decode.reqs.iter().zip(&decode.seq_lens) {
             if !k.is_multiple_of(grid) {
                 continue;
@@ -242,9 +242,9 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Takes the running batch to be prepared under a new number; until [`Machine::queue_copy`] gives it back, a batch without rows stands in
     /// for it.
-    pub(super) fn take_running(&mut self, mode: Mode) -> Batch {
+    pub(super) fn take_running(&mut self, mode: Mode) -> Box<Batch> {
         self.world.batches += 1;
-        let mut batch = std::mem::replace(&mut self.world.running, Batch::empty(0));
+        let mut batch = std::mem::replace(&mut self.world.running, Box::new(Batch::empty(0)));
         batch.id = BatchId(self.world.batches);
         batch.mode = mode;
         self.world.decoded = batch.object;
@@ -253,7 +253,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// Prepares the running batch for one decode step (`prepare_for_decode`).
-    pub(super) fn prepare_decode(&mut self) -> Step<Batch> {
+    pub(super) fn prepare_decode(&mut self) -> Step<Box<Batch>> {
         let mut batch = self.take_running(Mode::Decode);
         let page = self.setup.engine.page_size;
         let wanted = if page > 1 { page } else { 1 } * batch.reqs.len() as u32;
@@ -271,7 +271,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// Puts a prepared batch back as the running one, and returns the copy that is queued.
-    pub(super) fn queue_copy(&mut self, batch: Batch) -> Batch {
+    pub(super) fn queue_copy(&mut self, batch: Box<Batch>) -> Box<Batch> {
         self.world.running = batch.clone();
         batch
     }
@@ -299,21 +299,24 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Lengths, counters and active slots of a decode step.
     fn advance(&mut self, batch: &mut Batch) {
-        batch.decode_batch_idx.clear();
-        batch.step_slots.clear();
-        for (&req, len) in batch.reqs.iter().zip(&mut batch.seq_lens) {
-            let it = &mut self.world.reqs[req.index()];
-            *len += 1;
-            it.decode_batch_idx += 1;
+        let Batch { reqs, seq_lens, decode_batch_idx, step_slots, .. } = batch;
+        let all = &mut self.world.reqs[..];
+        seq_lens.iter_mut().for_each(|len| *len += 1);
+        decode_batch_idx.clear();
+        decode_batch_idx.extend(reqs.iter().map(|req| {
+            let it = &mut all[req.index()];
             it.kv_committed_len += 1;
-            batch.decode_batch_idx.push(it.decode_batch_idx);
-            batch.step_slots.push((it.active.expect("a running request has an active slot"), None));
-        }
+            it.decode_batch_idx += 1;
+            it.decode_batch_idx
+        }));
+        let active = |req: &ReqId| all[req.index()].active.expect("a running request has an active slot");
+        step_slots.clear();
+        step_slots.extend(reqs.iter().map(|req| (active(req), None)));
     }
 
     /// Lazy: takes the second slot for the rows on a boundary (`mamba_lazy_prealloc_at_boundary`).
     fn prealloc_at_boundary(&mut self, batch: &Batch) {
-        let grid = self.setup.engine.grid_len();
+        let grid = self.world.grid;
         for (&req, &k) in batch.reqs.iter().zip(&batch.seq_lens) {
             let it = &self.world.reqs[req.index()];
             let other = 1 - it.next_track_idx;
@@ -374,7 +377,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let masks = HostMasks::build(
             wants,
             &batch.seq_lens,
-            engine.grid_len(),
+            self.world.grid,
             engine.overlap,
             &batch.decode_batch_idx,
             track_idx,
@@ -385,23 +388,29 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Captures the track slots that the forward will use, and tells that the rows were prepared.
     fn capture_slots(&mut self, batch: &mut Batch) {
-        let grid = self.setup.engine.grid_len();
+        let grid = self.world.grid;
         let lazy = self.setup.engine.strategy == Strategy::ExtraBufferLazy;
         // Lazy: the write index still names the kept slot if the second one was refused.
         let spares_kept = lazy && self.rule.refused() == Refused::WritesNothing;
-        batch.track_rows.clear();
-        self.prepared.clear();
-        for (row, (&req, &k)) in batch.reqs.iter().zip(&batch.seq_lens).enumerate() {
-            let it = &self.world.reqs[req.index()];
-            let next = it.track[usize::from(it.next_track_idx)];
-            let spared = spares_kept && it.next_track_idx == it.last_track_idx;
-            let tracks = k.is_multiple_of(grid) && it.has_track && !spared;
-            batch.step_slots[row].1 = next.filter(|_| tracks);
-            if self.witness {
-                batch.track_rows.extend(next.map(|slot| (tracks, slot)));
+        let all = &self.world.reqs[..];
+        for ((&req, &k), slots) in batch.reqs.iter().zip(&batch.seq_lens).zip(&mut batch.step_slots) {
+            if k.is_multiple_of(grid) {
+                let it = &all[req.index()];
+                let spared = spares_kept && it.next_track_idx == it.last_track_idx;
+                slots.1 = it.track[usize::from(it.next_track_idx)].filter(|_| it.has_track && !spared);
             }
-            self.prepared.push(prepared(it, batch, row, batch.step_slots[row].1));
         }
+        batch.track_rows.clear();
+        if self.witness {
+            for (&req, &(_, track)) in batch.reqs.iter().zip(&batch.step_slots) {
+                let it = &all[req.index()];
+                let next = it.track[usize::from(it.next_track_idx)];
+                batch.track_rows.extend(next.map(|slot| (track.is_some(), slot)));
+            }
+        }
+        let row = |(i, &req): (usize, &ReqId)| prepared(&all[req.index()], batch, i, batch.step_slots[i].1);
+        self.prepared.clear();
+        self.prepared.extend(batch.reqs.iter().enumerate().map(row));
         if self.witness {
             for row in 0..batch.reqs.len() {
                 self.sink.fact(self.prepared[row].fact(batch.id));

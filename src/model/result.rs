@@ -171,12 +171,11 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// What the rule sees of row `i`.
     fn view(&self, pending: &Pending, i: usize) -> RowView {
-        let engine = &self.setup.engine;
         let it = &self.world.reqs[pending.batch.reqs[i].index()];
         RowView {
-            grid: engine.grid_len(),
-            lazy: engine.strategy == Strategy::ExtraBufferLazy,
-            track_slots: engine.track_slots(),
+            grid: self.world.grid,
+            lazy: self.setup.engine.strategy == Strategy::ExtraBufferLazy,
+            track_slots: self.setup.engine.track_slots(),
             prompt_len: it.prompt_len,
             outputs: it.outputs,
             finished: it.finished(),

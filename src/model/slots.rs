@@ -53,7 +53,10 @@ impl SlotPool {
         if count > self.available() {
             return false;
         }
-        out.extend((0..count).filter_map(|_| self.alloc_one()));
+        let fresh = count.min(self.fresh_count());
+        out.extend((self.fresh.0..self.fresh.0 + fresh).map(SlotId));
+        self.fresh.0 += fresh;
+        out.extend(self.free.drain(..(count - fresh) as usize));
         true
     }
 

@@ -14,7 +14,7 @@ use super::setup::{Accept, ResultQueue, Strategy};
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Prepares the running batch for one verify step (`spec_prepare_for_decode`).
-    pub(super) fn prepare_verify(&mut self) -> Step<Batch> {
+    pub(super) fn prepare_verify(&mut self) -> Step<Box<Batch>> {
         let mut batch = self.take_running(Mode::Verify);
         batch.plan = self.plan_tracks(&batch.reqs);
         let wanted: Rows<u32> = batch.reqs.iter().map(|&req| self.verify_needs(req)).collect();
@@ -80,7 +80,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Whether a step launched now can cross a boundary, seen from the committed length (`mamba_lazy_spec_in_window`).
     fn boundary_in_reach(&self, req: ReqId) -> bool {
-        let grid = self.setup.engine.grid_len();
+        let grid = self.world.grid;
         let window = self.setup.engine.spec_reserve();
         let len = self.world.reqs[req.index()].kv_committed_len;
         len / grid != (len + window) / grid
@@ -89,7 +89,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Each row: its active slot over the accepted run; its track slot as it is at the last boundary crossed on the
     /// way. Returns how many tokens each row accepts.
     pub(super) fn forward_verify(&mut self, batch: &Batch) -> Rows<u32> {
-        let grid = self.setup.engine.grid_len();
+        let grid = self.world.grid;
         let mut accepted = Rows::with_capacity(batch.reqs.len());
         for (i, &req) in batch.reqs.iter().enumerate() {
             let count = self.accept(req);
@@ -147,7 +147,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let req = pending.batch.reqs[i];
         let it = &self.world.reqs[req.index()];
         VerifyView {
-            grid: engine.grid_len(),
+            grid: self.world.grid,
             lazy: engine.strategy == Strategy::ExtraBufferLazy,
             track_slots: engine.track_slots(),
             prompt_len: it.prompt_len,

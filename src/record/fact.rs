@@ -5,9 +5,10 @@ use crate::engine::Time;
 use super::{BatchId, PageRange, Prefix, ReqId, SlotId, StreamId};
 
 /// A phase of the scheduler's CPU work within a loop turn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
     /// Arrivals are taken in.
+    #[default]
     Ingest,
     /// The next batch is planned: filter, merge, admission, retraction.
     Plan,
@@ -42,9 +43,10 @@ pub enum Stream {
 }
 
 /// Who holds a slot or a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Owner {
     /// Taken in advance for the waiting queue, not yet given to a request.
+    #[default]
     Spare,
     /// The active state of a request.
     Active(ReqId),

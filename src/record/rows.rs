@@ -1,4 +1,4 @@
-//! Facts of many rows of one batch, told at once.
+//! Facts of many rows or slots, told at once.
 //!
 //! Owns what such a list stands for: exactly the facts of [`RowFacts::each`], in that order. A sink that does not look at lists gets the
 //! single facts, so a record does not show which facts were told in a list.
@@ -7,9 +7,13 @@ use crate::engine::Time;
 
 use super::{BatchId, Check, Fact, Owner, PageRange, ReqId, SlotId, StreamId};
 
-/// Facts of many rows.
+/// Facts of many rows or slots.
 #[derive(Clone, Copy, Debug)]
 pub enum RowFacts<'a> {
+    /// Slots were allocated in one call: [`Fact::SlotAlloc`].
+    SlotsAlloc(&'a [SlotId], Owner),
+    /// Slots were freed in one call: [`Fact::SlotFree`].
+    SlotsFree(&'a [SlotId], Owner),
     /// Rows got a page each: [`Fact::PageAlloc`].
     Paged(&'a [(ReqId, PageRange)]),
     /// Rows were prepared for a decode step: [`Fact::PrepareDecode`].
@@ -84,6 +88,16 @@ impl RowFacts<'_> {
     /// Tells the facts one by one.
     pub fn each(self, tell: &mut dyn FnMut(Fact)) {
         match self {
+            RowFacts::SlotsAlloc(slots, owner) => {
+                for (i, &slot) in slots.iter().enumerate() {
+                    tell(Fact::SlotAlloc { slot, owner, last: i + 1 == slots.len() });
+                }
+            }
+            RowFacts::SlotsFree(slots, owner) => {
+                for (i, &slot) in slots.iter().enumerate() {
+                    tell(Fact::SlotFree { slot, owner, last: i + 1 == slots.len() });
+                }
+            }
             RowFacts::Paged(rows) => {
                 for &(req, pages) in rows {
                     tell(Fact::PageAlloc { pages, owner: Owner::Request(req) });

@@ -172,7 +172,11 @@ impl Sink for Meter {
     fn rows(&mut self, rows: RowFacts<'_>) {
         match rows {
             RowFacts::Results(_, rows) => rows.iter().for_each(|row| self.output(row.req, row.outputs, row.at)),
-            RowFacts::Paged(_) | RowFacts::Prepared(..) | RowFacts::Stepped(..) => {}
+            RowFacts::SlotsAlloc(..)
+            | RowFacts::SlotsFree(..)
+            | RowFacts::Paged(_)
+            | RowFacts::Prepared(..)
+            | RowFacts::Stepped(..) => {}
         }
     }
 }

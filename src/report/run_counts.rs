@@ -112,6 +112,16 @@ impl Sink for RunCounts {
     }
 
     #[inline]
-    /// Rows that were admitted long before.
-    fn rows(&mut self, _: RowFacts<'_>) {}
+    fn rows(&mut self, rows: RowFacts<'_>) {
+        match rows {
+            RowFacts::SlotsFree(slots, Owner::Tree) => self.evictions += slots.len() as u64,
+            // Other slots, and rows that were admitted long before.
+            RowFacts::SlotsFree(..)
+            | RowFacts::SlotsAlloc(..)
+            | RowFacts::Paged(_)
+            | RowFacts::Prepared(..)
+            | RowFacts::Stepped(..)
+            | RowFacts::Results(..) => {}
+        }
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! Owns the lengths that a request has recorded, and the classification.
 
-use smallvec::SmallVec;
+use tinyvec::TinyVec;
 
 use crate::record::{Canon, Kept, SlotId};
 
@@ -13,7 +13,7 @@ use super::window::Seen;
 /// The written lengths that the rule has named while the request holds its track slots, sorted.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Recorded {
-    lens: SmallVec<[u32; 4]>,
+    lens: TinyVec<[u32; 4]>,
     /// Only for words: nothing is judged by it.
     pub trail: Trail,
 }
@@ -105,7 +105,7 @@ fn has(sorted: &[u32], len: u32) -> bool {
     }
 }
 
-fn insert(sorted: &mut SmallVec<[u32; 4]>, len: u32) {
+fn insert(sorted: &mut TinyVec<[u32; 4]>, len: u32) {
     if let Err(at) = sorted.binary_search(&len) {
         sorted.insert(at, len);
     }

@@ -3,7 +3,7 @@
 //! Owns the due lengths of one request that are not recorded. Does not find a state wrong: a loss only means that tokens will be computed
 //! again.
 
-use smallvec::SmallVec;
+use tinyvec::TinyVec;
 
 use crate::record::{Canon, Phase, ReqId, SlotId, or_none};
 
@@ -12,7 +12,7 @@ use super::Checkpoints;
 use crate::judge::Kind;
 
 /// A boundary step whose result was processed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Due {
     /// The length reached.
     pub k: u32,
@@ -30,9 +30,9 @@ pub(super) struct Due {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Dues {
     /// Lengths whose slot was refused and whose step may still come.
-    refused: SmallVec<[u32; 2]>,
+    refused: TinyVec<[u32; 2]>,
     /// Processed and not recorded.
-    open: SmallVec<[Due; 1]>,
+    open: TinyVec<[Due; 1]>,
     /// The longest length due, without the skipped ones, since the request got its track slots.
     best: u32,
     /// In which turn and phase that was due.

@@ -2,12 +2,12 @@
 //!
 //! Owns which step a batch ran, where its forward kept the state, and what was prepared since. Does not judge.
 
-use smallvec::SmallVec;
+use tinyvec::TinyVec;
 
 use crate::record::{BatchId, Canon, SlotId, or_none};
 
 /// A decode step whose result has not been processed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Step {
     batch: BatchId,
     k: u32,
@@ -22,7 +22,7 @@ struct Step {
 #[derive(Clone, Debug)]
 pub(in crate::judge) struct Window {
     /// In the order in which they were prepared.
-    steps: SmallVec<[Step; 2]>,
+    steps: TinyVec<[Step; 2]>,
     /// The lookahead at the last processed result since the prefill. Only for goals: nothing is judged by it.
     before: Before,
 }
@@ -69,7 +69,7 @@ impl Before {
 impl Default for Window {
     /// No step yet.
     fn default() -> Window {
-        Window { steps: SmallVec::new(), before: Before::NoResult }
+        Window { steps: TinyVec::new(), before: Before::NoResult }
     }
 }
 
@@ -84,9 +84,10 @@ impl Window {
     /// ride an extend batch.
     #[inline]
     pub fn launch(&mut self, batch: BatchId, k: u32, track: Option<SlotId>) {
-        let newest = |is_it: &dyn Fn(&Step) -> bool| self.steps.iter().rposition(|step| !step.launched && is_it(step));
-        match newest(&|step| step.batch == batch).or_else(|| newest(&|step| step.k == k)) {
-            Some(at) => self.steps[at] = Step { batch, k, track, launched: true, ..self.steps[at] },
+        let steps = self.steps.as_mut_slice();
+        let of_batch = steps.iter().rposition(|step| !step.launched && step.batch == batch);
+        match of_batch.or_else(|| steps.iter().rposition(|step| !step.launched && step.k == k)) {
+            Some(at) => steps[at] = Step { batch, k, track, launched: true, ..steps[at] },
             None => self.steps.push(Step { batch, k, track, prepared: false, launched: true }),
         }
     }
@@ -94,11 +95,14 @@ impl Window {
     /// The result of a batch is processed: what is known of the row.
     #[inline]
     pub(super) fn process(&mut self, batch: BatchId) -> Seen {
-        let Some(at) = self.steps.iter().position(|step| step.batch == batch) else { return Seen::default() };
-        let lookahead = self.prepared_since(at);
-        let Step { k, track: due, .. } = self.steps.remove(at);
-        let next = self.steps.iter().find(|next| next.launched && next.k > k);
-        Seen { k: Some(k), due, ahead: next.and_then(|next| Some((next.k, next.track?))), lookahead, refused: false }
+        let steps = self.steps.as_slice();
+        let Some(at) = steps.iter().position(|step| step.batch == batch) else { return Seen::default() };
+        let Step { k, track: due, prepared, .. } = steps[at];
+        let lookahead = prepared.then(|| prepared_count(&steps[at + 1..]));
+        let next = steps.iter().find(|next| next.launched && next.k > k);
+        let ahead = next.and_then(|next| Some((next.k, next.track?)));
+        self.steps.remove(at);
+        Seen { k: Some(k), due, ahead, lookahead, refused: false }
     }
 
     /// Notes the lookahead of a processed result and returns the one at the result before.
@@ -137,10 +141,10 @@ impl Window {
     pub fn canon(&self, out: &mut Canon) {
         let Window { steps, before } = self;
         for (at, step) in steps.iter().enumerate() {
-            // Whether it was `prepared` is encoded with how many were since.
-            let Step { batch, k, track, prepared: _, launched } = step;
+            let Step { batch, k, track, prepared, launched } = step;
             let (batch, slot) = (out.label_batch(*batch), out.label_slot(*track));
-            out.put([batch, *k, or_none(self.prepared_since(at)), slot, u32::from(*launched)]);
+            let since = prepared.then(|| prepared_count(&steps[at + 1..]));
+            out.put([batch, *k, or_none(since), slot, u32::from(*launched)]);
             if track.is_some() {
                 // For a goal alone.
                 out.word(*before as u32);
@@ -148,13 +152,11 @@ impl Window {
         }
         out.word(u32::MAX);
     }
+}
 
-    /// How many steps were prepared since the one at an index, if its own prepare is in the record.
-    #[inline]
-    fn prepared_since(&self, at: usize) -> Option<u32> {
-        let later = &self.steps[at + 1..];
-        self.steps[at].prepared.then(|| later.iter().filter(|step| step.prepared).count() as u32)
-    }
+/// How many of these steps have their prepare in the record.
+fn prepared_count(steps: &[Step]) -> u32 {
+    steps.iter().filter(|step| step.prepared).count() as u32
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! stream had issued when it was launched, and the record is in the order of the schedule stream, so whatever stands before a launch is
 //! ordered before its effects.
 
-use smallvec::SmallVec;
+use tinyvec::TinyVec;
 
 use crate::record::BatchId;
 
@@ -15,7 +15,7 @@ pub(super) struct Clock {
     /// The launches up to this one have been waited for.
     completed: u32,
     /// The batches launched since, in order: as many as are in flight.
-    in_flight: SmallVec<[BatchId; 2]>,
+    in_flight: TinyVec<[BatchId; 2]>,
 }
 
 impl Clock {

@@ -3,7 +3,7 @@
 //! Owns contents, the last writer, the accesses not yet waited for, and where a cached state came from. Does not know which request may
 //! write a slot (that is `owners`), which content would be right (`audit`), and what an access without order means (`race`).
 
-use smallvec::SmallVec;
+use tinyvec::{ArrayVec, TinyVec};
 
 use crate::record::{BatchId, Canon, NAME_END, Names, Prefix, ReqId, SlotId};
 
@@ -30,7 +30,7 @@ pub(crate) struct Donation {
 }
 
 /// A content, and the launch that wrote it, or that wrote over it. Launch 0 is none.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Held {
     content: Prefix,
     launch: u32,
@@ -41,7 +41,7 @@ struct Slot {
     /// What it holds, and the launch of the last write.
     now: Held,
     /// What launches in flight overwrote, in order: the content before each, and the launch.
-    before: SmallVec<[Held; 2]>,
+    before: TinyVec<[Held; 2]>,
     /// Who wrote last since the present owner got the slot.
     writer: Option<ReqId>,
     /// Who wrote last before that, if the present owner got the slot while that was in flight.
@@ -53,10 +53,12 @@ struct Slot {
     donation: Option<Donation>,
 }
 
+const NOTHING: Held = Held { content: Prefix::EMPTY, launch: 0 };
+
 /// A slot as the pool was created.
 static FRESH: Slot = Slot {
-    now: Held { content: Prefix::EMPTY, launch: 0 },
-    before: SmallVec::new_const(),
+    now: NOTHING,
+    before: TinyVec::Inline(ArrayVec::from_array_empty([NOTHING; 2])),
     writer: None,
     earlier: None,
     since: 0,
@@ -132,8 +134,9 @@ impl Contents {
         let launch = self.clock.launched();
         let known = launch - self.clock.in_flight();
         let slot = self.slot(slot)?;
-        slot.before.retain(|before| before.launch > known);
         if launch > known && slot.now.launch != launch {
+            // What was overwritten by launches that have been waited for since is not asked for any more.
+            slot.before.retain(|before| before.launch > known);
             slot.before.push(Held { launch, ..slot.now });
         }
         slot.now = Held { content, launch };
@@ -157,7 +160,7 @@ impl Contents {
             held.writer = held.last_writer();
             return;
         }
-        (held.now, held.before) = (Held { content: state, launch: 0 }, SmallVec::new());
+        (held.now, held.before) = (Held { content: state, launch: 0 }, TinyVec::new());
         held.writer = writer;
         self.forget_flaw(slot);
         if let Some(flaw) = flaw {

@@ -2,7 +2,7 @@
 //!
 //! Owns the ranges of every grant and their owners. Does not know what a page holds: KV is never wrong where tokens are right.
 
-use smallvec::SmallVec;
+use tinyvec::TinyVec;
 
 use crate::record::{GrantId, Owner, PageRange, ReqId};
 
@@ -13,7 +13,7 @@ use super::owners::{name, req_of};
 const GRANTS_MAX: usize = 1 << 24;
 
 /// Pages of a grant that one owner has: `from..to`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Owned {
     from: u32,
     to: u32,
@@ -24,7 +24,7 @@ struct Owned {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pages {
     /// By grant, in the order of the pages. Pages that are free are in no range.
-    grants: Vec<SmallVec<[Owned; 2]>>,
+    grants: Vec<TinyVec<[Owned; 2]>>,
     /// Whether a grant was named that is not followed.
     pub overflow: bool,
 }
@@ -86,7 +86,7 @@ impl Pages {
     }
 
     /// The ranges of a grant, if it is followed and the range is not empty.
-    fn grant(&mut self, pages: PageRange) -> Option<&mut SmallVec<[Owned; 2]>> {
+    fn grant(&mut self, pages: PageRange) -> Option<&mut TinyVec<[Owned; 2]>> {
         let index = pages.grant.index();
         if pages.count() == 0 {
             return None;
@@ -96,7 +96,7 @@ impl Pages {
                 self.overflow = true;
                 return None;
             }
-            self.grants.resize(index + 1, SmallVec::new());
+            self.grants.resize(index + 1, TinyVec::new());
         }
         self.grants.get_mut(index)
     }
@@ -110,9 +110,9 @@ impl Owned {
 }
 
 /// Gives a range to an owner, whoever had it, or to nobody.
-fn replace(owned: &mut SmallVec<[Owned; 2]>, pages: PageRange, owner: Option<Owner>) {
+fn replace(owned: &mut TinyVec<[Owned; 2]>, pages: PageRange, owner: Option<Owner>) {
     let PageRange { grant: _, from, to } = pages;
-    let mut new: SmallVec<[Owned; 2]> = SmallVec::new();
+    let mut new: TinyVec<[Owned; 2]> = TinyVec::new();
     for &it in owned.iter().filter(|it| it.from < from) {
         push(&mut new, Owned { to: it.to.min(from), ..it });
     }
@@ -126,7 +126,7 @@ fn replace(owned: &mut SmallVec<[Owned; 2]>, pages: PageRange, owner: Option<Own
 }
 
 /// Puts a range behind the others; one range with the last one if that ends there and has the same owner.
-fn push(list: &mut SmallVec<[Owned; 2]>, next: Owned) {
+fn push(list: &mut TinyVec<[Owned; 2]>, next: Owned) {
     match list.last_mut() {
         Some(last) if last.to == next.from && last.owner == next.owner => last.to = next.to,
         Some(_) | None => list.push(next),
