@@ -26,11 +26,6 @@ impl Judge {
         (self.findings.take(), goals)
     }
 
-    /// Reads a little of every part. What it returns says nothing.
-    pub fn glance(&self) -> u64 {
-        self.store.glance() ^ self.requests.glance()
-    }
-
     /// Whether a bound ended the run, or it named more than the judge follows.
     pub fn is_cut(&self) -> bool {
         self.bound.is_some() || self.is_overflow()

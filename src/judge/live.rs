@@ -222,11 +222,6 @@ impl Requests {
         self.iter().for_each(|(_, live)| live.window = live.window.normal());
     }
 
-    /// Reads a little of every request. What it returns says nothing.
-    pub fn glance(&self) -> u64 {
-        self.live.iter().flatten().fold(0, |sum, live| sum ^ u64::from(live.matched))
-    }
-
     /// What became of each request, by index.
     pub fn finish(&mut self) -> Vec<Outcome> {
         std::mem::take(&mut self.outcomes)

@@ -354,11 +354,6 @@ impl Store {
         }
     }
 
-    /// Reads a little of every slot. What it returns says nothing.
-    pub fn glance(&self) -> u64 {
-        self.slots.iter().fold(0, |sum, slot| sum ^ u64::from(slot.now.content.len))
-    }
-
     #[inline]
     fn get(&self, slot: SlotId) -> &Slot {
         self.slots.get(slot.index()).unwrap_or(&FRESH)

@@ -55,12 +55,6 @@ clone_in_place!(Batch
 );
 
 impl Batch {
-    /// Reads a little of every part. What it returns says nothing.
-    pub fn glance(&self) -> u32 {
-        let first = |rows: &Rows<u32>| rows.first().copied().unwrap_or(0);
-        first(&self.seq_lens) ^ first(&self.decode_batch_idx) ^ first(&self.prefix_lens) ^ u32::from(self.is_full)
-    }
-
     /// The batch that runs nothing.
     pub fn empty(object: u32) -> Self {
         Batch {

@@ -137,11 +137,6 @@ impl Radix {
         self.node(node).state
     }
 
-    /// Reads a little of every node. What it returns says nothing.
-    pub fn glance(&self) -> u64 {
-        self.nodes.iter().flatten().fold(0, |sum, node| sum ^ node.accessed)
-    }
-
     /// Nodes without the root.
     pub fn node_count(&self) -> usize {
         self.nodes.len() - self.vacant.len() - 1
