@@ -89,12 +89,6 @@ impl Judge {
     ///
     /// `names` are what requests are called in words, by index; an unnamed one is called by its number.
     pub fn finish(mut self, names: &[String]) -> Judgement {
-        self.conclude(names)
-    }
-
-    /// The same as [`Judge::finish`], of a judge whose memory is of use: nothing else may be asked of it before it is written over
-    /// by a copy.
-    pub fn conclude(&mut self, names: &[String]) -> Judgement {
         self.settle();
         let goals = self.goals();
         let cut = self.is_cut();

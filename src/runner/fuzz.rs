@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::engine::Open;
 use crate::judge::{Goals, Judge, Judgement, Kind, Options, Verdict};
-use crate::model::{Machine, Rule, Setup, Vary, World};
+use crate::model::{Machine, Rule, Setup, Vary};
 use crate::search::{Draw, Style, in_order};
 use crate::workload::{Preset, generate};
 
@@ -134,20 +134,11 @@ pub fn fuzz(fuzz: &Fuzz<'_>, jobs: usize, done: &(dyn Fn(u64) + Sync)) -> Vec<Ta
     let batches = count.div_ceil(BATCH);
     let work = |batch: u64| {
         let mut tallies = vec![Tally::default(); fuzz.rules.len()];
-        let mut stand: Option<Stand> = None;
         let nths = batch * BATCH..((batch + 1) * BATCH).min(count);
         for seed in nths.map(|nth| first + nth * step) {
             let (setup, open) = drawn(fuzz.source, seed);
-            let stand = match (&mut stand, &setup) {
-                (Some(stand), Cow::Borrowed(_)) => stand,
-                (Some(stand), Cow::Owned(setup)) => {
-                    stand.begin(setup);
-                    stand
-                }
-                (None, _) => stand.insert(Stand::new(&setup)),
-            };
             for (tally, rule) in tallies.iter_mut().zip(fuzz.rules) {
-                tally.add(seed, &stand.run(&setup, *rule, &mut Draw::new(&open, fuzz.style, seed)));
+                tally.add(seed, &run(&setup, *rule, &mut Draw::new(&open, fuzz.style, seed)));
             }
         }
         tallies
@@ -178,39 +169,10 @@ pub fn drawn(source: Source<'_>, seed: u64) -> (Cow<'_, Setup>, Open) {
     }
 }
 
-/// Where runs are judged, one in the memory of the other.
-struct Stand {
-    /// A machine and a judge before the first turn.
-    first: (Box<World>, Judge),
-    /// Away only while a machine has it.
-    world: Option<Box<World>>,
-    judge: Judge,
-}
-
-impl Stand {
-    fn new(setup: &Setup) -> Stand {
-        let first = (Box::new(World::new(setup)), Stand::judge(setup));
-        Stand { world: None, judge: first.1.clone(), first }
-    }
-
-    /// Goes on with the runs of another setup.
-    fn begin(&mut self, setup: &Setup) {
-        self.first = (Box::new(World::new(setup)), Stand::judge(setup));
-    }
-
-    fn judge(setup: &Setup) -> Judge {
-        let page_size = setup.engine.page_size;
-        Judge::new(Options { page_size, keep_boundaries: false, keep_reasons: false })
-    }
-
-    /// One run, judged and nothing else.
-    fn run(&mut self, setup: &Setup, rule: &dyn Rule, chooser: &mut Draw<'_>) -> Judgement {
-        self.judge.clone_from(&self.first.1);
-        let mut world = std::mem::take(&mut self.world).unwrap_or_else(|| self.first.0.clone());
-        world.clone_from(&self.first.0);
-        let mut machine = Machine::resume(setup, rule, chooser, &mut self.judge, world);
-        let _ = machine.run_on();
-        self.world = Some(machine.into_world());
-        self.judge.conclude(&setup.names)
-    }
+/// One run, judged and nothing else.
+fn run(setup: &Setup, rule: &dyn Rule, chooser: &mut Draw<'_>) -> Judgement {
+    let options = Options { page_size: setup.engine.page_size, keep_boundaries: false, keep_reasons: false };
+    let mut judge = Judge::new(options);
+    Machine::new(setup, rule, chooser, &mut judge).run_on();
+    judge.finish(&setup.names)
 }
