@@ -9,7 +9,6 @@ mod fact;
 mod ids;
 mod rows;
 mod sink;
-mod spare;
 mod state;
 mod streams;
 
@@ -21,6 +20,5 @@ pub use fact::{
 pub use ids::{BatchId, GrantId, PageRange, ReqId, SlotId, StreamId, Token};
 pub use rows::{PreparedRow, ResultRow, RowFacts, StepRow};
 pub use sink::{Entry, Record, Sink, Tee};
-pub use spare::Spare;
 pub use state::State;
 pub use streams::{Lineage, Prefix, Streams};

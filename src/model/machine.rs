@@ -205,20 +205,16 @@ pub(super) struct Dead {
 /// Steps that an assertion of the modelled system can end.
 pub(super) type Step<T = ()> = Result<T, Dead>;
 
-/// What is due in the second half of a turn.
+/// What a turn did up to its launch, and what it has still to do.
 #[derive(Clone, Copy, Debug)]
 struct Due {
-    /// Something was done in the first half, or is to be done.
+    /// Something was done, or is to be done.
     busy: bool,
     /// The oldest result is to be processed.
     result: bool,
     /// Requests that were asked about at the ingest and held back.
     held: usize,
 }
-
-/// What the first half of a turn leaves to the second one.
-#[derive(Clone, Copy, Debug)]
-pub struct Half(Step<Due>);
 
 /// The machine at work: a state, what it is a function of, and where its facts go.
 #[derive(Debug)]
@@ -316,22 +312,12 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
 
     /// One loop turn. Returns how the run ended if it did.
     pub fn turn(&mut self) -> Option<Ended> {
-        let half = self.first_half();
-        self.second_half(half)
-    }
-
-    /// A turn up to its launch, and no result but one that the launch waits for.
-    pub fn first_half(&mut self) -> Half {
         self.ask("turn", self.world.turn, 1, 0);
         let at = self.world.clock.cpu;
         self.sink.fact(Fact::Turn { turn: self.world.turn, at });
         self.tell_streams();
-        Half(if self.setup.engine.overlap { self.launch_overlap() } else { self.launch_normal() })
-    }
-
-    /// The result that is due in a turn, and the end of it. Returns how the run ended if it did.
-    pub fn second_half(&mut self, half: Half) -> Option<Ended> {
-        let processed = half.0.and_then(|due| {
+        let launched = if self.setup.engine.overlap { self.launch_overlap() } else { self.launch_normal() };
+        let processed = launched.and_then(|due| {
             if due.result {
                 self.process_last()?;
             }

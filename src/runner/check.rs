@@ -2,7 +2,7 @@
 
 use crate::engine::{Chooser, Open};
 use crate::judge::{Finding, Goal, Judge, Judgement, Kind, Options, Verdict, weight};
-use crate::model::{Ended, Foresight, Frame, Half, Machine, Rule, Setup, World};
+use crate::model::{Ended, Frame, Machine, Rule, Setup, World};
 use crate::record::{Canon, fingerprint};
 use crate::search::{self, Bound, Explored, Limits, Order, Path, Replay, Stepped, System};
 
@@ -62,7 +62,7 @@ impl Checked {
 /// Searches all timings.
 pub fn check(check: &Check<'_>, limits: Limits<'_>) -> Checked {
     let Check { setup, rule, open, order, literal, jobs } = *check;
-    let timings = Timings { setup, rule, foresight: Foresight::new(open), frame: Frame::new(setup, open), literal };
+    let timings = Timings { setup, rule, frame: Frame::new(setup, open), literal };
     let explored = search::explore(&timings, open, order, jobs, limits);
     let findings: Vec<Found> = explored
         .found
@@ -109,8 +109,7 @@ pub fn counts(finding: &Finding) -> bool {
 /// A machine and its judge between two turns.
 #[derive(Clone, Debug)]
 pub struct Moment {
-    /// Away only while a machine has it.
-    world: Option<Box<World>>,
+    world: Box<World>,
     judge: Judge,
     /// Turns taken, as the bound on them counts: the number of a turn jumps where nothing happens.
     turns: u32,
@@ -120,79 +119,39 @@ pub struct Moment {
 struct Timings<'a> {
     setup: &'a Setup,
     rule: &'a dyn Rule,
-    foresight: Option<Foresight>,
     frame: Frame,
     literal: bool,
 }
 
-impl Timings<'_> {
-    /// A machine in a state. It has the world of it, until it gives that back.
-    #[inline(always)]
-    fn machine<'m, C: Chooser>(&'m self, state: &'m mut Moment, chooser: &'m mut C) -> Machine<'m, C, Judge> {
-        let world = state.world.take().expect("a state between two steps is whole");
-        Machine::resume(self.setup, self.rule, chooser, &mut state.judge, world)
+impl System for Timings<'_> {
+    type State = Box<Moment>;
+    type Kind = Kind;
+    type Scratch = Canon;
+
+    fn start(&self) -> Box<Moment> {
+        let options = Options { page_size: self.setup.engine.page_size, keep_boundaries: false, keep_reasons: false };
+        Box::new(Moment { world: Box::new(World::new(self.setup)), judge: Judge::new(options), turns: 0 })
     }
 
-    /// The end of a step.
-    fn stepped(&self, state: &mut Moment, world: Box<World>, ended: Option<Ended>) -> Stepped<Kind> {
-        state.world = Some(world);
-        state.turns += 1;
-        let out_of_turns = state.turns >= self.setup.turns_max;
-        let over = ended.is_some() || out_of_turns;
-        let (findings, mut goals) = state.judge.take_findings(ended.is_some());
-        let cut_short = ended.is_none() && out_of_turns;
+    fn step(&self, state: &Box<Moment>, chooser: &mut impl Chooser) -> (Box<Moment>, Stepped<Kind>) {
+        let mut after = state.clone();
+        let mut machine = Machine::resume(self.setup, self.rule, chooser, &mut after.judge, after.world);
+        let ended = machine.turn();
+        after.world = machine.into_world();
+        after.turns += 1;
+        let cut_short = ended.is_none() && after.turns >= self.setup.turns_max;
+        let over = ended.is_some() || cut_short;
+        let (findings, mut goals) = after.judge.take_findings(ended.is_some());
         if cut_short {
             goals.insert(Goal::Bound);
         }
         let bounds = [
             (ended == Some(Ended::Stalled), Cut::Stalled),
             (cut_short, Cut::Turns),
-            (state.judge.is_overflow(), Cut::NotFollowed),
+            (after.judge.is_overflow(), Cut::NotFollowed),
         ];
         let cut = bounds.iter().find(|(hit, _)| *hit).map(|(_, cut)| *cut as u8);
-        Stepped { over, cut, found: kinds(&findings), goals: goals.bits() }
-    }
-}
-
-impl System for Timings<'_> {
-    type State = Box<Moment>;
-    type Half = Half;
-    type Kind = Kind;
-    type Scratch = Canon;
-
-    fn start(&self) -> Box<Moment> {
-        let options = Options { page_size: self.setup.engine.page_size, keep_boundaries: false, keep_reasons: false };
-        Box::new(Moment { world: Some(Box::new(World::new(self.setup))), judge: Judge::new(options), turns: 0 })
-    }
-
-    fn step(&self, state: &mut Box<Moment>, chooser: &mut impl Chooser) -> Stepped<Kind> {
-        let mut machine = self.machine(state, chooser);
-        let ended = machine.turn();
-        let world = machine.into_world();
-        self.stepped(state, world, ended)
-    }
-
-    fn first_half(&self, state: &mut Box<Moment>, chooser: &mut impl Chooser) -> Half {
-        let mut machine = self.machine(state, chooser);
-        let half = machine.first_half();
-        state.world = Some(machine.into_world());
-        half
-    }
-
-    fn second_half(&self, state: &mut Box<Moment>, half: Half, chooser: &mut impl Chooser) -> Stepped<Kind> {
-        let mut machine = self.machine(state, chooser);
-        let ended = machine.second_half(half);
-        let world = machine.into_world();
-        self.stepped(state, world, ended)
-    }
-
-    fn asks_late(&self, state: &Box<Moment>) -> bool {
-        let world = state.world.as_deref();
-        self.foresight.zip(world).is_some_and(|(foresight, world)| foresight.asks_late(world, self.setup))
-    }
-
-    fn questions_max(&self, state: &Box<Moment>) -> Option<usize> {
-        self.foresight?.questions_max(state.world.as_deref()?, self.setup)
+        (after, Stepped { over, cut, found: kinds(&findings), goals: goals.bits() })
     }
 
     fn scratch(&self) -> Canon {
@@ -201,7 +160,6 @@ impl System for Timings<'_> {
 
     fn fingerprint(&self, state: &Box<Moment>, canon: &mut Canon) -> u128 {
         let Moment { world, judge, turns: _ } = &**state;
-        let world = world.as_ref().expect("a state between two steps is whole");
         if self.literal {
             return fingerprint(format!("{}{}", world.literal(self.setup, self.frame), judge.literal()).as_bytes());
         }

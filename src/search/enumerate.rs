@@ -56,21 +56,6 @@ impl<'a> Enumerate<'a> {
         false
     }
 
-    /// Whether the list to come is the last one of the step, given that the step asks no more than so many questions.
-    pub fn is_last(&self, questions_max: usize) -> bool {
-        self.asked.len() >= questions_max && !self.has_more()
-    }
-
-    /// Whether an open question was asked in this step.
-    pub fn has_asked(&self) -> bool {
-        self.at > 0
-    }
-
-    /// Whether some list is left to try for this step.
-    pub fn has_more(&self) -> bool {
-        self.asked.iter().any(|asked| asked.rank + 1 < asked.options)
-    }
-
     /// The answers of the present list, each with whether it is the script's.
     pub fn answers(&self) -> impl Iterator<Item = (u32, bool)> + '_ {
         self.asked[..self.at].iter().map(|asked| (asked.answer(), asked.rank == 0))
@@ -125,22 +110,5 @@ mod tests {
             }
         }
         assert_eq!(lists, [(1, None), (0, None), (2, Some(0)), (2, Some(1))]);
-    }
-
-    #[test]
-    fn the_last_list_is_known_where_the_questions_are_counted() {
-        let open = Open(vec!["x"]);
-        let mut chooser = Enumerate::new(&open);
-        let mut foretold = Vec::new();
-        loop {
-            foretold.push(chooser.is_last(2));
-            let (_, _) = (ask(&mut chooser, 2, 0), ask(&mut chooser, 2, 1));
-            if !chooser.advance() {
-                break;
-            }
-        }
-        assert_eq!(foretold, [false, false, false, true]);
-        chooser.begin();
-        assert!(chooser.is_last(0) && !chooser.is_last(1));
     }
 }

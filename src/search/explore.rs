@@ -1,23 +1,33 @@
 //! The exhaustive search: a frontier of states, each expanded by every list of answers that its next step can be given.
 //!
-//! States are values, kept in the frontier whole; those seen before are told by fingerprint. Owns what a search is asked and what it
-//! answers; in which order the frontier is worked off is decided in `desk`, so that nothing that is reported depends on the number of
-//! threads.
+//! The frontier is expanded in blocks. Threads expand the chunks of a block while nothing else changes, then one thread merges their
+//! successors in order: what is reported does not depend on the number of threads.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use crate::engine::Open;
 
-use super::desk::{BLOCKS, Desk};
-use super::system::System;
-use super::team::{Shared, work};
+use super::enumerate::Enumerate;
+use super::parallel::in_order;
+use super::system::{Stepped, System};
+use super::tally::{Tally, Transition};
+use super::visited::Visited;
+
+/// States that one thread expands at a time.
+const CHUNK: usize = 16;
+/// Most states of a block.
+const BLOCK: usize = 256;
+/// Most successors that a block should have: blocks are smaller where states have many.
+const SUCCESSORS_MAX: usize = 1 << 13;
+/// Most lists of answers that are tried from one state.
+const ANSWERS_MAX: usize = 1 << 14;
 
 /// Which state of the frontier is next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// The oldest: the first way found to anything has the fewest steps.
     Bfs,
-    /// The newest, block by block: a small frontier.
+    /// The newest: a small frontier.
     Dfs,
 }
 
@@ -26,7 +36,7 @@ pub enum Order {
 pub struct Limits<'a> {
     /// Most unique states.
     pub states_max: u64,
-    /// Whether to stop. Every thread asks it before every step and every fingerprint, with a recent number of unique states.
+    /// Whether to stop. Every thread asks before every step, with the number of unique states before the block.
     pub stop: &'a (dyn Fn(u64) -> bool + Sync),
 }
 
@@ -73,18 +83,131 @@ pub struct Explored<K> {
     pub goals: u64,
 }
 
+/// A state of the frontier.
+struct Node<T> {
+    id: u32,
+    /// Steps from the start.
+    depth: u32,
+    state: T,
+}
+
+/// What a transition came to.
+struct Successor<T, K> {
+    transition: Transition,
+    stepped: Stepped<K>,
+    /// The state with its fingerprint, unless the run is over or the state is known to be seen already.
+    new: Option<(u128, T)>,
+}
+
+/// What came of a chunk.
+struct Expanded<T, K> {
+    /// In the order of the states, and of the lists of answers from each.
+    successors: Vec<Successor<T, K>>,
+    /// What ended the work before all successors were made.
+    bound: Option<Bound>,
+}
+
 /// Searches everything that can come of `system` when the `open` questions are answered in every way.
 pub fn explore<S: System>(system: &S, open: &Open, order: Order, jobs: usize, limits: Limits<'_>) -> Explored<S::Kind> {
     let Limits { states_max, stop } = limits;
-    let start = system.start();
-    let print = system.fingerprint(&start, &mut system.scratch());
-    let shared = Shared::new(system, open, stop, Desk::new(order, states_max, start, print));
-    std::thread::scope(|scope| {
-        let shared = &shared;
-        for thread in 1..jobs.min(BLOCKS) {
-            scope.spawn(move || work(shared, thread));
+    let mut search = Search::new(system);
+    let mut block_max = BLOCK;
+    let mut bound = None;
+    while bound.is_none() && !search.frontier.is_empty() {
+        let block = search.take_block(order, block_max);
+        let chunks: Vec<&[Node<S::State>]> = block.chunks(CHUNK).collect();
+        let (visited, unique) = (&search.visited, search.tally.unique());
+        let work = |nth: usize| expand(system, open, visited, chunks[nth], &|| stop(unique));
+        let expanded = in_order(jobs, chunks.len(), work, |_| ());
+        let successors: usize = expanded.iter().map(|chunk| chunk.successors.len()).sum();
+        block_max = (SUCCESSORS_MAX * block.len() / successors.max(1)).clamp(1, BLOCK);
+        for Expanded { successors, bound: ended } in expanded {
+            for successor in successors {
+                if !search.merge(successor, states_max) {
+                    return search.tally.finish(Some(Bound::States));
+                }
+            }
+            bound = bound.or(ended);
         }
-        work(shared, 0);
-    });
-    shared.finish()
+    }
+    search.tally.finish(bound)
+}
+
+/// The state of a search. It changes only between two blocks.
+struct Search<T, K> {
+    frontier: VecDeque<Node<T>>,
+    visited: Visited,
+    tally: Tally<K>,
+}
+
+impl<T, K: Clone + Ord> Search<T, K> {
+    fn new<S: System<State = T, Kind = K>>(system: &S) -> Self {
+        let state = system.start();
+        let mut visited = Visited::default();
+        visited.insert(system.fingerprint(&state, &mut system.scratch()));
+        let frontier = VecDeque::from([Node { id: 0, depth: 0, state }]);
+        Search { frontier, visited, tally: Tally::new() }
+    }
+
+    /// Takes up to so many states off the frontier.
+    fn take_block(&mut self, order: Order, states: usize) -> Vec<Node<T>> {
+        let len = self.frontier.len();
+        let states = states.min(len);
+        match order {
+            Order::Bfs => self.frontier.drain(..states).collect(),
+            Order::Dfs => self.frontier.drain(len - states..).collect(),
+        }
+    }
+
+    /// Counts a transition, and adds the state after it to the frontier if it is new. Returns whether the bound on states leaves room for it.
+    fn merge(&mut self, successor: Successor<T, K>, states_max: u64) -> bool {
+        let Successor { transition, stepped, new } = successor;
+        self.tally.count(&transition, &stepped);
+        if let Some((fingerprint, state)) = new
+            && self.visited.insert(fingerprint)
+        {
+            if self.tally.unique() >= states_max {
+                return false;
+            }
+            let id = self.tally.add(&transition);
+            self.frontier.push_back(Node { id, depth: transition.depth, state });
+        }
+        true
+    }
+}
+
+/// Takes every step from every state of a chunk.
+fn expand<S: System>(
+    system: &S,
+    open: &Open,
+    visited: &Visited,
+    chunk: &[Node<S::State>],
+    stop: &dyn Fn() -> bool,
+) -> Expanded<S::State, S::Kind> {
+    let mut chooser = Enumerate::new(open);
+    let mut scratch = system.scratch();
+    let mut seen_here = Visited::default();
+    let mut successors = Vec::new();
+    let mut bound = None;
+    for &Node { id, depth, ref state } in chunk {
+        chooser.begin();
+        for lists in 1.. {
+            if stop() {
+                return Expanded { successors, bound: Some(Bound::Stopped) };
+            }
+            let (after, stepped) = system.step(state, &mut chooser);
+            let fingerprint = (!stepped.over).then(|| system.fingerprint(&after, &mut scratch));
+            let new = fingerprint.filter(|&it| !visited.contains(it) && seen_here.insert(it));
+            let transition = Transition { parent: id, depth: depth + 1, answers: chooser.answers().collect() };
+            successors.push(Successor { transition, stepped, new: new.map(|fingerprint| (fingerprint, after)) });
+            if !chooser.advance() {
+                break;
+            }
+            if lists == ANSWERS_MAX {
+                bound = Some(Bound::Answers);
+                break;
+            }
+        }
+    }
+    Expanded { successors, bound }
 }

@@ -4,19 +4,14 @@
 //! whose state is a value and whose every step asks a [`Chooser`](crate::engine::Chooser). Replay, random draws and the
 //! enumeration of all answers are choosers.
 
-mod block;
-mod desk;
 mod draw;
 mod enumerate;
-mod expand;
 mod explore;
-mod follow;
 mod parallel;
 mod replay;
 mod shrink;
 mod system;
 mod tally;
-mod team;
 mod visited;
 
 pub use draw::{Draw, Style};

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Does `work(0)`, `work(1)`, .. up to `count` on `jobs` threads and returns the results in that order, whoever did them.
+/// Does `work(0)`, `work(1)`, .. up to `count` on `jobs` threads, of which the caller's is one, and returns the results in that order.
 /// `done` is told of each piece by the thread that did it.
 pub fn in_order<R: Send>(
     jobs: usize,
@@ -22,14 +22,12 @@ pub fn in_order<R: Send>(
             done(at);
         }
     };
-    let mut all: Vec<(usize, R)> = if jobs < 2 || count < 2 {
-        one()
-    } else {
-        std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..jobs.min(count)).map(|_| scope.spawn(one)).collect();
-            threads.into_iter().flat_map(|thread| thread.join().expect("a piece of work panicked")).collect()
-        })
-    };
+    let mut all: Vec<(usize, R)> = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..jobs.min(count)).map(|_| scope.spawn(one)).collect();
+        let mut all = one();
+        all.extend(others.into_iter().flat_map(|other| other.join().expect("a piece of work panicked")));
+        all
+    });
     all.sort_unstable_by_key(|(at, _)| *at);
     all.into_iter().map(|(_, result)| result).collect()
 }

@@ -19,46 +19,17 @@ pub struct Stepped<K> {
 /// that have different futures.
 pub trait System: Sync {
     /// A state between two steps.
-    type State: Clone + Send + Sync;
-    /// What the first half of a step leaves to the second one, beside the state.
-    type Half: Copy;
+    type State: Send + Sync;
     /// What findings are told apart by.
     type Kind: Clone + Ord + Send;
-    /// Memory for fingerprints, one a thread.
-    type Scratch: Send;
+    /// Memory for fingerprints.
+    type Scratch;
 
     /// The first state.
     fn start(&self) -> Self::State;
 
-    /// One step.
-    fn step(&self, state: &mut Self::State, chooser: &mut impl Chooser) -> Stepped<Self::Kind>;
-
-    /// The first half of a step.
-    fn first_half(&self, state: &mut Self::State, chooser: &mut impl Chooser) -> Self::Half;
-
-    /// The second half of a step, from a state in the middle of it.
-    fn second_half(&self, state: &mut Self::State, half: Self::Half, chooser: &mut impl Chooser)
-    -> Stepped<Self::Kind>;
-
-    /// Whether the next step asks no open question in its first half: all ways on can have that in common.
-    fn asks_late(&self, state: &Self::State) -> bool {
-        let _ = state;
-        false
-    }
-
-    /// No fewer than the open questions that the next step from a state can ask, if that can be told: the last list of
-    /// answers is then tried on the state itself and not on a copy.
-    fn questions_max(&self, state: &Self::State) -> Option<usize> {
-        let _ = state;
-        None
-    }
-
-    /// Reads a little of all that a step will read. Several states of a block then wait for memory together and not one after another.
-    /// What it returns says nothing.
-    fn glance(&self, state: &Self::State) -> u64 {
-        let _ = state;
-        0
-    }
+    /// One step: the state after it, and what it came to. The same answers give the same step.
+    fn step(&self, state: &Self::State, chooser: &mut impl Chooser) -> (Self::State, Stepped<Self::Kind>);
 
     /// Memory for fingerprints.
     fn scratch(&self) -> Self::Scratch;

@@ -1,17 +1,17 @@
-//! A search that is told to stop: every thread asks, and stops in the middle of a block; what comes after the search stops too.
+//! A search that is told to stop: every thread stops in the middle of a block, and what comes after the search stops too.
 
 use std::cell::Cell;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread::{self, ThreadId};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use overlapsim::engine::{Choice, Chooser, Open};
 use overlapsim::history::{concrete, concrete_while};
 use overlapsim::runner;
 use overlapsim::scenario;
-use overlapsim::search::{Bound, Explored, Limits, Order, Replay, Stepped, System, explore};
+use overlapsim::search::{Bound, Limits, Order, Replay, Stepped, System, explore};
 
 use super::tools::Folder;
 
@@ -19,29 +19,11 @@ use super::tools::Folder;
 struct Chain {
     ways: u64,
     new: u64,
-    /// The thread that begins the search, if it is to wait until another thread has taken a step.
-    late: Option<ThreadId>,
     steps: AtomicU64,
-    /// Another thread has taken a step.
-    begun: AtomicBool,
-    /// How often the late thread asked for memory: first for the first state, then for its work.
-    scratches: AtomicU64,
-}
-
-impl Chain {
-    fn new(ways: u64, new: u64, late: Option<ThreadId>) -> Chain {
-        let (steps, begun, scratches) = (AtomicU64::new(0), AtomicBool::new(false), AtomicU64::new(0));
-        Chain { ways, new, late, steps, begun, scratches }
-    }
-
-    fn is_late(&self) -> bool {
-        self.late == Some(thread::current().id())
-    }
 }
 
 impl System for Chain {
     type State = u64;
-    type Half = ();
     type Kind = u64;
     type Scratch = ();
 
@@ -49,124 +31,37 @@ impl System for Chain {
         0
     }
 
-    fn step(&self, state: &mut u64, chooser: &mut impl Chooser) -> Stepped<u64> {
-        self.second_half(state, (), chooser)
-    }
-
-    fn first_half(&self, _: &mut u64, _: &mut impl Chooser) {}
-
-    fn second_half(&self, state: &mut u64, (): (), chooser: &mut impl Chooser) -> Stepped<u64> {
+    fn step(&self, state: &u64, chooser: &mut impl Chooser) -> (u64, Stepped<u64>) {
         self.steps.fetch_add(1, Ordering::Relaxed);
-        if !self.is_late() {
-            self.begun.store(true, Ordering::Release);
-        }
         let way = chooser.choose(Choice { site: "way", subject: 0, options: self.ways as u32, default: 0 });
-        *state = *state * self.new + 1 + u64::from(way).min(self.new - 1);
-        Stepped { over: false, cut: None, found: Vec::new(), goals: 0 }
+        let after = *state * self.new + 1 + u64::from(way).min(self.new - 1);
+        (after, Stepped { over: false, cut: None, found: Vec::new(), goals: 0 })
     }
 
-    fn questions_max(&self, _: &u64) -> Option<usize> {
-        Some(usize::from(self.ways > 1))
-    }
-
-    fn scratch(&self) {
-        if self.is_late() && self.scratches.fetch_add(1, Ordering::Relaxed) > 0 {
-            while !self.begun.load(Ordering::Acquire) {
-                thread::yield_now();
-            }
-        }
-    }
+    fn scratch(&self) {}
 
     fn fingerprint(&self, state: &u64, (): &mut ()) -> u128 {
         u128::from(*state) << 64 | u128::from(*state)
     }
 }
 
-fn search(chain: &Chain, order: Order, jobs: usize, stop: &(dyn Fn(u64) -> bool + Sync)) -> Explored<u64> {
-    explore(chain, &Open(vec!["way"]), order, jobs, Limits { states_max: 30_000, stop })
-}
-
 #[test]
-fn a_thread_that_never_has_a_block_is_not_the_only_one_that_asks() {
-    // Another thread has the one block of a chain when the first one begins, and keeps the block that comes of it.
-    let late = Some(thread::current().id());
+fn a_search_is_stopped_in_the_middle_of_a_block() {
     for order in [Order::Bfs, Order::Dfs] {
-        for ways in [1, 2] {
-            let chain = Chain::new(ways, 1, late);
-            let explored = search(&chain, order, 2, &|_| chain.begun.load(Ordering::Acquire));
-            assert_eq!(explored.bound, Some(Bound::Stopped), "{order:?}, {ways} ways");
-            assert!(explored.unique < 100, "{} states, {order:?}, {ways} ways", explored.unique);
-        }
-    }
-}
-
-#[test]
-fn a_block_of_very_many_steps_is_stopped_in_the_middle() {
-    for order in [Order::Bfs, Order::Dfs] {
-        for new in [1, 2, 8_000] {
+        // One way on, two, and very many: from few states or many.
+        for (ways, new) in [(1, 1), (2, 2), (16_000, 1), (16_000, 2), (16_000, 8_000)] {
             for jobs in [1, 2, 5] {
-                let chain = Chain::new(16_000, new, None);
-                let steps = &chain.steps;
-                let explored = search(&chain, order, jobs, &|_| steps.load(Ordering::Relaxed) >= 500);
-                let taken = steps.load(Ordering::Relaxed);
-                assert_eq!(explored.bound, Some(Bound::Stopped), "{order:?}, {new} new, {jobs} threads");
-                assert!(taken < 600, "{taken} steps, {order:?}, {new} new, {jobs} threads");
-                assert!(explored.unique <= taken + 1);
+                let chain = Chain { ways, new, steps: AtomicU64::new(0) };
+                let steps = || chain.steps.load(Ordering::Relaxed);
+                let limits = Limits { states_max: 30_000, stop: &|_| steps() >= 500 };
+                let explored = explore(&chain, &Open(vec!["way"]), order, jobs, limits);
+                assert_eq!(explored.bound, Some(Bound::Stopped), "{ways} ways, {new} new, {order:?}, {jobs} threads");
+                assert!(steps() < 600, "{} steps, {ways} ways, {new} new, {order:?}, {jobs} threads", steps());
+                // What was expanded by then is in the sum.
+                assert_eq!(explored.transitions, steps());
+                assert!(explored.unique <= steps() + 1);
             }
         }
-    }
-}
-
-#[test]
-fn steps_without_a_question_are_stopped_too() {
-    // As many states as there are ways, and sixteen steps from each of them without a block of their own.
-    struct Wide(Chain);
-    impl System for Wide {
-        type State = u64;
-        type Half = ();
-        type Kind = u64;
-        type Scratch = ();
-
-        fn start(&self) -> u64 {
-            self.0.start()
-        }
-
-        fn step(&self, state: &mut u64, chooser: &mut impl Chooser) -> Stepped<u64> {
-            self.second_half(state, (), chooser)
-        }
-
-        fn first_half(&self, _: &mut u64, _: &mut impl Chooser) {}
-
-        fn second_half(&self, state: &mut u64, (): (), chooser: &mut impl Chooser) -> Stepped<u64> {
-            if *state == 0 {
-                return self.0.step(state, chooser);
-            }
-            self.0.steps.fetch_add(1, Ordering::Relaxed);
-            *state += 1 << 32;
-            Stepped { over: false, cut: None, found: Vec::new(), goals: 0 }
-        }
-
-        fn questions_max(&self, state: &u64) -> Option<usize> {
-            Some(usize::from(*state == 0))
-        }
-
-        fn scratch(&self) {}
-
-        fn fingerprint(&self, state: &u64, (): &mut ()) -> u128 {
-            self.0.fingerprint(state, &mut ())
-        }
-    }
-    for jobs in [1, 2] {
-        let wide = Wide(Chain::new(4_000, 4_000, None));
-        let steps = &wide.0.steps;
-        let stop = |_: u64| steps.load(Ordering::Relaxed) >= 5_000;
-        let limits = Limits { states_max: u64::MAX, stop: &stop };
-        let explored = explore(&wide, &Open(vec!["way"]), Order::Dfs, jobs, limits);
-        let taken = steps.load(Ordering::Relaxed);
-        assert_eq!(explored.bound, Some(Bound::Stopped));
-        assert!(taken < 5_100, "{taken} steps, {jobs} threads");
-        // What was expanded is in the sum.
-        assert!(explored.unique > 4_000 && explored.transitions > 4_900, "{explored:?}");
     }
 }
 
