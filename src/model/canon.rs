@@ -16,7 +16,7 @@ use super::masks::HostMasks;
 use super::pages::Pages;
 use super::request::{Req, Stage};
 use super::rule::RowMasks;
-use super::setup::{ResultQueue, Setup};
+use super::setup::{Prompt, RequestSpec, ResultQueue, Setup};
 
 /// Where one list ends and the next begins.
 const END: u32 = u32::MAX - 2;
@@ -48,8 +48,6 @@ impl World {
             ratio: _,
             refreshes: _,
             deferred_frees: _,
-            // Follows from which requests were not seen: a prompt is made when its request is.
-            dependents: _,
             // The live requests with `holds_row`: the others hold none.
             rows_held: _,
             // Names to come: numbers of batches, of objects, and of forwards as subjects of questions.
@@ -162,7 +160,7 @@ impl World {
             // For witnesses.
             track_rows: _,
             glimpses: _,
-        } = &**batch;
+        } = batch;
         let (label, live) = (out.label_batch(*id), *object == self.running.object);
         out.put([END, label, *mode as u32, u32::from(live)]);
         let accepted = |i: usize| accepted.get(i).copied().unwrap_or(0);
@@ -195,7 +193,7 @@ impl World {
         out.flag(goes_on);
         // Where nobody is left, and nobody is to come, nothing is matched, given out or evicted any more.
         if goes_on {
-            self.canon_over(names, out);
+            self.canon_over(setup, names, out);
             self.tree.canon(frame.ample, names, |req| self.reqs[req.index()].lock.as_ref(), out);
             self.canon_pools(frame, names, out);
         }
@@ -288,7 +286,7 @@ impl World {
             // For witnesses.
             track_rows: _,
             glimpses: _,
-        } = &*self.running;
+        } = &self.running;
         out.flag(*is_full);
         if reqs.is_empty() {
             return out.word(END);
@@ -389,9 +387,9 @@ impl World {
     }
 
     /// Requests that are over: how many of each kind, and the tokens that prompts may still be made of.
-    fn canon_over(&self, names: &impl Names, out: &mut Canon) {
+    fn canon_over(&self, setup: &Setup, names: &impl Names, out: &mut Canon) {
         if out.are_all_unlike() {
-            return self.canon_each_over(names, out);
+            return self.canon_each_over(setup, names, out);
         }
         for (index, it) in self.reqs.iter().enumerate() {
             let class = out.class(ReqId(index as u32));
@@ -400,7 +398,7 @@ impl World {
                 Stage::Waiting | Stage::Running => {}
                 Stage::Finished => {
                     out.count(class, 1);
-                    self.canon_tokens(index, names, out);
+                    self.canon_tokens(setup, index, names, out);
                 }
             }
         }
@@ -408,26 +406,33 @@ impl World {
     }
 
     /// The same where no two requests are interchangeable: two bits each, sixteen to a word.
-    fn canon_each_over(&self, names: &impl Names, out: &mut Canon) {
+    fn canon_each_over(&self, setup: &Setup, names: &impl Names, out: &mut Canon) {
         for (some, first) in self.reqs.chunks(16).zip((0..).step_by(16)) {
             let bits = |(at, it): (usize, &Req)| match it.stage {
                 Stage::Waiting | Stage::Running => 0,
                 Stage::Unseen => 1,
-                Stage::Finished if self.dependents[first + at] == 0 => 2,
+                Stage::Finished if !self.is_needed(setup, first + at) => 2,
                 Stage::Finished => 3,
             };
             out.word(some.iter().enumerate().fold(0, |word, it| word << 2 | bits(it)));
             let over = some.iter().enumerate().filter(|(_, it)| it.stage == Stage::Finished);
-            over.for_each(|(at, _)| self.canon_tokens(first + at, names, out));
+            over.for_each(|(at, _)| self.canon_tokens(setup, first + at, names, out));
         }
     }
 
     /// The tokens of a request that is over, if a prompt may still be made of them.
-    fn canon_tokens(&self, index: usize, names: &impl Names, out: &mut Canon) {
-        if self.dependents[index] > 0 {
+    fn canon_tokens(&self, setup: &Setup, index: usize, names: &impl Names, out: &mut Canon) {
+        if self.is_needed(setup, index) {
             let it = &self.reqs[index];
             out.put([it.known, it.known_len()]);
             names.sequence(self.streams.prefix(it.stream, it.known), out);
         }
+    }
+
+    /// Whether a prompt is still to be made of the tokens of a request: a prompt is made when its request is seen.
+    fn is_needed(&self, setup: &Setup, index: usize) -> bool {
+        let of_it = |spec: &RequestSpec| matches!(spec.prompt, Prompt::Of { req, .. } if req.index() == index);
+        let mut all = setup.requests.iter().zip(&self.reqs);
+        all.any(|(spec, it)| it.stage == Stage::Unseen && of_it(spec))
     }
 }

@@ -7,7 +7,7 @@ use super::arrivals::Due;
 use super::batch::Rows;
 use super::machine::Machine;
 use super::request::Stage;
-use super::setup::{Arrive, Prompt, Stop};
+use super::setup::{Arrive, Stop};
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Takes in the requests whose earliest moment has come, unless the chooser shows them later. Returns how many it holds back.
@@ -87,9 +87,6 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             && self.world.reqs[other.index()].kv_committed_len < k
         {
             self.world.pinned.push(req);
-        }
-        if let Prompt::Of { req: source, .. } = spec.prompt {
-            self.world.dependents[source.index()] -= 1;
         }
     }
 

@@ -14,7 +14,6 @@ use super::budget::TokenRatio;
 use super::clock::{Clock, draw, least};
 use super::masks::HostMasks;
 use super::pages::PagePool;
-use super::prompt::dependents;
 use super::radix::{Radix, RadixConfig};
 use super::request::{Req, Stage};
 use super::rule::Rule;
@@ -36,7 +35,7 @@ pub(super) enum Last {
 /// A result that has not been processed: the batch as it was queued, and when its forward has been copied back.
 #[derive(Clone, Debug)]
 pub(super) struct Pending {
-    pub batch: Box<Batch>,
+    pub batch: Batch,
     pub copied: Time,
     /// Speculative decoding: tokens accepted, a value a row.
     pub accepted: Rows<u32>,
@@ -59,11 +58,9 @@ pub struct World {
     pub(super) attached: Vec<StreamId>,
     pub(super) waiting: Vec<ReqId>,
     pub(super) arrivals: Arrivals,
-    pub(super) dependents: Vec<u32>,
     /// Requests pinned before a step, seen in this turn.
     pub(super) pinned: Vec<ReqId>,
-    /// Boxed, like every batch: it is handed from phase to phase.
-    pub(super) running: Box<Batch>,
+    pub(super) running: Batch,
     pub(super) last: Last,
     pub(super) queue: Vec<Pending>,
     pub(super) slots: SlotPool,
@@ -115,9 +112,8 @@ impl World {
             attached: Vec::new(),
             waiting: Vec::new(),
             arrivals: Arrivals::new(setup),
-            dependents: dependents(setup),
             pinned: Vec::new(),
-            running: Box::new(Batch::empty(0)),
+            running: Batch::empty(0),
             last: Last::None,
             queue: Vec::new(),
             slots: SlotPool::new(engine.mamba_slots),
@@ -368,7 +364,7 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
     }
 
     /// Launches a batch, queues it (a copy, or a reference by object), and remembers it as the last one.
-    fn launch_and_queue(&mut self, batch: Option<Box<Batch>>) -> bool {
+    fn launch_and_queue(&mut self, batch: Option<Batch>) -> bool {
         let Some(batch) = batch else {
             self.world.last = Last::None;
             return false;
@@ -376,7 +372,7 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
         self.world.forwards += 1;
         let (copied, accepted) = self.launch(&batch);
         self.world.last = match batch.mode {
-            Mode::Extend | Mode::Mixed => Last::Extend(batch.clone()),
+            Mode::Extend | Mode::Mixed => Last::Extend(Box::new(batch.clone())),
             Mode::Decode | Mode::Verify => Last::Running,
         };
         self.world.queue.push(Pending { batch, copied, accepted });

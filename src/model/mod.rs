@@ -23,7 +23,6 @@ mod masks;
 mod pages;
 mod plan;
 mod prepare;
-mod prompt;
 pub mod radix;
 mod request;
 mod result;

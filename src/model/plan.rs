@@ -8,7 +8,7 @@ use super::machine::{Last, Machine, Step};
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Plans and prepares the next batch (`get_next_batch_to_run`).
-    pub(super) fn plan(&mut self) -> Step<Option<Box<Batch>>> {
+    pub(super) fn plan(&mut self) -> Step<Option<Batch>> {
         self.begin(Phase::Plan, None);
         self.spend(self.setup.costs.plan);
         self.abort_chunked()?;
@@ -64,7 +64,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             last.prefix_lens.clear();
             last.extend_track.clear();
             if self.world.running.reqs.is_empty() {
-                self.world.running = last;
+                self.world.running = *last;
             } else if self.world.running.merge(&last) {
                 self.sink.fact(Fact::MasksDropped { batch: self.world.running.id });
             }
@@ -147,10 +147,10 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// A number for a new batch.
-    pub(super) fn new_batch(&mut self, mode: Mode) -> Box<Batch> {
+    pub(super) fn new_batch(&mut self, mode: Mode) -> Batch {
         self.world.batches += 1;
         self.world.objects += 1;
         let id = crate::record::BatchId(self.world.batches);
-        Box::new(Batch { id, mode, ..Batch::empty(self.world.objects) })
+        Batch { id, mode, ..Batch::empty(self.world.objects) }
     }
 }

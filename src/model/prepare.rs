@@ -16,7 +16,7 @@ use super::setup::{Event, MixedTracking, Release, SlotHeadroom, Strategy};
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Prepares a prefill batch (`prepare_for_extend`).
-    pub(super) fn prepare_extend(&mut self, admitted: &[ReqId]) -> Step<Box<Batch>> {
+    pub(super) fn prepare_extend(&mut self, admitted: &[ReqId]) -> Step<Batch> {
         let mut batch = self.new_batch(Mode::Extend);
         batch.chunked = self.world.chunked;
         self.begin_prepare(&batch, admitted.len());
@@ -77,10 +77,10 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let is_full = self.world.running.is_full;
         if !rows.is_empty() {
             let decode = self.prepare_decode()?;
-            self.join(batch, *decode);
+            self.join(batch, decode);
         }
         self.world.objects += 1;
-        *self.world.running = Batch { is_full, ..Batch::empty(self.world.objects) };
+        self.world.running = Batch { is_full, ..Batch::empty(self.world.objects) };
         Ok(())
     }
 
@@ -242,9 +242,9 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Takes the running batch to be prepared under a new number; until [`Machine::queue_copy`] gives it back, a batch without rows stands in
     /// for it.
-    pub(super) fn take_running(&mut self, mode: Mode) -> Box<Batch> {
+    pub(super) fn take_running(&mut self, mode: Mode) -> Batch {
         self.world.batches += 1;
-        let mut batch = std::mem::replace(&mut self.world.running, Box::new(Batch::empty(0)));
+        let mut batch = std::mem::replace(&mut self.world.running, Batch::empty(0));
         batch.id = BatchId(self.world.batches);
         batch.mode = mode;
         self.world.decoded = batch.object;
@@ -253,7 +253,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// Prepares the running batch for one decode step (`prepare_for_decode`).
-    pub(super) fn prepare_decode(&mut self) -> Step<Box<Batch>> {
+    pub(super) fn prepare_decode(&mut self) -> Step<Batch> {
         let mut batch = self.take_running(Mode::Decode);
         let page = self.setup.engine.page_size;
         let wanted = if page > 1 { page } else { 1 } * batch.reqs.len() as u32;
@@ -271,7 +271,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// Puts a prepared batch back as the running one, and returns the copy that is queued.
-    pub(super) fn queue_copy(&mut self, batch: Box<Batch>) -> Box<Batch> {
+    pub(super) fn queue_copy(&mut self, batch: Batch) -> Batch {
         self.world.running = batch.clone();
         batch
     }

@@ -14,7 +14,7 @@ use super::setup::{Accept, ResultQueue, Strategy};
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Prepares the running batch for one verify step (`spec_prepare_for_decode`).
-    pub(super) fn prepare_verify(&mut self) -> Step<Box<Batch>> {
+    pub(super) fn prepare_verify(&mut self) -> Step<Batch> {
         let mut batch = self.take_running(Mode::Verify);
         batch.plan = self.plan_tracks(&batch.reqs);
         let wanted: Rows<u32> = batch.reqs.iter().map(|&req| self.verify_needs(req)).collect();

@@ -62,12 +62,13 @@ struct Shape {
 /// What each stream goes on from: all that it takes to compare names.
 #[derive(Clone, Debug)]
 pub struct Lineage {
-    parents: Vec<Prefix>,
+    /// Shared by all copies until one of them is given another stream.
+    parents: Arc<Vec<Prefix>>,
 }
 
 impl Default for Lineage {
     fn default() -> Self {
-        Lineage { parents: vec![Prefix::EMPTY] }
+        Lineage { parents: Arc::new(vec![Prefix::EMPTY]) }
     }
 }
 
@@ -87,10 +88,11 @@ impl Lineage {
         if ancestor == stream {
             return;
         }
-        if stream.index() >= self.parents.len() {
-            self.parents.resize(stream.index() + 1, Prefix::EMPTY);
+        let parents = Arc::make_mut(&mut self.parents);
+        if stream.index() >= parents.len() {
+            parents.resize(stream.index() + 1, Prefix::EMPTY);
         }
-        self.parents[stream.index()] = parent;
+        parents[stream.index()] = parent;
     }
 
     /// How many streams there are, with the root.

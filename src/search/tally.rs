@@ -4,6 +4,8 @@
 
 use std::collections::BTreeMap;
 
+use tinyvec::TinyVec;
+
 use super::explore::{Bound, Explored, Path};
 use super::system::Stepped;
 
@@ -16,7 +18,7 @@ pub(super) struct Transition {
     pub parent: u32,
     /// Steps from the start to the end of this one.
     pub depth: u32,
-    pub answers: Vec<Answer>,
+    pub answers: TinyVec<[Answer; 4]>,
 }
 
 /// How a unique state was first reached.

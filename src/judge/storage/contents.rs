@@ -3,7 +3,7 @@
 //! Owns contents, the last writer, the accesses not yet waited for, and where a cached state came from. Does not know which request may
 //! write a slot (that is `owners`), which content would be right (`audit`), and what an access without order means (`race`).
 
-use tinyvec::{ArrayVec, TinyVec};
+use tinyvec::TinyVec;
 
 use crate::record::{BatchId, Canon, NAME_END, Names, Prefix, ReqId, SlotId};
 
@@ -36,12 +36,10 @@ struct Held {
     launch: u32,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Slot {
     /// What it holds, and the launch of the last write.
     now: Held,
-    /// What launches in flight overwrote, in order: the content before each, and the launch.
-    before: TinyVec<[Held; 2]>,
     /// Who wrote last since the present owner got the slot.
     writer: Option<ReqId>,
     /// Who wrote last before that, if the present owner got the slot while that was in flight.
@@ -53,12 +51,9 @@ struct Slot {
     donation: Option<Donation>,
 }
 
-const NOTHING: Held = Held { content: Prefix::EMPTY, launch: 0 };
-
 /// A slot as the pool was created.
-static FRESH: Slot = Slot {
-    now: NOTHING,
-    before: TinyVec::Inline(ArrayVec::from_array_empty([NOTHING; 2])),
+const FRESH: Slot = Slot {
+    now: Held { content: Prefix::EMPTY, launch: 0 },
     writer: None,
     earlier: None,
     since: 0,
@@ -81,6 +76,8 @@ pub(crate) struct Pending {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Contents {
     slots: Vec<Slot>,
+    /// What launches in flight overwrote: the slot, its content before the launch, and the launch. In order.
+    overwritten: TinyVec<[(SlotId, Held); 4]>,
     /// By slot, in order: what a racing copy left there, and the finding that says so. There are hardly ever any.
     flaws: Vec<(SlotId, Prefix, usize)>,
     clock: Clock,
@@ -97,6 +94,8 @@ impl Contents {
     /// The CPU has waited for a batch.
     pub fn wait(&mut self, batch: BatchId) {
         self.clock.wait(batch);
+        let known = self.overwritten.iter().take_while(|(_, before)| self.clock.knows(before.launch)).count();
+        self.overwritten.drain(..known);
     }
 
     /// A new owner: what was written before is not its doing.
@@ -132,13 +131,12 @@ impl Contents {
     #[inline]
     fn overwrite(&mut self, slot: SlotId, content: Prefix) -> Option<&mut Slot> {
         let launch = self.clock.launched();
-        let known = launch - self.clock.in_flight();
-        let slot = self.slot(slot)?;
-        if launch > known && slot.now.launch != launch {
-            // What was overwritten by launches that have been waited for since is not asked for any more.
-            slot.before.retain(|before| before.launch > known);
-            slot.before.push(Held { launch, ..slot.now });
+        let in_flight = !self.clock.knows(launch);
+        let before = self.get(slot).now;
+        if in_flight && before.launch != launch {
+            self.overwritten.push((slot, Held { launch, ..before }));
         }
+        let slot = self.slot(slot)?;
         slot.now = Held { content, launch };
         Some(slot)
     }
@@ -160,7 +158,7 @@ impl Contents {
             held.writer = held.last_writer();
             return;
         }
-        (held.now, held.before) = (Held { content: state, launch: 0 }, TinyVec::new());
+        held.now = Held { content: state, launch: 0 };
         held.writer = writer;
         self.forget_flaw(slot);
         if let Some(flaw) = flaw {
@@ -183,9 +181,8 @@ impl Contents {
 
     /// The content after the forwards that the CPU has waited for.
     pub fn right_now(&self, slot: SlotId) -> Prefix {
-        let slot = self.get(slot);
-        let pending = slot.before.iter().find(|before| !self.clock.knows(before.launch));
-        pending.unwrap_or(&slot.now).content
+        let pending = self.overwritten.iter().find(|(other, _)| *other == slot);
+        pending.map_or(self.get(slot).now, |(_, before)| *before).content
     }
 
     /// Whether the last write has not been waited for.
@@ -241,7 +238,8 @@ impl Contents {
     pub fn canon(&self, slot: SlotId, [kind, holder]: [u32; 2], names: &impl Names, out: &mut Canon) {
         // Of the store as a whole: slots without a label and their flaws are out of reach, the clock is told by how many launches are in
         // flight, in which order, and a run that names too much is cut short at once.
-        let Contents { slots: _, flaws: _, clock: _, overflow: _ } = self;
+        // What launches in flight overwrote is encoded with each slot.
+        let Contents { slots: _, overwritten: _, flaws: _, clock: _, overflow: _ } = self;
         let held = self.get(slot);
         if self.is_settled(held) {
             self.canon_settled(slot, [holder, kind], names.owner(held.now.content, out), names, out);
@@ -268,8 +266,6 @@ impl Contents {
             now,
             writer,
             donation,
-            // What it held before was overwritten by a launch that is known as well.
-            before: _,
             // They tell of writes and reads in flight, and there are none: those to come are later than `since`.
             earlier: _,
             since: _,
@@ -293,10 +289,10 @@ impl Contents {
     #[inline(never)]
     fn canon_in_flight(&self, slot: SlotId, [kind, holder]: [u32; 2], names: &impl Names, out: &mut Canon) {
         let flaw = self.flaw_in(slot);
+        let unknown = self.overwritten.iter().filter(|(other, _)| *other == slot).map(|(_, before)| before);
         let slot = self.get(slot);
         let Slot {
             now,
-            before,
             writer,
             since,
             read: (read, reader),
@@ -304,7 +300,6 @@ impl Contents {
             earlier: _, // Told with `last_writer`, as nobody looks at it otherwise.
         } = slot;
         let ago = |launch: u32| self.clock.launched() - launch;
-        let unknown = before.iter().filter(|before| !self.clock.knows(before.launch));
         let (writes, reads) = (!self.clock.knows(now.launch), !self.clock.knows(*read));
         let flawed = flaw.is_some_and(|flaw| flaw.0 == now.content);
         let flags = [writer.is_some(), writes, reads, donation.is_some(), flawed];
@@ -372,7 +367,7 @@ impl Contents {
                 self.overflow = true;
                 return None;
             }
-            self.slots.resize(slot.index() + 1, FRESH.clone());
+            self.slots.resize(slot.index() + 1, FRESH);
         }
         self.slots.get_mut(slot.index())
     }
