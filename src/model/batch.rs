@@ -126,7 +126,7 @@ mod tests {
 
     fn batch(reqs: &[u32]) -> Batch {
         let lens: Vec<u32> = reqs.iter().map(|r| r * 10).collect();
-        let masks = HostMasks::build(WantsMasks::Masks, &lens, 4, true, &lens, []);
+        let masks = HostMasks::build(WantsMasks::Masks, &lens, 4, true, &lens, vec![0; reqs.len()]);
         Batch {
             reqs: reqs.iter().map(|&r| ReqId(r)).collect(),
             seq_lens: lens.into(),

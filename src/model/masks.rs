@@ -3,17 +3,12 @@
 use super::batch::Rows;
 use super::rule::{RowMasks, WantsMasks};
 
-/// Host arrays of one decode batch, a value a row.
+/// Host arrays of one decode batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostMasks {
-    /// Whether this batch's step is on the grid.
-    mask: Rows<bool>,
-    /// Whether the step after it is; empty with overlap off, or if the rule does not want it.
-    mask_next: Rows<bool>,
-    /// `decode_batch_idx` at prepare; empty if the rule does not want it.
-    decode_batch_idx: Rows<u32>,
-    /// `next_track_idx` at prepare; empty if the rule does not want it.
-    track_idx: Rows<u8>,
+    rows: Rows<RowMasks>,
+    /// Bytes of the arrays that the rule wants.
+    bytes: u64,
 }
 
 impl HostMasks {
@@ -28,38 +23,31 @@ impl HostMasks {
         track_idx: impl IntoIterator<Item = u8>,
     ) -> Self {
         assert!(wants != WantsMasks::No && grid > 0, "masks are built only for a rule that reads them");
-        let mut masks = HostMasks::default();
-        for &len in seq_lens {
+        let (next, counters) = (overlap && wants != WantsMasks::Own, wants != WantsMasks::Own);
+        let tracks = wants == WantsMasks::MasksAndTrackIdx;
+        let row = |((&len, &idx), track_idx): ((&u32, &u32), u8)| {
             let rest = len % grid;
-            masks.mask.push(rest == 0);
-            if overlap && wants != WantsMasks::Own {
-                masks.mask_next.push(rest == grid - 1);
+            RowMasks {
+                mask: rest == 0,
+                mask_next: next.then_some(rest == grid - 1),
+                decode_batch_idx: if counters { idx } else { 0 },
+                track_idx: if tracks { track_idx } else { 0 },
             }
-        }
-        if wants != WantsMasks::Own {
-            masks.decode_batch_idx.extend_from_slice(idx);
-        }
-        if wants == WantsMasks::MasksAndTrackIdx {
-            masks.track_idx.extend(track_idx);
-        }
-        masks
+        };
+        let rows: Rows<RowMasks> = seq_lens.iter().zip(idx).zip(track_idx).map(row).collect();
+        let row_bytes = 1 + u64::from(next) + 4 * u64::from(counters) + u64::from(tracks);
+        HostMasks { bytes: row_bytes * rows.len() as u64, rows }
     }
 
     /// What the arrays say of row `i`.
     #[inline]
     pub fn row(&self, i: usize) -> RowMasks {
-        let HostMasks { mask, mask_next, decode_batch_idx, track_idx } = self;
-        RowMasks {
-            mask: mask[i],
-            mask_next: mask_next.get(i).copied(),
-            decode_batch_idx: decode_batch_idx.get(i).copied().unwrap_or(0),
-            track_idx: track_idx.get(i).copied().unwrap_or(0),
-        }
+        self.rows[i]
     }
 
     /// Bytes of all arrays.
     pub fn bytes(&self) -> u64 {
-        (self.mask.len() + self.mask_next.len() + 4 * self.decode_batch_idx.len() + self.track_idx.len()) as u64
+        self.bytes
     }
 }
 
@@ -72,7 +60,7 @@ mod tests {
         for grid in 1..=9 {
             let lens: Vec<u32> = (1..=40).collect();
             let idx: Vec<u32> = (0..40).collect();
-            let masks = HostMasks::build(WantsMasks::Masks, &lens, grid, true, &idx, []);
+            let masks = HostMasks::build(WantsMasks::Masks, &lens, grid, true, &idx, vec![0; 40]);
             for (i, len) in lens.iter().enumerate() {
                 let row = masks.row(i);
                 assert_eq!(row.mask, len % grid == 0);

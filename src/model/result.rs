@@ -64,21 +64,34 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let it = &self.world.reqs[req.index()];
         let prepared = batch.decode_batch_idx[i - batch.prefix_lens.len()];
         let lookahead = i64::from(it.decode_batch_idx) - i64::from(prepared);
-        let kv_committed_len = it.kv_committed_len;
+        let row = ResultRow { at, lookahead, req, outputs, kv_committed_len: it.kv_committed_len, check: Check::None };
         let tracked = it.has_track && batch.mode != Mode::Mixed;
         let asked = if tracked { self.ask_rule(pending, i) } else { Ok(Action::none(Check::None)) };
-        let watched = self.skew || self.witness;
-        if let Ok(Action { check, .. }) = asked
-            && asked.is_ok_and(Action::is_nothing)
-            && end.is_none()
-            && !watched
-        {
-            self.results.push(ResultRow { at, lookahead, req, outputs, kv_committed_len, check });
-            if tracked {
-                self.spend(self.setup.costs.of_check(check));
+        let goes_on = end.is_none() && !self.skew && !self.witness;
+        match asked {
+            Ok(action) if goes_on && action.is_nothing() => {
+                self.results.push(ResultRow { check: action.check, ..row });
+                if tracked {
+                    self.spend(self.setup.costs.of_check(action.check));
+                }
+                Ok(())
             }
-            return Ok(());
+            Ok(_) | Err(_) => self.tell_decode(pending, i, (row, tracked), end, asked),
         }
+    }
+
+    /// Tells a row of a decode, verify or mixed batch, and carries out what comes of it.
+    #[inline(never)]
+    fn tell_decode(
+        &mut self,
+        pending: &Pending,
+        i: usize,
+        (row, tracked): (ResultRow, bool),
+        end: Option<End>,
+        asked: Result<Action, AssertKind>,
+    ) -> Step {
+        let batch = &pending.batch;
+        let ResultRow { at, lookahead, req, outputs, kv_committed_len, check: _ } = row;
         self.tell_results(pending);
         self.tell_outputs(pending, req, (outputs, at), end);
         if batch.mode != Mode::Mixed {

@@ -37,7 +37,7 @@ pub enum Refused {
 }
 
 /// What the host arrays say of one row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RowMasks {
     /// Whether this batch's step is on the grid.
     pub mask: bool,

@@ -3,8 +3,6 @@
 //! Owns the due lengths of one request that are not recorded. Does not find a state wrong: a loss only means that tokens will be computed
 //! again.
 
-use tinyvec::TinyVec;
-
 use crate::record::{Canon, Phase, ReqId, SlotId, or_none};
 
 use super::super::findings::Findings;
@@ -30,9 +28,9 @@ pub(super) struct Due {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Dues {
     /// Lengths whose slot was refused and whose step may still come.
-    refused: TinyVec<[u32; 2]>,
+    refused: Vec<u32>,
     /// Processed and not recorded.
-    open: TinyVec<[Due; 1]>,
+    open: Vec<Due>,
     /// The longest length due, without the skipped ones, since the request got its track slots.
     best: u32,
     /// In which turn and phase that was due.

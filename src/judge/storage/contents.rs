@@ -95,7 +95,9 @@ impl Contents {
     pub fn wait(&mut self, batch: BatchId) {
         self.clock.wait(batch);
         let known = self.overwritten.iter().take_while(|(_, before)| self.clock.knows(before.launch)).count();
-        self.overwritten.drain(..known);
+        if known > 0 {
+            self.overwritten.drain(..known);
+        }
     }
 
     /// A new owner: what was written before is not its doing.
