@@ -1,11 +1,10 @@
-//! What the host masks cost and what they save. First the pass that fills them, beside a loop that divides row by row and
-//! beside a set of bits. Then the step that processes a result: rules that compute each row again beside rules that read
-//! masks, and what is left of the saving once the masks are paid for. Arms take turns within one run.
+//! What the host masks cost and what they save: the step that processes a result, under rules that compute each row again and under rules
+//! that read masks, and what is left of the saving once the masks are paid for. Arms take turns within one run.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use overlapsim::model::{HostMasks, Rule, Strategy, WantsMasks, mark, mark_both};
+use overlapsim::model::{HostMasks, Rule, Strategy, WantsMasks};
 use overlapsim::rule::{CommittedLen, CompletedMask, MaskLookahead, Paired, TokenLen};
 use overlapsim::runner;
 
@@ -14,8 +13,6 @@ use turns::{median, turns};
 
 #[path = "common/bookkeeping.rs"]
 mod bookkeeping;
-#[path = "common/cycle.rs"]
-mod cycle;
 #[path = "common/decode.rs"]
 mod decode;
 #[path = "common/turns.rs"]
@@ -23,18 +20,11 @@ mod turns;
 #[path = "common/whole.rs"]
 mod whole;
 
-const ROUNDS: usize = 25;
 /// A power of two or not.
 const GRIDS: [u32; 3] = [4, 192, 256];
 const COUNTS: [usize; 5] = [1, 10, 100, 1000, 10_000];
 
 fn main() {
-    let cycle = cycle::cycle_ns();
-    println!("a cycle: {cycle:.3} ns, by additions that wait for each other");
-    println!("filling both masks: ns a row, bytes a cycle (4 in, 2 out; bits 1/4 out), time by that of `branches`");
-    for grid in GRIDS {
-        COUNTS.iter().for_each(|&count| fill(grid, count, cycle));
-    }
     println!("a result step with one step in flight: medians, ns a request; saving and net beside committed-len");
     for (strategy, lazy) in [("pair", false), ("lazy", true)] {
         for grid in GRIDS {
@@ -47,85 +37,6 @@ fn main() {
             runs(strategy, grid, batch);
         }
     }
-}
-
-/// A row at a time, one division and two branches each, kept from being done in vectors.
-fn branches(lens: &[u32], grid: u32, mask: &mut [u8], next: &mut [u8]) {
-    for ((mask, next), len) in mask.iter_mut().zip(next).zip(lens) {
-        let rest = black_box(len % grid);
-        *mask = if rest == 0 { 1 } else { 0 };
-        *next = if rest == grid - 1 { 1 } else { 0 };
-    }
-}
-
-/// The same without branches, left to the compiler.
-fn remainders(lens: &[u32], grid: u32, mask: &mut [u8], next: &mut [u8]) {
-    for ((mask, next), len) in mask.iter_mut().zip(next).zip(lens) {
-        let rest = len % grid;
-        (*mask, *next) = (u8::from(rest == 0), u8::from(rest == grid - 1));
-    }
-}
-
-/// A bit a row, packed from bytes.
-fn bits(lens: &[u32], grid: u32, mask: &mut [u64], next: &mut [u64]) {
-    for ((mask, next), lens) in mask.iter_mut().zip(next).zip(lens.chunks(64)) {
-        let (mut own, mut ahead) = ([0; 64], [0; 64]);
-        mark_both(lens, grid, &mut own[..lens.len()], &mut ahead[..lens.len()]);
-        (*mask, *next) = (packed(&own), packed(&ahead));
-    }
-}
-
-fn packed(bytes: &[u8; 64]) -> u64 {
-    let (eights, _) = bytes.as_chunks::<8>();
-    let byte = |eight: &[u8; 8]| u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-    eights.iter().rev().fold(0, |word, eight| word << 8 | byte(eight))
-}
-
-fn fill(grid: u32, count: usize, cycle: f64) {
-    let grid = black_box(grid);
-    let lens: Vec<u32> = (0..count as u32).map(|i| 1 + 37 * i % (5 * grid)).collect();
-    let (mut mask, mut next) = (vec![0; count], vec![0; count]);
-    let (mut word, mut word_next) = (vec![0; count.div_ceil(64)], vec![0; count.div_ceil(64)]);
-    let mut masks = HostMasks::default();
-    let mut sum = 0_u64;
-    let steps = 400_000 / count;
-    const NAMES: [&str; 9] =
-        ["branches", "remainders", "both", "own", "bits", "build_into", "build", "read", "read bits"];
-    let timed = turns(ROUNDS, NAMES.len(), steps * count, |at| {
-        let start = Instant::now();
-        for _ in 0..steps {
-            let lens = black_box(&lens[..]);
-            match at {
-                0 => branches(lens, grid, black_box(&mut mask), black_box(&mut next)),
-                1 => remainders(lens, grid, black_box(&mut mask), black_box(&mut next)),
-                2 => mark_both(lens, grid, black_box(&mut mask), black_box(&mut next)),
-                3 => mark(lens, grid, black_box(&mut mask)),
-                4 => bits(lens, grid, black_box(&mut word), black_box(&mut word_next)),
-                5 => black_box(&mut masks).build_into(WantsMasks::Masks, lens, grid, true, lens, []),
-                6 => _ = black_box(HostMasks::build(WantsMasks::Masks, lens, grid, true, lens, &[])),
-                7 => (0..count).for_each(|i| sum += u64::from(black_box(mask[i]) | black_box(next[i]))),
-                _ => (0..count).for_each(|i| {
-                    sum += black_box(word[i / 64] >> (i % 64) & 1) | black_box(word_next[i / 64] >> (i % 64) & 1);
-                }),
-            }
-        }
-        black_box(sum);
-        start.elapsed()
-    });
-    print!("G {grid:>3}, {count:>5} rows:");
-    for (name, turn) in NAMES.iter().zip(timed) {
-        let bytes = match *name {
-            "branches" | "remainders" | "both" => 6.0,
-            "own" => 5.0,
-            "bits" => 4.25,
-            _ => {
-                print!("  {name} {:.2} ns", turn.best);
-                continue;
-            }
-        };
-        print!("  {name} {:.2} ns {:.1} B/c {:.3}", turn.best, bytes / turn.best * cycle, turn.ratio);
-    }
-    println!();
 }
 
 /// A rule and how it is called at a result.

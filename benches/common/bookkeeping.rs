@@ -49,10 +49,10 @@ impl Rows {
         }
     }
 
-    /// Builds the masks that the rule wants over those of an older step.
+    /// Builds the masks that the rule wants.
     pub fn mask(&self, wants: WantsMasks, masks: &mut HostMasks) {
         let track_idx = self.views.iter().map(|view| view.next_track_idx);
-        masks.build_into(wants, &self.seq_lens, self.grid, true, &self.decode_batch_idx, track_idx);
+        *masks = HostMasks::build(wants, &self.seq_lens, self.grid, true, &self.decode_batch_idx, track_idx);
     }
 
     /// Processes a result: the rule is asked of every row, and what it says is done.

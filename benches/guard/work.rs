@@ -117,7 +117,14 @@ fn masks(steps: u32) {
     let idx = vec![7; lens.len()];
     for _ in 0..steps {
         lens.iter_mut().for_each(|len| *len += 1);
-        black_box(HostMasks::build(WantsMasks::Masks, black_box(&lens), black_box(256), true, &idx, &[]));
+        black_box(HostMasks::build(
+            WantsMasks::Masks,
+            black_box(&lens),
+            black_box(256),
+            true,
+            &idx,
+            vec![0; idx.len()],
+        ));
     }
 }
 

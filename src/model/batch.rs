@@ -129,7 +129,7 @@ mod tests {
         let masks = HostMasks::build(WantsMasks::Masks, &lens, 4, true, &lens, vec![0; reqs.len()]);
         Batch {
             reqs: reqs.iter().map(|&r| ReqId(r)).collect(),
-            seq_lens: lens.into(),
+            seq_lens: lens.as_slice().into(),
             masks: Some(masks),
             ..Batch::empty(1)
         }
