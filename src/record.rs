@@ -12,7 +12,7 @@ mod sink;
 mod state;
 mod streams;
 
-pub use canon::{Canon, NAME_END, Names, fingerprint, halves, or_none};
+pub use canon::{Canon, NAME_END, Names, fingerprint, or_none};
 pub use fact::{
     AssertKind, Check, Decision, Donated, Fact, Field, Fields, FinishKind, Kept, Mode, Nothing, Offered, Owner, Passed,
     Phase, Place, RowArrays, Stream,

@@ -4,7 +4,7 @@
 //! over. Findings are taken as they come ([`Judge::take_findings`]), so that two ways to a state need not have found the
 //! same.
 
-use crate::record::{Canon, GrantId, Names, Owner, Prefix, ReqId, SlotId};
+use crate::record::{Canon, Names, Owner, PageRange, Prefix, ReqId, SlotId};
 
 use super::storage::{Hit, Running, Storage};
 use super::{Finding, Goals, Judge};
@@ -158,7 +158,7 @@ impl Names for Storage {
         self.contents.plain(slot, state).filter(|_| is_cached)
     }
 
-    fn pages(&self, grant: GrantId, req: ReqId) -> u32 {
-        self.pages.owned_in(grant, req)
+    fn pages(&self, pages: PageRange, req: ReqId, out: &mut Canon) {
+        self.pages.encode(pages, req, out);
     }
 }

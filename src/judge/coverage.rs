@@ -38,7 +38,7 @@ impl Coverage {
 }
 
 impl Judge {
-    /// The goals reached so far. A row counts once nothing that belongs to it can come any more.
+    /// The goals reached so far.
     pub fn goals(&self) -> Goals {
         self.goals.union(self.decisions.goals())
     }

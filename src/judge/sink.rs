@@ -2,7 +2,7 @@
 //!
 //! Owns the table of facts. Refuses to interpret them.
 
-use crate::record::{BatchId, Fact, Owner, ResultRow, RowFacts, Sink, StepRow};
+use crate::record::{BatchId, Fact, Owner, ResultRow, RowFacts, Sink, SlotId, StepRow};
 
 use super::decision::Row;
 use super::storage::Offer;
@@ -36,12 +36,7 @@ impl Sink for Judge {
             Fact::Admit { req } => decisions.admit(req, outcomes.admit(req)),
             Fact::SlotAlloc { slot, owner, .. } => storage.slot_alloc(slot, owner, findings),
             Fact::SlotMove { slot, from, to } => storage.slot_move(slot, from, to, findings),
-            Fact::SlotFree { slot, owner, .. } => {
-                storage.owners.pass(slot, owner, None, findings);
-                if owner == Owner::Tree {
-                    self.evicted();
-                }
-            }
+            Fact::SlotFree { slot, owner, .. } => self.slot_free(slot, owner),
             Fact::PageAlloc { pages, owner } => storage.pages.alloc(pages, owner, findings),
             Fact::PageMove { pages, from, to } => storage.pages.pass(pages, from, Some(to), findings),
             Fact::PageFree { pages, owner } => storage.pages.pass(pages, owner, None, findings),
@@ -124,7 +119,7 @@ impl Sink for Judge {
             }
             RowFacts::SlotsFree(slots, owner) => {
                 for &slot in slots {
-                    self.fact(Fact::SlotFree { slot, owner, last: true });
+                    self.slot_free(slot, owner);
                 }
             }
             RowFacts::Paged(rows) => {
@@ -154,6 +149,14 @@ impl Sink for Judge {
 }
 
 impl Judge {
+    /// A slot was freed.
+    fn slot_free(&mut self, slot: SlotId, owner: Owner) {
+        self.storage.owners.pass(slot, owner, None, &mut self.findings);
+        if owner == Owner::Tree {
+            self.evicted();
+        }
+    }
+
     /// A decode step is launched, and samples the next token unless that was sampled before.
     #[inline]
     fn step(&mut self, batch: BatchId, row: StepRow) {

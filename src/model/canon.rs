@@ -381,9 +381,10 @@ impl World {
         let [last, before, branching] = [*last_track_seqlen, *prev_track_seqlen, *branching].map(or_none);
         // Counters are compared with each other alone; those of batches are written as differences with the batches.
         let untracked = u32::from(*untracked_idx == Some(*decode_batch_idx));
-        let Pages { grant, count } = *pages;
-        let own = names.pages(grant, req);
-        out.put([bits, last, before, branching, *middle_chunks, untracked, count, own]);
+        // The grant is a name.
+        let Pages { grant: _, count } = *pages;
+        out.put([bits, last, before, branching, *middle_chunks, untracked, count]);
+        names.pages(pages.range(cache_protected_len / setup.engine.page_size, count), req, out);
     }
 
     /// Requests that are over: how many of each kind, and the tokens that prompts may still be made of.

@@ -2,7 +2,7 @@
 
 use crate::record::{GrantId, PageRange};
 
-/// A pool of pages of `page_size` tokens. Pages are named by whom they were given to, so a pool is a count.
+/// A pool of pages of `page_size` tokens. A page is named by the admission in which it was allocated, so a pool is a count.
 #[derive(Clone, Debug)]
 pub struct PagePool {
     free: u32,

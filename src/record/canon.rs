@@ -4,7 +4,7 @@
 //! Owns the renaming: by order of first use. Who writes a state out decides what can matter later; this only makes sure
 //! that numbers given by chance do not.
 
-use super::{BatchId, GrantId, Prefix, ReqId, SlotId};
+use super::{BatchId, PageRange, Prefix, ReqId, SlotId};
 
 /// The label of a request that is not alive.
 const GONE: u32 = u32::MAX;
@@ -36,8 +36,8 @@ pub trait Names {
     /// earlier fault has to do with it. Who donated it, and whether that is who wrote it last, is all that is left to say.
     fn plain(&self, slot: SlotId, content: Prefix) -> Option<(ReqId, bool)>;
 
-    /// How many pages of a grant a request owns.
-    fn pages(&self, grant: GrantId, req: ReqId) -> u32;
+    /// Writes whether a request owns these pages and no others, and if not, which.
+    fn pages(&self, pages: PageRange, req: ReqId, out: &mut Canon);
 }
 
 /// Words under way, with the labels given so far. One value serves many states: [`Canon::begin`] clears it.
@@ -137,7 +137,7 @@ impl Canon {
     /// A long number.
     #[inline]
     pub fn long(&mut self, long: u64) {
-        self.put(halves(long));
+        self.put([long as u32, (long >> 32) as u32]);
     }
 
     /// A number or nothing.
@@ -349,12 +349,6 @@ impl Canon {
 #[inline]
 pub fn or_none(word: Option<u32>) -> u32 {
     word.unwrap_or(NONE)
-}
-
-/// A long number as two words.
-#[inline]
-pub fn halves(long: u64) -> [u32; 2] {
-    [long as u32, (long >> 32) as u32]
 }
 
 /// A 128-bit fingerprint of some bytes.

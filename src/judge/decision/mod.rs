@@ -131,7 +131,7 @@ impl DecisionDiff {
             seen.refused = it.dues.was_refused(seen.k);
             lookahead = seen.lookahead.map_or(row.lookahead, i64::from);
             let now = Before::of(lookahead);
-            let before = it.window.follow(now);
+            let before = it.window.replace_lookahead(now);
             if seen.due.is_some() {
                 self.reach(jitter(before, now));
             }

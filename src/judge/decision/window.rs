@@ -105,9 +105,9 @@ impl Window {
         Seen { k: Some(k), due, ahead, lookahead, refused: false }
     }
 
-    /// Notes the lookahead of a processed result and returns the one at the result before.
+    /// Sets the lookahead of a processed result, and returns the one at the result before.
     #[inline]
-    pub fn follow(&mut self, now: Before) -> Before {
+    pub fn replace_lookahead(&mut self, now: Before) -> Before {
         std::mem::replace(&mut self.before, now)
     }
 

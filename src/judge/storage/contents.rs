@@ -7,11 +7,9 @@ use tinyvec::TinyVec;
 
 use crate::record::{BatchId, Canon, NAME_END, Names, Prefix, ReqId, SlotId};
 
+use super::SLOTS_MAX;
 use super::clock::Clock;
 use super::sequence;
-
-/// Slots beyond this index are not followed; the run is then at best inconclusive.
-const SLOTS_MAX: usize = 1 << 20;
 
 /// Says of the words for a slot that no forward in flight has to do with it. Who has a slot takes nine bits.
 const SETTLED: u32 = 1 << 31;
@@ -238,7 +236,7 @@ impl Contents {
     /// of the others follow.
     #[inline]
     pub fn canon(&self, slot: SlotId, [kind, holder]: [u32; 2], names: &impl Names, out: &mut Canon) {
-        // Of the store as a whole: slots without a label and their flaws are out of reach, the clock is told by how many launches are in
+        // Of the contents as a whole: slots without a label and their flaws are out of reach, the clock is told by how many launches are in
         // flight, in which order, and a run that names too much is cut short at once.
         // What launches in flight overwrote is encoded with each slot.
         let Contents { slots: _, overwritten: _, flaws: _, clock: _, overflow: _ } = self;

@@ -27,6 +27,9 @@ use sequence::Truth;
 /// Requests from this index on are not followed; the run is then at best inconclusive.
 pub(super) const REQS_MAX: usize = 1 << 22;
 
+/// Slots from this index on are not followed; the run is then at best inconclusive.
+const SLOTS_MAX: usize = 1 << 20;
+
 /// Streams from this index on are not followed; the run is then at best inconclusive.
 const STREAMS_MAX: usize = 1 << 24;
 

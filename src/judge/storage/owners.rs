@@ -5,10 +5,7 @@
 use crate::record::{Owner, ReqId, SlotId};
 
 use super::super::findings::{Findings, Trouble};
-use super::REQS_MAX;
-
-/// Slots from this index on are not followed.
-const SLOTS_MAX: usize = 1 << 20;
+use super::{REQS_MAX, SLOTS_MAX};
 
 /// The owners of slots and locks.
 #[derive(Clone, Debug, Default)]

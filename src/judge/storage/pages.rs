@@ -4,7 +4,7 @@
 
 use tinyvec::TinyVec;
 
-use crate::record::{GrantId, Owner, PageRange, ReqId};
+use crate::record::{Canon, GrantId, Owner, PageRange, ReqId};
 
 use super::super::findings::{Findings, Trouble};
 use super::owners::{name, req_of};
@@ -50,12 +50,12 @@ impl Pages {
     /// Pages went from one owner to another, or became free.
     pub fn pass(&mut self, pages: PageRange, from: Owner, to: Option<Owner>, findings: &mut Findings) {
         let Some(owned) = self.grant(pages) else { return };
-        let his = owned.iter().filter(|it| it.owner == from).map(|it| it.common(pages)).sum::<u32>();
+        let owns = owned.iter().filter(|it| it.owner == from).map(|it| it.common(pages)).sum::<u32>();
         let reason = || {
             let done = if to.is_some() { "handed on" } else { "freed" };
             format!("pages {} were {done} by {}, which does not have them", words(pages), name(Some(from)))
         };
-        findings.trouble(Trouble::PageNotHis, (pages.count() - his).into(), req_of(from), None, reason);
+        findings.trouble(Trouble::PageNotHis, (pages.count() - owns).into(), req_of(from), None, reason);
         replace(owned, pages, to);
     }
 
@@ -66,10 +66,19 @@ impl Pages {
         all.filter(|it| req_of(it.owner).is_some_and(&is_one)).map(|it| u64::from(it.to - it.from)).sum()
     }
 
-    /// Pages of a grant that a request owns.
-    pub fn owned_in(&self, grant: GrantId, req: ReqId) -> u32 {
-        let owned = self.grants.get(grant.index()).into_iter().flatten();
-        owned.filter(|it| it.owner == Owner::Request(req)).map(|it| it.to - it.from).sum()
+    /// Encodes whether a request owns `pages` and no others. Grants are names: they are encoded only where it is not so, which the machine
+    /// never does by itself.
+    pub fn encode(&self, pages: PageRange, req: ReqId, out: &mut Canon) {
+        let grants = (0..).map(GrantId).zip(&self.grants);
+        let ranges = grants.flat_map(|(grant, owned)| owned.iter().map(move |it| (it.owner, it.range(grant))));
+        let own = || ranges.clone().filter(|&(owner, _)| owner == Owner::Request(req)).map(|(_, range)| range);
+        let expected = Some(pages).filter(|pages| pages.count() > 0);
+        let is_so = own().eq(expected);
+        out.flag(is_so);
+        if !is_so {
+            own().for_each(|PageRange { grant, from, to }| out.put([grant.0, from, to]));
+            out.word(u32::MAX);
+        }
     }
 
     /// Pages that are neither free nor the tree's, but for those of `excused` requests.
@@ -103,6 +112,10 @@ impl Pages {
 }
 
 impl Owned {
+    fn range(&self, grant: GrantId) -> PageRange {
+        PageRange { grant, from: self.from, to: self.to }
+    }
+
     /// How many pages it has in common with a range.
     fn common(&self, pages: PageRange) -> u32 {
         self.to.min(pages.to).saturating_sub(self.from.max(pages.from))
