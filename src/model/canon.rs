@@ -16,7 +16,7 @@ use super::masks::HostMasks;
 use super::pages::Pages;
 use super::request::{Req, Stage};
 use super::rule::RowMasks;
-use super::setup::{Prompt, RequestSpec, ResultQueue, Setup};
+use super::setup::{ResultQueue, Setup};
 
 /// Where one list ends and the next begins.
 const END: u32 = u32::MAX - 2;
@@ -428,12 +428,5 @@ impl World {
             out.put([it.known, it.known_len()]);
             names.sequence(self.streams.prefix(it.stream, it.known), out);
         }
-    }
-
-    /// Whether a prompt is still to be made of the tokens of a request: a prompt is made when its request is seen.
-    fn is_needed(&self, setup: &Setup, index: usize) -> bool {
-        let of_it = |spec: &RequestSpec| matches!(spec.prompt, Prompt::Of { req, .. } if req.index() == index);
-        let mut all = setup.requests.iter().zip(&self.reqs);
-        all.any(|(spec, it)| it.stage == Stage::Unseen && of_it(spec))
     }
 }

@@ -24,9 +24,10 @@ impl PagePool {
         PagePool { free: kv_tokens / page_size, page_size }
     }
 
-    /// Free tokens.
+    /// Free tokens: all that a search tells pools apart by.
     pub fn available(&self) -> u32 {
-        self.free * self.page_size
+        let PagePool { free, page_size } = self;
+        free * page_size
     }
 
     /// Takes `count` pages, or none at all.

@@ -10,7 +10,7 @@ use crate::record::{Fact, Prefix, ReqId, Sink, StreamId, Streams};
 
 use super::machine::{Machine, World};
 use super::request::Stage;
-use super::setup::{Prompt, Setup};
+use super::setup::{Prompt, RequestSpec, Setup};
 
 /// Where the tokens of a request lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,6 +111,13 @@ impl World {
                 (self.streams.outputs(prompt), prompt)
             }
         }
+    }
+
+    /// Whether a prompt is still to be made of the tokens of a request: a prompt is made when its request is seen.
+    pub(super) fn is_needed(&self, setup: &Setup, index: usize) -> bool {
+        let of_it = |spec: &RequestSpec| matches!(spec.prompt, Prompt::Of { req, .. } if req.index() == index);
+        let mut all = setup.requests.iter().zip(&self.reqs);
+        all.any(|(spec, it)| it.stage == Stage::Unseen && of_it(spec))
     }
 
     /// The prompt that a request has if it is seen now. What it takes from a request that was not seen either is taken of that
