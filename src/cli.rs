@@ -313,7 +313,7 @@ enum Command {
         /// Which state is next: the oldest finds the shortest histories, the newest needs less memory
         #[arg(long, value_enum, default_value_t = OrderWord::Bfs)]
         strategy: OrderWord,
-        /// Give up after so many unique states; those still to be looked at take 10 to 20 kB each, fewer with dfs
+        /// Give up after so many unique states; those of the frontier take some 10 kB each, and dfs keeps fewer of them
         #[arg(long, value_name = "N", default_value_t = 2_000_000, value_parser = clap::value_parser!(u64).range(1..))]
         max_states: u64,
         /// Give up after this time for each rule, as in 30s or 500ms; findings are made small within it too

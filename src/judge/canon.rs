@@ -6,7 +6,7 @@
 
 use crate::record::{Canon, Names, Owner, PageRange, Prefix, ReqId, SlotId};
 
-use super::storage::{Hit, Running, Storage};
+use super::storage::{Hit, LiveRequest, Storage};
 use super::{Finding, Goals, Judge};
 
 /// Where one list ends and the next begins.
@@ -55,8 +55,9 @@ impl Judge {
             options: _,
             // What was found was taken, and where it was is for reports.
             findings: _,
-            // What only a report or a goal needs.
+            // Whether a live request has finished is the machine's: it is released in the same turn. All else is for a report.
             outcomes: _,
+            // What only a report or a goal needs.
             goals: _,
             coverage: _,
             turns: _,
@@ -84,7 +85,7 @@ impl Judge {
 impl Storage {
     fn encode_request(&self, req: ReqId, out: &mut Canon) {
         out.flag(self.owners.is_locked(req));
-        let Some(Running { taint, hit, truth: _ }) = self.requests.peek(req) else { return out.word(END) };
+        let Some(LiveRequest { taint, hit, tokens: _ }) = self.requests.peek(req) else { return out.word(END) };
         // The tokens are those that the machine encodes. Which finding is at the root is for reports.
         let tainted = u32::from(taint.is_some());
         match hit {
@@ -118,7 +119,7 @@ impl Storage {
 
     fn encode_slot(&self, slot: SlotId, out: &mut Canon) {
         let (kind, req) = self.owners.kind(slot);
-        self.contents.canon(slot, [kind, out.rank_if_live(req)], self, out);
+        self.contents.encode(slot, [kind, out.rank_if_live(req)], self, out);
     }
 }
 
@@ -148,7 +149,7 @@ impl Names for Storage {
         }
         match out.label_free(slot, place) {
             Some(label) => out.put([place, label]),
-            None => self.contents.canon_settled(slot, [place, 0], owner, self, out),
+            None => self.contents.encode_settled(slot, [place, 0], owner, self, out),
         }
     }
 

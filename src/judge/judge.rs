@@ -24,7 +24,8 @@ pub struct Options {
 
 /// Judges a run while it happens, or a record afterwards: a [`crate::record::Sink`] that ends in a [`Judgement`].
 ///
-/// Memory grows with requests, admissions, slots and cached pages, not with the length of the run.
+/// Memory grows with requests, admissions, slots and, in a record that never waits for a forward or processes a result, with those in
+/// flight; not with the length of a run.
 #[derive(Clone, Debug)]
 pub struct Judge {
     pub(super) options: Options,

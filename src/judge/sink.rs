@@ -1,6 +1,6 @@
-//! The judge as a sink: hands every fact to those whose business it is.
+//! The judge as a sink: which part of it is told of which fact.
 //!
-//! Owns the table of facts. Refuses to interpret them.
+//! Owns that table. Does not interpret facts.
 
 use crate::record::{BatchId, Fact, Owner, ResultRow, RowFacts, Sink, SlotId, StepRow};
 
@@ -27,7 +27,10 @@ impl Sink for Judge {
             Fact::Abort { req, place, taken } => self.aborted(req, place, taken),
             Fact::Mix { rows, .. } => self.mix(rows),
             Fact::MiddleChunk { .. } => self.goals.insert(Goal::PrefillInChunks),
-            Fact::Arrive { req, .. } => outcomes.arrive(req),
+            Fact::Arrive { req, .. } => {
+                storage.arrive(req);
+                outcomes.arrive(req);
+            }
             Fact::Match { req, state_len, .. } => outcomes.matched(req, state_len),
             Fact::Hit { req, source, len } => {
                 let (by_decode, wrong) = storage.hit(req, source, len, findings);

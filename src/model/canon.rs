@@ -114,10 +114,10 @@ impl World {
             object,
             chunked,
             is_full,
+            prefix_lens,
             // Written by `canon_rows`.
             reqs: _,
             seq_lens: _,
-            prefix_lens: _,
             id: _,   // A name: that of the batch in the queue is written there.
             mode: _, // Written with the batch in the queue; overwritten when it is prepared for a decode step.
             // Used up by its launch, and dropped or made anew when it is merged or prepared for a decode step.
@@ -133,6 +133,7 @@ impl World {
         out.word(2);
         out.flag(*object == decoded_last);
         self.canon_rows(last, out);
+        out.word(prefix_lens.len() as u32);
         out.req_if_live(*chunked);
         out.flag(*is_full);
     }
@@ -262,7 +263,7 @@ impl World {
                 out.put([label, len]);
             }
         }
-        out.put([END, batch.prefix_lens.len() as u32]);
+        out.word(END);
     }
 
     fn canon_running(&self, setup: &Setup, out: &mut Canon) {
@@ -273,6 +274,7 @@ impl World {
             masks,
             // Written by `canon_rows`.
             seq_lens: _,
+            // Empty: its prefill is over.
             prefix_lens: _,
             object: _, // Whether a batch in the queue is this object is written there.
             // Given or made anew when it is prepared for a decode step.

@@ -44,7 +44,7 @@ pub(super) struct Pending {
 /// The state of the machine: a value.
 #[derive(Clone, Debug)]
 pub struct World {
-    /// `engine.grid_len()`: the grid of decode boundaries, in tokens.
+    /// The grid of decode boundaries, in tokens. By the setup, and kept as every row asks for it.
     pub(super) grid: u32,
     pub(super) clock: Clock,
     pub(super) turn: u32,

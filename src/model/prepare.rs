@@ -247,6 +247,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let mut batch = std::mem::replace(&mut self.world.running, Batch::empty(0));
         batch.id = BatchId(self.world.batches);
         batch.mode = mode;
+        assert!(batch.prefix_lens.is_empty(), "the prefill that became the running batch is over");
         self.world.decoded = batch.object;
         self.begin_prepare(&batch, batch.reqs.len());
         batch

@@ -48,6 +48,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Row `i`, which ends a prefill: its request is cached, or released if the first output ends it.
     fn process_prefill(&mut self, pending: &Pending, i: usize) -> Step {
+        assert!(self.results.is_empty(), "rows that prefill stand before those that decode");
         let req = pending.batch.reqs[i];
         let (outputs, end) = self.append_outputs(pending, i);
         self.tell_outputs(pending, req, (outputs, self.world.clock.cpu), end);
@@ -76,13 +77,12 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
                 }
                 Ok(())
             }
-            Ok(_) | Err(_) => self.tell_decode(pending, i, (row, tracked), end, asked),
+            Ok(_) | Err(_) => self.finish_row(pending, i, (row, tracked), end, asked),
         }
     }
 
-    /// Tells a row of a decode, verify or mixed batch, and carries out what comes of it.
-    #[inline(never)]
-    fn tell_decode(
+    /// Tells row `i` of a decode, verify or mixed batch, records what the rule did, and releases the request if it ends.
+    fn finish_row(
         &mut self,
         pending: &Pending,
         i: usize,

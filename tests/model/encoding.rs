@@ -13,7 +13,7 @@ const LISTS: [(&str, &[&str]); 17] = [
     ("src/model/frame.rs", &["RequestSpec"]),
     ("src/model/radix/canon.rs", &["Radix", "Node"]),
     ("src/model/radix/lock.rs", &["Lock"]),
-    ("src/judge/canon.rs", &["Judge", "Storage", "Running", "Hit"]),
+    ("src/judge/canon.rs", &["Judge", "Storage", "LiveRequest", "Hit"]),
     ("src/judge/storage/owners.rs", &["Owners"]),
     ("src/judge/storage/pages.rs", &["Pages"]),
     ("src/judge/storage/clock.rs", &["Clock"]),

@@ -32,7 +32,7 @@ impl Recorded {
     }
 
     /// Writes the lengths.
-    pub fn canon(&self, out: &mut Canon) {
+    pub fn encode(&self, out: &mut Canon) {
         let Recorded {
             lens,
             trail: _, // Only for words of a finding, which a replay makes anew.

@@ -61,7 +61,7 @@ impl Dues {
     }
 
     /// Writes what a later loss depends on; not what it costs.
-    pub fn canon(&self, out: &mut Canon) {
+    pub fn encode(&self, out: &mut Canon) {
         let Dues {
             refused,
             open,

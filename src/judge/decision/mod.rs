@@ -313,9 +313,9 @@ impl DecisionDiff {
         let known = requests.peek(req);
         out.flag(known.is_some());
         if let Some(Bookkeeping { window, dues, recorded }) = known {
-            window.canon(out);
-            recorded.canon(out);
-            dues.canon(out);
+            window.encode(out);
+            recorded.encode(out);
+            dues.encode(out);
         }
     }
 }

@@ -49,7 +49,7 @@ pub(super) struct Seen {
     pub due: Option<SlotId>,
     /// The length that the step in flight keeps, and the slot in which it keeps it.
     pub ahead: Option<(u32, SlotId)>,
-    /// Decode steps prepared since, if the record has the prepare.
+    /// Decode steps prepared since whose results are to come, if the record has the prepare.
     pub lookahead: Option<u32>,
     /// Whether the engine refused the slot that this step asked for.
     pub refused: bool,
@@ -138,7 +138,7 @@ impl Window {
     }
 
     /// Encodes the steps whose results are to come, oldest first.
-    pub fn canon(&self, out: &mut Canon) {
+    pub fn encode(&self, out: &mut Canon) {
         let Window { steps, before } = self;
         for (at, step) in steps.iter().enumerate() {
             let Step { batch, k, track, prepared, launched } = step;

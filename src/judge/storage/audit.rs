@@ -7,8 +7,8 @@ use crate::record::{Donated, Prefix, ReqId, SlotId};
 
 use super::super::findings::Findings;
 use super::contents::Donation;
-use super::sequence::Truth;
-use super::{Hit, Running, Storage};
+use super::sequence::Tokens;
+use super::{Hit, LiveRequest, Storage};
 use crate::judge::Kind;
 
 /// A state offered to the tree.
@@ -25,8 +25,8 @@ pub(crate) struct Offer {
 }
 
 impl Storage {
-    /// Audits a donation of `req`. `by_decode` says which kind of forward left the state, for the audit of later hits. Returns the finding if there is one that
-    /// was not known before.
+    /// Audits a donation of `req`. `by_decode` says which kind of forward left the state, for goals of later hits. Returns the finding if there
+    /// is one that was not known before.
     pub fn donate(
         &mut self,
         req: ReqId,
@@ -36,10 +36,10 @@ impl Storage {
         findings: &mut Findings,
     ) -> Option<usize> {
         let Offer { key_len, slot, how, .. } = offer;
-        let Running { truth, taint, .. } = *self.requests.get_or_new(req)?;
+        let LiveRequest { tokens, taint, .. } = *self.requests.get_or_new(req)?;
         let content = self.contents.content(slot);
         let (mut root, mut new) = (None, None);
-        if !self.is_right(&truth, slot, key_len) {
+        if !self.is_right(&tokens, slot, key_len) {
             let index = match self.contents.flaw(slot) {
                 Some(index) => {
                     // Found when it was copied; the length is known only now.
@@ -48,7 +48,7 @@ impl Storage {
                     }
                     index
                 }
-                None => *new.insert(self.wrong_offer(req, offer, page_size, (&truth, taint), findings)),
+                None => *new.insert(self.wrong_offer(req, offer, page_size, (&tokens, taint), findings)),
             };
             root = taint.or(Some(index));
         }
@@ -64,7 +64,7 @@ impl Storage {
         req: ReqId,
         offer: Offer,
         page_size: u32,
-        (truth, taint): (&Truth, Option<usize>),
+        (tokens, taint): (&Tokens, Option<usize>),
         findings: &mut Findings,
     ) -> usize {
         let Offer { label, key_len, slot, how: _ } = offer;
@@ -78,7 +78,7 @@ impl Storage {
         let (kind, reason) = if taint.is_some() {
             (Kind::Inherited, format!("{key}, but the request itself started from a wrong state"))
         } else {
-            self.fault(req, &key, key_len, slot, truth)
+            self.fault(req, &key, key_len, slot, tokens)
         };
         let index = findings.add(kind, Some(req), || reason);
         detail(findings, index, key_len, slot, self.contents.content(slot), taint);
@@ -90,10 +90,10 @@ impl Storage {
     pub fn hit(&mut self, req: ReqId, source: SlotId, len: u32, findings: &mut Findings) -> (Option<bool>, bool) {
         let donated = self.contents.donation(source);
         let by_decode = donated.and_then(|donated| donated.by_decode);
-        let Some(&mut Running { truth, .. }) = self.requests.get_or_new(req) else { return (by_decode, false) };
+        let Some(&mut LiveRequest { tokens, .. }) = self.requests.get_or_new(req) else { return (by_decode, false) };
         let content = self.contents.content(source);
         let mut taint = None;
-        if !self.is_right(&truth, source, len) {
+        if !self.is_right(&tokens, source, len) {
             let root = donated.and_then(|donated| donated.root);
             let (kind, reason) = match (root, donated) {
                 (Some(_), _) => {
@@ -102,7 +102,7 @@ impl Storage {
                 (None, Some(donated)) if donated.state != content => self.overwritten(len, donated, content, source),
                 (None, _) => {
                     let donor = donated.map(|donated| donated.req).or(self.contents.writer(source)).unwrap_or(req);
-                    self.fault(donor, &format!("cached under {len}"), len, source, &truth)
+                    self.fault(donor, &format!("cached under {len}"), len, source, &tokens)
                 }
             };
             let index = findings.add(kind, Some(req), || reason);
@@ -120,11 +120,11 @@ impl Storage {
 
     /// Whether a slot holds the first `len` tokens of a request. Where the record does not tell the tokens, the length must do, but only for a
     /// slot that was written.
-    pub(super) fn is_right(&self, truth: &Truth, slot: SlotId, len: u32) -> bool {
+    pub(super) fn is_right(&self, tokens: &Tokens, slot: SlotId, len: u32) -> bool {
         let content = self.contents.content(slot);
         match self.contents.writer(slot) {
-            Some(_) => truth.holds(content, len, &self.lineage),
-            None => truth.surely_holds(content, len, &self.lineage),
+            Some(_) => tokens.holds(content, len, &self.lineage),
+            None => tokens.surely_holds(content, len, &self.lineage),
         }
     }
 
@@ -132,11 +132,11 @@ impl Storage {
     /// released.
     pub fn holds(&self, slot: SlotId, req: ReqId, len: u32) -> Option<bool> {
         let running = self.requests.peek(req)?;
-        Some(self.is_right(&running.truth, slot, len) && self.contents.flaw(slot).is_none())
+        Some(self.is_right(&running.tokens, slot, len) && self.contents.flaw(slot).is_none())
     }
 
     /// The kind and the words for a slot that holds something else, by a request that started right. `req` is the one that was to write it.
-    fn fault(&self, req: ReqId, key: &str, len: u32, slot: SlotId, truth: &Truth) -> (Kind, String) {
+    fn fault(&self, req: ReqId, key: &str, len: u32, slot: SlotId, tokens: &Tokens) -> (Kind, String) {
         let content = self.contents.content(slot);
         let holds = if content.len == len {
             format!("the slot holds {len} tokens of another sequence")
@@ -145,7 +145,7 @@ impl Storage {
         };
         let flight = if self.contents.in_flight(slot) { ": the step in flight writes there" } else { "" };
         let now = self.contents.right_now(slot);
-        if now != content && truth.holds(now, len, &self.lineage) {
+        if now != content && tokens.holds(now, len, &self.lineage) {
             let n = content.len;
             return (Kind::Aliased, format!("{key} is right now, but a launched forward will leave {n} in the slot"));
         }

@@ -132,13 +132,13 @@ impl Contents {
     fn overwrite(&mut self, slot: SlotId, content: Prefix) -> Option<&mut Slot> {
         let launch = self.clock.launched();
         let in_flight = !self.clock.knows(launch);
-        let before = self.get(slot).now;
+        let at = slot.index();
+        let before = self.slot(slot)?.now;
         if in_flight && before.launch != launch {
             self.overwritten.push((slot, Held { launch, ..before }));
         }
-        let slot = self.slot(slot)?;
-        slot.now = Held { content, launch };
-        Some(slot)
+        self.slots[at].now = Held { content, launch };
+        self.slots.get_mut(at)
     }
 
     /// A forward of `req` copies from a slot.
@@ -235,24 +235,24 @@ impl Contents {
     /// Writes what a slot holds, and what forwards in flight do to it, behind the words for who has it. One word says which
     /// of the others follow.
     #[inline]
-    pub fn canon(&self, slot: SlotId, [kind, holder]: [u32; 2], names: &impl Names, out: &mut Canon) {
+    pub fn encode(&self, slot: SlotId, [kind, holder]: [u32; 2], names: &impl Names, out: &mut Canon) {
         // Of the contents as a whole: slots without a label and their flaws are out of reach, the clock is told by how many launches are in
         // flight, in which order, and a run that names too much is cut short at once.
         // What launches in flight overwrote is encoded with each slot.
         let Contents { slots: _, overwritten: _, flaws: _, clock: _, overflow: _ } = self;
         let held = self.get(slot);
         if self.is_settled(held) {
-            self.canon_settled(slot, [holder, kind], names.owner(held.now.content, out), names, out);
+            self.encode_settled(slot, [holder, kind], names.owner(held.now.content, out), names, out);
         } else {
-            self.canon_in_flight(slot, [kind, holder], names, out);
-            canon_donation(held, out);
+            self.encode_in_flight(slot, [kind, holder], names, out);
+            encode_donation(held, out);
         }
     }
 
     /// Writes what a slot holds that no forward in flight has to do with, behind a word that is known, and with who has it. What it holds
     /// is the prefix of `owner`, if it is that of a live request.
     #[inline]
-    pub fn canon_settled(
+    pub fn encode_settled(
         &self,
         slot: SlotId,
         [first, kind]: [u32; 2],
@@ -283,11 +283,11 @@ impl Contents {
         if wrote == 2 {
             out.word(out.rank_if_live(*writer));
         }
-        canon_donation(slot, out);
+        encode_donation(slot, out);
     }
 
     #[inline(never)]
-    fn canon_in_flight(&self, slot: SlotId, [kind, holder]: [u32; 2], names: &impl Names, out: &mut Canon) {
+    fn encode_in_flight(&self, slot: SlotId, [kind, holder]: [u32; 2], names: &impl Names, out: &mut Canon) {
         let flaw = self.flaw_in(slot);
         let unknown = self.overwritten.iter().filter(|(other, _)| *other == slot).map(|(_, before)| before);
         let slot = self.get(slot);
@@ -304,7 +304,7 @@ impl Contents {
         let flawed = flaw.is_some_and(|flaw| flaw.0 == now.content);
         let flags = [writer.is_some(), writes, reads, donation.is_some(), flawed];
         let bits = flags.iter().fold(0, |bits, &flag| bits << 1 | u32::from(flag));
-        out.put([holder, kind, bits << 2 | unknown.clone().count() as u32, out.rank_if_live(*writer)]);
+        out.put([holder, kind, bits, unknown.clone().count() as u32, out.rank_if_live(*writer)]);
         out.content(now.content, names);
         for before in unknown {
             out.word(ago(before.launch));
@@ -375,7 +375,7 @@ impl Contents {
 
 /// Writes where a cached state came from.
 #[inline]
-fn canon_donation(slot: &Slot, out: &mut Canon) {
+fn encode_donation(slot: &Slot, out: &mut Canon) {
     // What left the state is for goals.
     if let Some(Donation { req, state, root, by_decode: _ }) = &slot.donation {
         let flags = [slot.writer == Some(*req), *state == slot.now.content, root.is_some()];

@@ -51,11 +51,11 @@ impl Storage {
         self.owners.advances(slot, req, findings);
         let Some(running) = self.requests.get_or_new(req) else { return };
         let base = self.contents.content(slot);
-        self.contents.write(slot, running.truth.advance(base, from, to, &self.lineage), req);
+        self.contents.write(slot, running.tokens.advance(base, from, to, &self.lineage), req);
         let Some((second, len)) = second else { return };
         self.owners.writes(second, req, findings);
         if (from..=to).contains(&len) {
-            self.contents.write(second, running.truth.advance(base, from, len, &self.lineage), req);
+            self.contents.write(second, running.tokens.advance(base, from, len, &self.lineage), req);
         }
     }
 
@@ -64,7 +64,7 @@ impl Storage {
     pub fn step(&mut self, req: ReqId, slot: SlotId, k: u32, second: Option<SlotId>, findings: &mut Findings) {
         self.owners.advances(slot, req, findings);
         let Some(running) = self.requests.get_or_new(req) else { return };
-        let state = running.truth.advance(self.contents.content(slot), k.saturating_sub(1), k, &self.lineage);
+        let state = running.tokens.advance(self.contents.content(slot), k.saturating_sub(1), k, &self.lineage);
         self.contents.write(slot, state, req);
         if let Some(second) = second {
             self.owners.writes(second, req, findings);

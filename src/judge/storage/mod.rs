@@ -22,7 +22,7 @@ pub(super) use audit::Offer;
 pub(super) use contents::Contents;
 pub(super) use owners::{Owners, req_of};
 use pages::Pages;
-use sequence::Truth;
+use sequence::Tokens;
 
 /// Requests from this index on are not followed; the run is then at best inconclusive.
 pub(super) const REQS_MAX: usize = 1 << 22;
@@ -35,9 +35,9 @@ const STREAMS_MAX: usize = 1 << 24;
 
 /// What is known of a request that has not been released.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Running {
+pub(super) struct LiveRequest {
     /// Its tokens.
-    pub truth: Truth,
+    pub tokens: Tokens,
     /// The finding that it started from, if it runs on a wrong state.
     pub taint: Option<usize>,
     /// Its last cache hit.
@@ -62,7 +62,7 @@ pub(super) struct Storage {
     pub contents: Contents,
     pub owners: Owners,
     pub pages: Pages,
-    pub requests: Live<Running>,
+    pub requests: Live<LiveRequest>,
     /// Whether a stream was named that is not followed.
     pub streams_overflow: bool,
 }
@@ -77,10 +77,15 @@ impl Storage {
         }
     }
 
+    /// A request was seen by the scheduler.
+    pub fn arrive(&mut self, req: ReqId) {
+        self.requests.get_or_new(req);
+    }
+
     /// The prompt of a request.
     pub fn prompt(&mut self, req: ReqId, prompt: Prefix) {
         if let Some(running) = self.requests.get_or_new(req) {
-            running.truth.prompt(prompt);
+            running.tokens.prompt(prompt);
         }
     }
 
@@ -88,7 +93,7 @@ impl Storage {
     #[inline]
     pub fn sampled(&mut self, req: ReqId, len: u32, stream: StreamId) {
         if let Some(running) = self.requests.get(req) {
-            running.truth.sampled(len, stream, &self.lineage);
+            running.tokens.sampled(len, stream, &self.lineage);
         }
     }
 
@@ -129,7 +134,7 @@ impl Storage {
 
     /// Whether a content is a prefix of the tokens of a live request.
     pub fn is_of(&self, content: Prefix, req: ReqId) -> bool {
-        self.requests.peek(req).is_some_and(|running| running.truth.has(content, &self.lineage))
+        self.requests.peek(req).is_some_and(|running| running.tokens.has(content, &self.lineage))
     }
 
     /// Encodes all that a sequence depends on: its stream, and where each ancestor of that goes on.

@@ -42,7 +42,7 @@ impl Pages {
             return;
         }
         let twice = owned.iter().map(|it| it.common(pages)).sum::<u32>();
-        let reason = || format!("pages {} were given out, but somebody still has them", words(pages));
+        let reason = || format!("pages {} were allocated, but are still in use", words(pages));
         findings.trouble(Trouble::PageTwice, twice.into(), req_of(owner), None, reason);
         replace(owned, pages, Some(owner));
     }
@@ -122,7 +122,7 @@ impl Owned {
     }
 }
 
-/// Gives a range to an owner, whoever had it, or to nobody.
+/// Gives a range to an owner, or frees it, whatever its owners were.
 fn replace(owned: &mut TinyVec<[Owned; 2]>, pages: PageRange, owner: Option<Owner>) {
     let PageRange { grant: _, from, to } = pages;
     let mut new: TinyVec<[Owned; 2]> = TinyVec::new();

@@ -26,16 +26,16 @@ pub(crate) fn torn(old: Prefix, new: Prefix) -> Prefix {
 
 /// The tokens of a request as far as the record tells them.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Truth {
+pub(crate) struct Tokens {
     stream: StreamId,
     /// How many are told.
     known: u32,
 }
 
-impl Truth {
+impl Tokens {
     /// Replaces everything by a prompt.
     pub fn prompt(&mut self, prompt: Prefix) {
-        *self = Truth { stream: prompt.stream, known: prompt.len };
+        *self = Tokens { stream: prompt.stream, known: prompt.len };
     }
 
     /// Token number `len + 1` was sampled, and all up to it lie on `stream`. Sampling it again changes nothing unless it came out
@@ -45,7 +45,7 @@ impl Truth {
         let Some(known) = len.checked_add(1) else { return };
         let is_new = len == self.known;
         if is_new || len < self.known && lineage.prefix(stream, known) != lineage.prefix(self.stream, known) {
-            *self = Truth { stream, known };
+            *self = Tokens { stream, known };
         }
     }
 
@@ -57,8 +57,8 @@ impl Truth {
 
     /// Whether `content` is the state after the first `len` tokens, for all that is known.
     pub fn holds(&self, content: Prefix, len: u32, lineage: &Lineage) -> bool {
-        let truth = self.at(len, lineage);
-        content.len == len && (content == truth || !is_known(content) || !is_known(truth))
+        let tokens = self.at(len, lineage);
+        content.len == len && (content == tokens || !is_known(content) || !is_known(tokens))
     }
 
     /// Whether `content` is known to be the state after the first `len` tokens.
@@ -93,46 +93,46 @@ mod tests {
 
     const OWN: StreamId = StreamId(1);
 
-    fn prompt(len: u32) -> Truth {
-        let mut truth = Truth::default();
-        truth.prompt(Prefix { stream: OWN, len });
-        truth
+    fn prompt(len: u32) -> Tokens {
+        let mut tokens = Tokens::default();
+        tokens.prompt(Prefix { stream: OWN, len });
+        tokens
     }
 
     #[test]
     fn right_states_are_prefixes_and_wrong_ones_are_none() {
-        let (truth, lineage) = (prompt(3), Lineage::default());
+        let (tokens, lineage) = (prompt(3), Lineage::default());
         let right = Prefix { stream: OWN, len: 3 };
-        assert_eq!(truth.advance(Prefix::EMPTY, 0, 3, &lineage), right);
-        assert_eq!(truth.advance(truth.at(1, &lineage), 1, 3, &lineage), right);
-        let wrong = truth.advance(Prefix::EMPTY, 1, 3, &lineage);
-        assert_eq!((wrong.len, truth.holds(wrong, 2, &lineage)), (2, false));
-        assert!(truth.holds(right, 3, &lineage) && !truth.holds(right, 2, &lineage));
-        let worse = truth.advance(wrong, 2, 3, &lineage);
-        assert!(worse.len == 3 && !truth.holds(worse, 3, &lineage));
+        assert_eq!(tokens.advance(Prefix::EMPTY, 0, 3, &lineage), right);
+        assert_eq!(tokens.advance(tokens.at(1, &lineage), 1, 3, &lineage), right);
+        let wrong = tokens.advance(Prefix::EMPTY, 1, 3, &lineage);
+        assert_eq!((wrong.len, tokens.holds(wrong, 2, &lineage)), (2, false));
+        assert!(tokens.holds(right, 3, &lineage) && !tokens.holds(right, 2, &lineage));
+        let worse = tokens.advance(wrong, 2, 3, &lineage);
+        assert!(worse.len == 3 && !tokens.holds(worse, 3, &lineage));
     }
 
     #[test]
     fn what_is_not_told_is_judged_by_length() {
-        let (mut truth, lineage) = (Truth::default(), Lineage::default());
-        truth.sampled(3, OWN, &lineage);
-        let state = truth.advance(Prefix::EMPTY, 0, 4, &lineage);
+        let (mut tokens, lineage) = (Tokens::default(), Lineage::default());
+        tokens.sampled(3, OWN, &lineage);
+        let state = tokens.advance(Prefix::EMPTY, 0, 4, &lineage);
         assert_eq!(state.len, 4);
-        assert!(truth.holds(state, 4, &lineage) && !truth.surely_holds(state, 4, &lineage));
-        assert!(!truth.holds(state, 5, &lineage));
-        assert_eq!(truth.advance(state, 9, 3, &lineage).len, 4);
+        assert!(tokens.holds(state, 4, &lineage) && !tokens.surely_holds(state, 4, &lineage));
+        assert!(!tokens.holds(state, 5, &lineage));
+        assert_eq!(tokens.advance(state, 9, 3, &lineage).len, 4);
     }
 
     #[test]
     fn a_token_sampled_again_changes_nothing_unless_it_differs() {
-        let (mut truth, mut lineage, other) = (prompt(1), Lineage::default(), StreamId(2));
+        let (mut tokens, mut lineage, other) = (prompt(1), Lineage::default(), StreamId(2));
         lineage.set(other, Prefix { stream: OWN, len: 1 });
-        truth.sampled(1, OWN, &lineage);
-        truth.sampled(2, OWN, &lineage);
-        truth.sampled(1, OWN, &lineage);
-        assert_eq!(truth.at(3, &lineage), Prefix { stream: OWN, len: 3 });
-        truth.sampled(1, other, &lineage);
-        assert_eq!(truth.at(2, &lineage), Prefix { stream: other, len: 2 });
-        assert!(!is_known(truth.at(3, &lineage)));
+        tokens.sampled(1, OWN, &lineage);
+        tokens.sampled(2, OWN, &lineage);
+        tokens.sampled(1, OWN, &lineage);
+        assert_eq!(tokens.at(3, &lineage), Prefix { stream: OWN, len: 3 });
+        tokens.sampled(1, other, &lineage);
+        assert_eq!(tokens.at(2, &lineage), Prefix { stream: other, len: 2 });
+        assert!(!is_known(tokens.at(3, &lineage)));
     }
 }
