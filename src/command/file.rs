@@ -117,8 +117,7 @@ pub(super) fn write_file_and_keep(path: &Path, text: &str) -> Result<(), Failure
 }
 
 /// Gives a file a second name: the first of `names` that no other file has, whoever else looks for one.
-fn keep_under(names: impl Iterator<Item = PathBuf>, path: &Path) -> io::Result<()> {
-    let mut names = names;
+fn keep_under(mut names: impl Iterator<Item = PathBuf>, path: &Path) -> io::Result<()> {
     let tried = names.find_map(|name| match std::fs::hard_link(path, name) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => None,
         tried => Some(tried),

@@ -2,6 +2,7 @@
 
 use crate::record::ReqId;
 
+use super::grow::entry;
 use super::storage::REQS_MAX;
 
 /// A value for each request that was seen and has not been released.
@@ -49,14 +50,7 @@ impl<T: Default> Live<T> {
     /// The value of a request, made if there is none; nothing if it is not followed.
     #[inline]
     pub fn get_or_new(&mut self, req: ReqId) -> Option<&mut T> {
-        let index = req.index();
-        if index >= self.list.len() {
-            if index >= REQS_MAX {
-                self.overflow = true;
-                return None;
-            }
-            self.list.resize_with(index + 1, || None);
-        }
-        Some(self.list[index].get_or_insert_with(T::default))
+        let value = entry(&mut self.list, req.index(), REQS_MAX, || None, &mut self.overflow)?;
+        Some(value.get_or_insert_with(T::default))
     }
 }

@@ -18,6 +18,7 @@ mod coverage;
 mod decision;
 mod findings;
 mod goals;
+mod grow;
 #[expect(clippy::module_inception, reason = "the judge itself, beside its parts")]
 mod judge;
 mod live;

@@ -3,6 +3,7 @@
 use crate::record::{FinishKind, ReqId};
 
 use super::Outcome;
+use super::grow::entry;
 use super::storage::REQS_MAX;
 
 /// A request that was seen.
@@ -78,13 +79,6 @@ impl Outcomes {
 
     #[inline]
     fn known(&mut self, req: ReqId) -> Option<&mut Known> {
-        if req.index() >= self.list.len() {
-            if req.index() >= REQS_MAX {
-                self.overflow = true;
-                return None;
-            }
-            self.list.resize(req.index() + 1, Known::default());
-        }
-        self.list.get_mut(req.index())
+        entry(&mut self.list, req.index(), REQS_MAX, Known::default, &mut self.overflow)
     }
 }

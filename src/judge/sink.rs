@@ -2,7 +2,7 @@
 //!
 //! Owns that table. Does not interpret facts.
 
-use crate::record::{BatchId, Fact, Owner, ResultRow, RowFacts, Sink, SlotId, StepRow};
+use crate::record::{BatchId, Fact, Owner, ReqId, ResultRow, RowFacts, Sink, SlotId, StepRow};
 
 use super::decision::Row;
 use super::storage::Offer;
@@ -56,20 +56,14 @@ impl Sink for Judge {
             Fact::Clear { req, slot } => storage.clear(req, slot, findings),
             Fact::CopyState { req, from, to, stream } => storage.copy_state(req, from, to, stream, findings),
             Fact::Extend { batch, req, slot, from, to, track } => {
-                storage.extend(req, slot, (from, to), track, findings);
-                if let Some(track) = track.filter(|track| (from..=to).contains(&track.1)) {
-                    decisions.kept(batch, req, track, findings.turn);
-                }
+                self.extend(batch, req, slot, (from, to), track);
             }
             Fact::Step { batch, req, slot, k, track } => {
                 self.step(batch, StepRow { req, k, slot, track, sampled: None });
             }
             Fact::Verify { batch, req, slot, from, to, track, .. } => {
-                storage.extend(req, slot, (from, to), track, findings);
-                if let Some(track) = track.filter(|track| (from..=to).contains(&track.1)) {
-                    decisions.kept(batch, req, track, findings.turn);
-                }
-                decisions.launch_verify(batch, req, to, track);
+                self.extend(batch, req, slot, (from, to), track);
+                self.decisions.launch_verify(batch, req, to, track);
                 if track.is_some() {
                     self.goals.insert(Goal::VerifyCrosses);
                     self.coverage.boundary(req);
@@ -157,6 +151,21 @@ impl Judge {
         self.storage.owners.pass(slot, owner, None, &mut self.findings);
         if owner == Owner::Tree {
             self.evicted();
+        }
+    }
+
+    /// A forward advances a slot over tokens `from..to`, and keeps the state of a length on the way in a track slot.
+    fn extend(
+        &mut self,
+        batch: BatchId,
+        req: ReqId,
+        slot: SlotId,
+        (from, to): (u32, u32),
+        track: Option<(SlotId, u32)>,
+    ) {
+        self.storage.extend(req, slot, (from, to), track, &mut self.findings);
+        if let Some(track) = track.filter(|track| (from..=to).contains(&track.1)) {
+            self.decisions.kept(batch, req, track, self.findings.turn);
         }
     }
 

@@ -7,6 +7,7 @@ use tinyvec::TinyVec;
 
 use crate::record::{BatchId, Canon, NAME_END, Names, Prefix, ReqId, SlotId};
 
+use super::super::grow::entry;
 use super::SLOTS_MAX;
 use super::clock::Clock;
 use super::sequence;
@@ -362,14 +363,7 @@ impl Contents {
 
     #[inline]
     fn slot(&mut self, slot: SlotId) -> Option<&mut Slot> {
-        if slot.index() >= self.slots.len() {
-            if slot.index() >= SLOTS_MAX {
-                self.overflow = true;
-                return None;
-            }
-            self.slots.resize(slot.index() + 1, FRESH);
-        }
-        self.slots.get_mut(slot.index())
+        entry(&mut self.slots, slot.index(), SLOTS_MAX, || FRESH, &mut self.overflow)
     }
 }
 

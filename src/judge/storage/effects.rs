@@ -40,6 +40,7 @@ impl Storage {
 
     /// A forward advances a slot over the tokens `from..to` of a request, and copies the state at a length on the way to a second slot if
     /// there is one.
+    #[inline]
     pub fn extend(
         &mut self,
         req: ReqId,
@@ -62,13 +63,6 @@ impl Storage {
     /// A forward advances a slot by token `k` of a request, and copies the state to a second slot if there is one.
     #[inline]
     pub fn step(&mut self, req: ReqId, slot: SlotId, k: u32, second: Option<SlotId>, findings: &mut Findings) {
-        self.owners.advances(slot, req, findings);
-        let Some(running) = self.requests.get_or_new(req) else { return };
-        let state = running.tokens.advance(self.contents.content(slot), k.saturating_sub(1), k, &self.lineage);
-        self.contents.write(slot, state, req);
-        if let Some(second) = second {
-            self.owners.writes(second, req, findings);
-            self.contents.write(second, state, req);
-        }
+        self.extend(req, slot, (k.saturating_sub(1), k), second.map(|second| (second, k)), findings);
     }
 }

@@ -5,6 +5,7 @@
 use crate::record::{Owner, ReqId, SlotId};
 
 use super::super::findings::{Findings, Trouble};
+use super::super::grow::entry;
 use super::{REQS_MAX, SLOTS_MAX};
 
 /// The owners of slots and locks.
@@ -71,13 +72,13 @@ impl Owners {
 
     /// Gives a slot to an owner, or to nobody. Returns the owner before, if the slot is followed.
     fn hand_over(&mut self, slot: SlotId, to: Option<Owner>) -> Option<Option<Owner>> {
-        let owner = entry(&mut self.slots, slot.index(), SLOTS_MAX, &mut self.overflow)?;
+        let owner = entry(&mut self.slots, slot.index(), SLOTS_MAX, || None, &mut self.overflow)?;
         Some(std::mem::replace(owner, to))
     }
 
     /// A request took the lock on a node.
     pub fn lock(&mut self, req: ReqId, node: u32, findings: &mut Findings) {
-        let Some(lock) = entry(&mut self.locks, req.index(), REQS_MAX, &mut self.overflow) else { return };
+        let Some(lock) = entry(&mut self.locks, req.index(), REQS_MAX, || None, &mut self.overflow) else { return };
         if let Some(held) = lock.replace(node) {
             let reason = || format!("node {node} was locked while the lock on node {held} is held");
             findings.trouble(Trouble::LockTwice, 1, Some(req), None, reason);
@@ -86,7 +87,7 @@ impl Owners {
 
     /// A request gave the lock on a node back.
     pub fn unlock(&mut self, req: ReqId, node: u32, findings: &mut Findings) {
-        let Some(lock) = entry(&mut self.locks, req.index(), REQS_MAX, &mut self.overflow) else { return };
+        let Some(lock) = entry(&mut self.locks, req.index(), REQS_MAX, || None, &mut self.overflow) else { return };
         if *lock == Some(node) {
             *lock = None;
             return;
@@ -190,21 +191,4 @@ pub(crate) fn name(owner: Option<Owner>) -> String {
 
 fn taken<T: Copy>(list: &[Option<T>]) -> impl Iterator<Item = (usize, T)> + '_ {
     list.iter().enumerate().filter_map(|(index, it)| it.map(|it| (index, it)))
-}
-
-/// The entry at an index, growing the list up to a limit.
-fn entry<'a, T: Copy>(
-    list: &'a mut Vec<Option<T>>,
-    index: usize,
-    max: usize,
-    overflow: &mut bool,
-) -> Option<&'a mut Option<T>> {
-    if index >= list.len() {
-        if index >= max {
-            *overflow = true;
-            return None;
-        }
-        list.resize(index + 1, None);
-    }
-    list.get_mut(index)
 }

@@ -7,6 +7,7 @@ use tinyvec::TinyVec;
 use crate::record::{Canon, GrantId, Owner, PageRange, ReqId};
 
 use super::super::findings::{Findings, Trouble};
+use super::super::grow::entry;
 use super::owners::{name, req_of};
 
 /// Grants from this index on are not followed.
@@ -33,13 +34,9 @@ impl Pages {
     /// Pages were allocated.
     pub fn alloc(&mut self, pages: PageRange, owner: Owner, findings: &mut Findings) {
         let Some(owned) = self.grant(pages) else { return };
-        // Nearly always the page behind those that the request has.
-        if let Some(last) = owned.last_mut()
-            && last.to == pages.from
-            && last.owner == owner
-        {
-            last.to = last.to.max(pages.to);
-            return;
+        let PageRange { grant: _, from, to } = pages;
+        if owned.last().is_none_or(|last| last.to <= from) {
+            return push(owned, Owned { from, to, owner });
         }
         let twice = owned.iter().map(|it| it.common(pages)).sum::<u32>();
         let reason = || format!("pages {} were allocated, but are still in use", words(pages));
@@ -96,18 +93,10 @@ impl Pages {
 
     /// The ranges of a grant, if it is followed and the range is not empty.
     fn grant(&mut self, pages: PageRange) -> Option<&mut TinyVec<[Owned; 2]>> {
-        let index = pages.grant.index();
         if pages.count() == 0 {
             return None;
         }
-        if index >= self.grants.len() {
-            if index >= GRANTS_MAX {
-                self.overflow = true;
-                return None;
-            }
-            self.grants.resize(index + 1, TinyVec::new());
-        }
-        self.grants.get_mut(index)
+        entry(&mut self.grants, pages.grant.index(), GRANTS_MAX, TinyVec::new, &mut self.overflow)
     }
 }
 
