@@ -3,6 +3,8 @@
 //! Owns what is remembered for goals alone. Nothing here bears on findings, counts or verdict. What lies on the path of
 //! every token only looks at what the judge has at hand; the rest is done where something rare happened.
 
+use educe::Educe;
+
 use tinyvec::TinyVec;
 
 use crate::record::{BatchId, FinishKind, Mode, Place, ReqId};
@@ -12,7 +14,8 @@ use super::storage::Offer;
 use super::{Class, Goal, Goals, Judge};
 
 /// What is remembered for goals alone: two judges that differ only in this judge the rest of a run alike.
-#[derive(Clone, Debug, Default)]
+#[derive(Educe, Debug, Default)]
+#[educe(Clone)]
 pub(super) struct Coverage {
     /// The batch whose result is processed: a request that ends there is not in flight by it.
     result: BatchId,

@@ -3,6 +3,8 @@
 //! Owns turn, phase, order and the grouping of accounting findings: the same trouble of the same request is one
 //! finding that says how often, but no kind is ever dropped. Refuses to decide what is wrong.
 
+use educe::Educe;
+
 use std::collections::BTreeMap;
 
 use crate::record::{Phase, ReqId, SlotId};
@@ -41,7 +43,8 @@ pub(super) enum Trouble {
 }
 
 /// All findings of a run so far.
-#[derive(Clone, Debug)]
+#[derive(Educe, Debug)]
+#[educe(Clone)]
 pub(super) struct Findings {
     /// The loop turn.
     pub turn: u32,

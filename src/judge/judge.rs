@@ -2,6 +2,8 @@
 //!
 //! Owns the parts and the order in which they are told of a release. Decides nothing but the verdict.
 
+use educe::Educe;
+
 use crate::record::{AssertKind, Nothing, ReqId};
 
 use super::coverage::Coverage;
@@ -26,7 +28,8 @@ pub struct Options {
 ///
 /// Memory grows with requests, admissions, slots and, in a record that never waits for a forward or processes a result, with those in
 /// flight; not with the length of a run.
-#[derive(Clone, Debug)]
+#[derive(Educe, Debug)]
+#[educe(Clone)]
 pub struct Judge {
     pub(super) options: Options,
     /// What every slot holds and who owns what.

@@ -1,12 +1,15 @@
 //! Values of the requests that are alive.
 
+use educe::Educe;
+
 use crate::record::ReqId;
 
 use super::grow::entry;
 use super::storage::REQS_MAX;
 
 /// A value for each request that was seen and has not been released.
-#[derive(Clone, Debug)]
+#[derive(Educe, Debug)]
+#[educe(Clone)]
 pub(super) struct Live<T> {
     list: Vec<Option<T>>,
     /// Whether a request was named that is not followed.

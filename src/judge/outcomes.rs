@@ -1,5 +1,7 @@
 //! What became of each request, for the report: kept for good.
 
+use educe::Educe;
+
 use crate::record::{FinishKind, ReqId};
 
 use super::Outcome;
@@ -16,7 +18,8 @@ struct Known {
 }
 
 /// All requests.
-#[derive(Clone, Debug, Default)]
+#[derive(Educe, Debug, Default)]
+#[educe(Clone)]
 pub(super) struct Outcomes {
     list: Vec<Known>,
     /// Whether a request was named that is not followed.

@@ -1,5 +1,7 @@
 //! Requests that have not been seen: what each waits for, and which have reached their earliest moment.
 
+use educe::Educe;
+
 use std::sync::Arc;
 
 use crate::engine::{EventQueue, Time};
@@ -18,7 +20,8 @@ pub struct Due {
 }
 
 /// The requests not seen yet.
-#[derive(Clone, Debug)]
+#[derive(Educe, Debug)]
+#[educe(Clone)]
 pub struct Arrivals {
     timed: EventQueue<ReqId>,
     /// By turn, the latest first; of one turn, the last of the setup first.

@@ -1,5 +1,7 @@
 //! Batches: lists of requests with batch-local arrays; what copy, filter and merge do to them.
 
+use educe::Educe;
+
 use tinyvec::TinyVec;
 
 use crate::record::{BatchId, Mode, ReqId, SlotId};
@@ -11,7 +13,8 @@ use super::skew::Glimpse;
 pub type Rows<T> = TinyVec<[T; 4]>;
 
 /// A `ScheduleBatch`. Requests are shared by index; everything else here is the batch's own.
-#[derive(Clone, Debug)]
+#[derive(Educe, Debug)]
+#[educe(Clone)]
 pub struct Batch {
     /// Its number, new at every prepare.
     pub id: BatchId,

@@ -1,5 +1,7 @@
 //! The scheduler loop: one turn with overlap and one without, side by side, and how a run ends.
 
+use educe::Educe;
+
 use std::sync::Arc;
 
 use crate::engine::{Chooser, Time};
@@ -22,7 +24,8 @@ use super::setup::{Arrive, Cost, RequestSpec, ResultQueue, Setup};
 use super::slots::SlotPool;
 
 /// What the scheduler remembers of the batch it launched last.
-#[derive(Clone, Debug)]
+#[derive(Educe, Debug)]
+#[educe(Clone)]
 pub(super) enum Last {
     /// Nothing was launched.
     None,
@@ -33,7 +36,8 @@ pub(super) enum Last {
 }
 
 /// A result that has not been processed: the batch as it was queued, and when its forward has been copied back.
-#[derive(Clone, Debug)]
+#[derive(Educe, Debug)]
+#[educe(Clone)]
 pub(super) struct Pending {
     pub batch: Batch,
     pub copied: Time,
@@ -42,7 +46,8 @@ pub(super) struct Pending {
 }
 
 /// The state of the machine: a value.
-#[derive(Clone, Debug)]
+#[derive(Educe, Debug)]
+#[educe(Clone)]
 pub struct World {
     /// The grid of decode boundaries, in tokens. By the setup, and kept as every row asks for it.
     pub(super) grid: u32,

@@ -1,10 +1,13 @@
 //! The host masks of a decode batch: built in one pass at prepare, dropped by filter and merge.
 
+use educe::Educe;
+
 use super::batch::Rows;
 use super::rule::{RowMasks, WantsMasks};
 
 /// Host arrays of one decode batch.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Educe, Debug, Default, PartialEq, Eq)]
+#[educe(Clone)]
 pub struct HostMasks {
     rows: Rows<RowMasks>,
     /// Bytes of the arrays that the rule wants.

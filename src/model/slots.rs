@@ -1,5 +1,7 @@
 //! The pool of state slots: a free list in the order of the real allocator. Owns who is free, not who holds what.
 
+use educe::Educe;
+
 use std::collections::VecDeque;
 
 use crate::record::SlotId;
@@ -9,7 +11,8 @@ use super::batch::Rows;
 /// State slots 1..=size; slot 0 is never given out. Allocation takes from the front, freeing appends at the back
 /// (`MambaSlotAllocator`, all four releases). So those never given out stand before those that came back, and are kept as
 /// a range: a snapshot of a large pool is as small as what was used of it.
-#[derive(Clone, Debug)]
+#[derive(Educe, Debug)]
+#[educe(Clone)]
 pub struct SlotPool {
     /// The first one never given out, and the last one.
     fresh: (u32, u32),

@@ -4,6 +4,8 @@
 //! they are canonical, and the longest common prefix of two costs the depth of the tree, not their length. Tokens are spelled out only
 //! where somebody asks. Leaves to the caller which sequences there are.
 
+use educe::Educe;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -135,7 +137,8 @@ impl Lineage {
 }
 
 /// All streams of a run, and their tokens.
-#[derive(Clone, Debug)]
+#[derive(Educe, Debug)]
+#[educe(Clone)]
 pub struct Streams {
     lineage: Lineage,
     shape: Arc<Shape>,

@@ -1,5 +1,7 @@
 //! The exhaustive search of a setup under a rule: machine and judge as a system whose states can be told apart.
 
+use educe::Educe;
+
 use crate::engine::{Chooser, Open};
 use crate::judge::{Finding, Goal, Judge, Judgement, Kind, Options, Verdict, weight};
 use crate::model::{Ended, Frame, Machine, Rule, Setup, World};
@@ -107,7 +109,8 @@ pub fn counts(finding: &Finding) -> bool {
 }
 
 /// A machine and its judge between two turns.
-#[derive(Clone, Debug)]
+#[derive(Educe, Debug)]
+#[educe(Clone)]
 pub struct Moment {
     world: Box<World>,
     judge: Judge,
@@ -133,8 +136,8 @@ impl System for Timings<'_> {
         Box::new(Moment { world: Box::new(World::new(self.setup)), judge: Judge::new(options), turns: 0 })
     }
 
-    fn step(&self, state: &Box<Moment>, chooser: &mut impl Chooser) -> (Box<Moment>, Stepped<Kind>) {
-        let mut after = state.clone();
+    fn step(&self, state: Box<Moment>, chooser: &mut impl Chooser) -> (Box<Moment>, Stepped<Kind>) {
+        let mut after = state;
         let mut machine = Machine::resume(self.setup, self.rule, chooser, &mut after.judge, after.world);
         let ended = machine.turn();
         after.world = machine.into_world();

@@ -57,9 +57,12 @@ impl SteadyCost<'_> {
         let last = batches.len() * rules.len();
         let work = |at: usize| {
             let (batch, rule) = ((last - 1 - at) / rules.len(), (last - 1 - at) % rules.len());
-            setups[batch].as_ref().map_err(|why| *why).map(|setup| self.run(setup, batches[batch], rules[rule]))
+            let run =
+                setups[batch].as_ref().map_err(|why| *why).map(|setup| self.run(setup, batches[batch], rules[rule]));
+            done();
+            run
         };
-        let mut runs = in_order(jobs, last, work, |_| done());
+        let mut runs = in_order(jobs, 0..last, work);
         runs.reverse();
         let of_batch = |runs: &[Result<CostRun, NotSteady>]| {
             let runs: Vec<CostRun> = runs.iter().cloned().collect::<Result<_, _>>()?;
@@ -120,7 +123,7 @@ impl SteadyCost<'_> {
             ranges.extend(begins.map(|begun| [begun, most]));
             (unknown.map_or(Ok(ranges), Err), known)
         };
-        let found = in_order(jobs, rules.len(), work, |_| ());
+        let found = in_order(jobs, 0..rules.len(), work);
         let (of_rules, all): (Vec<_>, CpuAhead) = found.into_iter().unzip();
         *known = all;
         match of_rules.iter().filter_map(|of| of.as_ref().err()).min() {

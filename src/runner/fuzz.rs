@@ -148,7 +148,12 @@ pub fn fuzz(fuzz: &Fuzz<'_>, jobs: usize, done: &(dyn Fn(u64) + Sync)) -> Vec<Ta
     // So many at a time that what waits to be added stays small.
     for from in (0..batches).step_by(BATCHES_MAX) {
         let here = (batches - from).min(BATCHES_MAX as u64) as usize;
-        for tallies in in_order(jobs, here, |at| work(from + at as u64), |at| told(from + at as u64)) {
+        let told_work = |at: usize| {
+            let tallies = work(from + at as u64);
+            told(from + at as u64);
+            tallies
+        };
+        for tallies in in_order(jobs, 0..here, told_work) {
             for (sum, tally) in sums.iter_mut().zip(&tallies) {
                 sum.absorb(tally);
             }

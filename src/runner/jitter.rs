@@ -44,9 +44,11 @@ pub fn jitter(
         let one = |rule: &&'static dyn Rule| {
             watched(&setup, *rule, jitter.seed, req, steps).run(&word, rule.name(), req, &setup.names)
         };
-        jitter.rules.iter().map(one).collect()
+        let of_rules = jitter.rules.iter().map(one).collect();
+        done(jitter.rules.len() as u64);
+        of_rules
     };
-    in_order(jobs, patterns.len(), work, |_| done(jitter.rules.len() as u64))
+    in_order(jobs, 0..patterns.len(), work)
 }
 
 /// The request in a setup that some requests have left: what was before it may be gone.

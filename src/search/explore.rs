@@ -115,12 +115,11 @@ pub fn explore<S: System>(system: &S, open: &Open, order: Order, jobs: usize, li
     let mut bound = None;
     while bound.is_none() && !search.frontier.is_empty() {
         let block = search.take_block(order, block_max);
-        let chunks: Vec<&[Node<S::State>]> = block.chunks(CHUNK).collect();
+        let states: usize = block.iter().map(Vec::len).sum();
         let (visited, unique) = (&search.visited, search.tally.unique());
-        let work = |nth: usize| expand(system, open, visited, chunks[nth], &|| stop(unique));
-        let expanded = in_order(jobs, chunks.len(), work, |_| ());
+        let expanded = in_order(jobs, block, |chunk| expand(system, open, visited, chunk, &|| stop(unique)));
         let successors: usize = expanded.iter().map(|chunk| chunk.successors.len()).sum();
-        block_max = (SUCCESSORS_MAX * block.len() / successors.max(1)).clamp(1, BLOCK);
+        block_max = (SUCCESSORS_MAX * states / successors.max(1)).clamp(1, BLOCK);
         for Expanded { successors, bound: ended } in expanded {
             for successor in successors {
                 if !search.merge(successor, states_max) {
@@ -149,14 +148,15 @@ impl<T, K: Clone + Ord> Search<T, K> {
         Search { frontier, visited, tally: Tally::new() }
     }
 
-    /// Takes up to so many states off the frontier.
-    fn take_block(&mut self, order: Order, states: usize) -> Vec<Node<T>> {
+    /// Takes up to so many states off the frontier, in chunks.
+    fn take_block(&mut self, order: Order, states: usize) -> Vec<Vec<Node<T>>> {
         let len = self.frontier.len();
         let states = states.min(len);
-        match order {
-            Order::Bfs => self.frontier.drain(..states).collect(),
-            Order::Dfs => self.frontier.drain(len - states..).collect(),
-        }
+        let mut block = match order {
+            Order::Bfs => self.frontier.drain(..states),
+            Order::Dfs => self.frontier.drain(len - states..),
+        };
+        (0..states.div_ceil(CHUNK)).map(|_| block.by_ref().take(CHUNK).collect()).collect()
     }
 
     /// Counts a transition, and adds the state after it to the frontier if it is new. Returns whether the bound on states leaves room for it.
@@ -176,12 +176,12 @@ impl<T, K: Clone + Ord> Search<T, K> {
     }
 }
 
-/// Takes every step from every state of a chunk.
+/// Takes every step from every state of a chunk. A state that is not needed any more lends its memory to the next copy.
 fn expand<S: System>(
     system: &S,
     open: &Open,
     visited: &Visited,
-    chunk: &[Node<S::State>],
+    chunk: Vec<Node<S::State>>,
     stop: &dyn Fn() -> bool,
 ) -> Expanded<S::State, S::Kind> {
     let mut chooser = Enumerate::new(open);
@@ -189,17 +189,24 @@ fn expand<S: System>(
     let mut seen_here = Visited::default();
     let mut successors = Vec::new();
     let mut bound = None;
-    for &Node { id, depth, ref state } in chunk {
+    let mut spare: Vec<S::State> = Vec::new();
+    for Node { id, depth, state } in chunk {
         chooser.begin();
         for lists in 1.. {
             if stop() {
                 return Expanded { successors, bound: Some(Bound::Stopped) };
             }
-            let (after, stepped) = system.step(state, &mut chooser);
+            let (after, stepped) = system.step(copy_of(&state, &mut spare), &mut chooser);
             let fingerprint = (!stepped.over).then(|| system.fingerprint(&after, &mut scratch));
-            let new = fingerprint.filter(|&it| !visited.contains(it) && seen_here.insert(it));
             let transition = Transition { parent: id, depth: depth + 1, answers: chooser.answers().collect() };
-            successors.push(Successor { transition, stepped, new: new.map(|fingerprint| (fingerprint, after)) });
+            let new = match fingerprint.filter(|&it| !visited.contains(it) && seen_here.insert(it)) {
+                Some(fingerprint) => Some((fingerprint, after)),
+                None => {
+                    spare.push(after);
+                    None
+                }
+            };
+            successors.push(Successor { transition, stepped, new });
             if !chooser.advance() {
                 break;
             }
@@ -208,6 +215,14 @@ fn expand<S: System>(
                 break;
             }
         }
+        spare.push(state);
     }
     Expanded { successors, bound }
+}
+
+/// A copy of a state, in the memory of a spare one if there is one.
+fn copy_of<T: Clone>(state: &T, spare: &mut Vec<T>) -> T {
+    let Some(mut copy) = spare.pop() else { return state.clone() };
+    copy.clone_from(state);
+    copy
 }

@@ -1,29 +1,26 @@
 //! Independent pieces of work on several threads, with their results in order.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Mutex;
 
-/// Does `work(0)`, `work(1)`, .. up to `count` on `jobs` threads, of which the caller's is one, and returns the results in that order.
-/// `done` is told of each piece by the thread that did it.
-pub fn in_order<R: Send>(
+/// Does `work` for each item on `jobs` threads, of which the caller's is one, and returns the results in the order of the items.
+pub fn in_order<T: Send, R: Send>(
     jobs: usize,
-    count: usize,
-    work: impl Fn(usize) -> R + Sync,
-    done: impl Fn(usize) + Sync,
+    items: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator + Send>,
+    work: impl Fn(T) -> R + Sync,
 ) -> Vec<R> {
-    let next = AtomicUsize::new(0);
+    let items = items.into_iter();
+    let others = jobs.min(items.len()).saturating_sub(1);
+    let next = Mutex::new(items.enumerate());
     let one = || {
         let mut mine = Vec::new();
         loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            if at >= count {
-                return mine;
-            }
-            mine.push((at, work(at)));
-            done(at);
+            let item = next.lock().expect("no thread panics while it takes an item").next();
+            let Some((at, item)) = item else { return mine };
+            mine.push((at, work(item)));
         }
     };
     let mut all: Vec<(usize, R)> = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..jobs.min(count)).map(|_| scope.spawn(one)).collect();
+        let others: Vec<_> = (0..others).map(|_| scope.spawn(one)).collect();
         let mut all = one();
         all.extend(others.into_iter().flat_map(|other| other.join().expect("a piece of work panicked")));
         all
@@ -40,8 +37,8 @@ mod tests {
     fn results_are_in_order_for_any_number_of_threads() {
         let squares: Vec<usize> = (0..100).map(|n| n * n).collect();
         for jobs in [0, 1, 2, 7, 200] {
-            assert_eq!(in_order(jobs, 100, |n| n * n, |_| ()), squares);
+            assert_eq!(in_order(jobs, 0..100, |n| n * n), squares);
         }
-        assert!(in_order(4, 0, |n| n, |_| ()).is_empty());
+        assert!(in_order(4, 0..0, |n| n).is_empty());
     }
 }

@@ -19,7 +19,7 @@ pub struct Stepped<K> {
 /// that have different futures.
 pub trait System: Sync {
     /// A state between two steps.
-    type State: Send + Sync;
+    type State: Clone + Send + Sync;
     /// What findings are told apart by.
     type Kind: Clone + Ord + Send;
     /// Memory for fingerprints.
@@ -28,8 +28,8 @@ pub trait System: Sync {
     /// The first state.
     fn start(&self) -> Self::State;
 
-    /// One step: the state after it, and what it came to. The same answers give the same step.
-    fn step(&self, state: &Self::State, chooser: &mut impl Chooser) -> (Self::State, Stepped<Self::Kind>);
+    /// One step from a state: the state after it, and what it came to. The same answers give the same step.
+    fn step(&self, state: Self::State, chooser: &mut impl Chooser) -> (Self::State, Stepped<Self::Kind>);
 
     /// Memory for fingerprints.
     fn scratch(&self) -> Self::Scratch;

@@ -31,10 +31,10 @@ impl System for Chain {
         0
     }
 
-    fn step(&self, state: &u64, chooser: &mut impl Chooser) -> (u64, Stepped<u64>) {
+    fn step(&self, state: u64, chooser: &mut impl Chooser) -> (u64, Stepped<u64>) {
         self.steps.fetch_add(1, Ordering::Relaxed);
         let way = chooser.choose(Choice { site: "way", subject: 0, options: self.ways as u32, default: 0 });
-        let after = *state * self.new + 1 + u64::from(way).min(self.new - 1);
+        let after = state * self.new + 1 + u64::from(way).min(self.new - 1);
         (after, Stepped { over: false, cut: None, found: Vec::new(), goals: 0 })
     }
 

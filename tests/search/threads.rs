@@ -33,7 +33,7 @@ impl System for Graph {
         1
     }
 
-    fn step(&self, &state: &u64, chooser: &mut impl Chooser) -> (u64, Stepped<u64>) {
+    fn step(&self, state: u64, chooser: &mut impl Chooser) -> (u64, Stepped<u64>) {
         if mix(state, 1 << 21).is_multiple_of(50) {
             // So that threads overtake each other.
             std::thread::sleep(Duration::from_micros(60));

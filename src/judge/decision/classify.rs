@@ -2,6 +2,8 @@
 //!
 //! Owns the lengths that a request has recorded, and the classification.
 
+use educe::Educe;
+
 use tinyvec::TinyVec;
 
 use crate::record::{Canon, Kept, SlotId};
@@ -11,7 +13,8 @@ use super::cause::Trail;
 use super::window::Seen;
 
 /// The written lengths that the rule has named while the request holds its track slots, sorted.
-#[derive(Clone, Debug, Default)]
+#[derive(Educe, Debug, Default)]
+#[educe(Clone)]
 pub(super) struct Recorded {
     lens: TinyVec<[u32; 4]>,
     /// Only for words: nothing is judged by it.
@@ -41,11 +44,11 @@ impl Recorded {
         out.word(u32::MAX);
     }
 
-    /// The class of a row, and the length that its decision names for a state that was really written, if any. `late`
-    /// is the slot written for a length whose result was processed before. `turn` is that of the row.
+    /// The class of a row, and the length that its decision names for a state that was really written, if any. `ahead` is the length that the
+    /// step in flight keeps, and its slot; `late` is the slot written for a length whose result was processed before. `turn` is that of the row.
     pub fn judge(
         &mut self,
-        seen: Seen,
+        (seen, ahead): (Seen, Option<(u32, SlotId)>),
         decision: Option<Kept>,
         turn: u32,
         late: impl Fn(u32) -> Option<SlotId>,
@@ -54,7 +57,7 @@ impl Recorded {
         let (mut class, mut names) = (Class::Agree, None);
         match decision {
             Some(after) => {
-                (class, names) = self.decide(seen, after, late);
+                (class, names) = self.decide((seen, ahead), after, late);
                 if let (Class::Agree | Class::Early, Some(label), Some(slot)) = (class, after.label, after.slot) {
                     self.trail.decided_rightly(label, slot, turn);
                 }
@@ -70,10 +73,15 @@ impl Recorded {
 
     /// The class of a decision by itself. A length named with another slot than was written counts as recorded: the
     /// state audit convicts it when it is donated.
-    fn decide(&mut self, seen: Seen, after: Kept, late: impl Fn(u32) -> Option<SlotId>) -> (Class, Option<u32>) {
+    fn decide(
+        &mut self,
+        (seen, ahead): (Seen, Option<(u32, SlotId)>),
+        after: Kept,
+        late: impl Fn(u32) -> Option<SlotId>,
+    ) -> (Class, Option<u32>) {
         let Some(label) = after.label else { return (Class::WrongLabel, None) };
         let own = seen.k == Some(label);
-        let ahead = seen.ahead.filter(|&(len, _)| len == label).map(|(_, slot)| slot);
+        let ahead = ahead.filter(|&(len, _)| len == label).map(|(_, slot)| slot);
         let due = if own { seen.due } else { ahead };
         let Some(written) = due.or_else(|| late(label)) else {
             return (if self.named(label) { Class::Repeat } else { Class::WrongLabel }, None);
@@ -119,8 +127,9 @@ mod tests {
         Some(Kept { label: Some(label), slot: Some(SlotId(slot)) })
     }
 
-    fn seen(k: u32, due: Option<u32>, ahead: Option<u32>) -> Seen {
-        Seen { k: Some(k), due: due.map(SlotId), ahead: ahead.map(|slot| (k + 1, SlotId(slot))), ..Seen::default() }
+    fn seen(k: u32, due: Option<u32>, ahead: Option<u32>) -> (Seen, Option<(u32, SlotId)>) {
+        let seen = Seen { k: Some(k), due: due.map(SlotId), ..Seen::default() };
+        (seen, ahead.map(|slot| (k + 1, SlotId(slot))))
     }
 
     #[test]
@@ -134,7 +143,7 @@ mod tests {
     fn rows_and_their_classes() {
         let none = |_: u32| None;
         // (named before, seen, decision) -> (class, named by it)
-        type Row = (&'static [u32], Seen, Option<Kept>, Class, Option<u32>);
+        type Row = (&'static [u32], (Seen, Option<(u32, SlotId)>), Option<Kept>, Class, Option<u32>);
         let rows: [Row; 17] = [
             (&[], seen(3, None, None), None, Class::Agree, None),
             (&[], seen(4, Some(1), None), kept(4, 1), Class::Agree, Some(4)),

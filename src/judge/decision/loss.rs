@@ -3,6 +3,8 @@
 //! Owns the due lengths of one request that are not recorded. Does not find a state wrong: a loss only means that tokens will be computed
 //! again.
 
+use educe::Educe;
+
 use crate::record::{Canon, Phase, ReqId, SlotId, or_none};
 
 use super::super::findings::Findings;
@@ -25,7 +27,8 @@ pub(super) struct Due {
 }
 
 /// The due lengths of one request.
-#[derive(Clone, Debug, Default)]
+#[derive(Educe, Debug, Default)]
+#[educe(Clone)]
 pub(super) struct Dues {
     /// Lengths whose slot was refused and whose step may still come.
     refused: Vec<u32>,

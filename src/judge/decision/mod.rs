@@ -9,6 +9,8 @@ mod classify;
 mod loss;
 mod window;
 
+use educe::Educe;
+
 use std::collections::BTreeMap;
 
 use crate::record::{BatchId, Canon, Check, Decision, Phase, ReqId, SlotId};
@@ -25,7 +27,8 @@ use window::Seen;
 pub(super) use window::{Before, Window};
 
 /// What is known of a request that has not been released.
-#[derive(Clone, Debug, Default)]
+#[derive(Educe, Debug, Default)]
+#[educe(Clone)]
 struct Bookkeeping {
     /// Its decode steps between prepare and result.
     window: Window,
@@ -47,7 +50,8 @@ pub(super) struct Row {
 }
 
 /// The bookkeeping of all requests, and the counts over all rows.
-#[derive(Clone, Debug)]
+#[derive(Educe, Debug)]
+#[educe(Clone)]
 pub(super) struct DecisionDiff {
     requests: Live<Bookkeeping>,
     keep_boundaries: bool,
@@ -125,10 +129,10 @@ impl DecisionDiff {
     /// A row of a processed decode result: classed against what its forward wrote.
     #[inline]
     pub fn row(&mut self, row: Row, now: (u32, Phase)) {
-        let (mut seen, mut lookahead) = (Seen::default(), row.lookahead);
+        let (mut seen, mut refused, mut lookahead) = (Seen::default(), false, row.lookahead);
         if let Some(it) = self.requests.get(row.req) {
             seen = it.window.process(row.batch);
-            seen.refused = it.dues.was_refused(seen.k);
+            refused = it.dues.was_refused(seen.k);
             lookahead = seen.lookahead.map_or(row.lookahead, i64::from);
             let now = Before::of(lookahead);
             let before = it.window.replace_lookahead(now);
@@ -144,18 +148,20 @@ impl DecisionDiff {
         self.mask_reuse.count(row.check);
         if seen.due.is_none() && row.decision.is_none() {
             self.classes.agree += 1;
-            self.counts.skipped += u64::from(seen.refused);
+            self.counts.skipped += u64::from(refused);
         } else {
-            self.boundary(row, seen, lookahead, now);
+            self.boundary(row, (seen, refused), lookahead, now);
         }
     }
 
     /// A row that fired, or at which a checkpoint was due.
-    fn boundary(&mut self, row: Row, seen: Seen, lookahead: i64, (turn, phase): (u32, Phase)) {
+    #[inline(never)]
+    fn boundary(&mut self, row: Row, (seen, refused): (Seen, bool), lookahead: i64, (turn, phase): (u32, Phase)) {
         let Row { batch, req, check, decision, .. } = row;
         let Some(it) = self.requests.get_or_new(req) else { return };
         let after = decision.map(|decision| decision.after);
-        let (class, names) = it.recorded.judge(seen, after, turn, |len| it.dues.slot(len));
+        let ahead = seen.k.and_then(|k| it.window.kept_beyond(k));
+        let (class, names) = it.recorded.judge((seen, ahead), after, turn, |len| it.dues.slot(len));
         if let Some(len) = names {
             it.dues.record(len, &mut self.counts);
         }
@@ -164,7 +170,7 @@ impl DecisionDiff {
             let due = Due { k, slot, turn, phase, withheld };
             it.dues.process(due, it.recorded.named(k), &mut self.counts);
         } else {
-            self.counts.skipped += u64::from(seen.refused);
+            self.counts.skipped += u64::from(refused);
         }
         self.classes.add(class);
         self.reach(classed(class, seen.due.is_some()));

@@ -2,6 +2,8 @@
 //!
 //! Owns which step a batch ran, where its forward kept the state, and what was prepared since. Does not judge.
 
+use educe::Educe;
+
 use tinyvec::TinyVec;
 
 use crate::record::{BatchId, Canon, SlotId, or_none};
@@ -19,7 +21,8 @@ struct Step {
 }
 
 /// The decode steps of a request whose results are to come.
-#[derive(Clone, Debug)]
+#[derive(Educe, Debug)]
+#[educe(Clone)]
 pub(in crate::judge) struct Window {
     /// In the order in which they were prepared.
     steps: TinyVec<[Step; 2]>,
@@ -47,12 +50,8 @@ pub(super) struct Seen {
     pub k: Option<u32>,
     /// The slot that its forward kept the state in, if a checkpoint was due.
     pub due: Option<SlotId>,
-    /// The length that the step in flight keeps, and the slot in which it keeps it.
-    pub ahead: Option<(u32, SlotId)>,
     /// Decode steps prepared since whose results are to come, if the record has the prepare.
     pub lookahead: Option<u32>,
-    /// Whether the engine refused the slot that this step asked for.
-    pub refused: bool,
 }
 
 impl Before {
@@ -87,22 +86,30 @@ impl Window {
         let steps = self.steps.as_mut_slice();
         let of_batch = steps.iter().rposition(|step| !step.launched && step.batch == batch);
         match of_batch.or_else(|| steps.iter().rposition(|step| !step.launched && step.k == k)) {
-            Some(at) => steps[at] = Step { batch, k, track, launched: true, ..steps[at] },
+            Some(at) => {
+                let step = &mut steps[at];
+                (step.batch, step.k, step.track, step.launched) = (batch, k, track, true);
+            }
             None => self.steps.push(Step { batch, k, track, prepared: false, launched: true }),
         }
     }
 
-    /// The result of a batch is processed: what is known of the row.
+    /// The result of a batch is processed: what is known of the row. Its step is gone with that.
     #[inline]
     pub(super) fn process(&mut self, batch: BatchId) -> Seen {
-        let steps = self.steps.as_slice();
+        let steps = self.steps.as_mut_slice();
         let Some(at) = steps.iter().position(|step| step.batch == batch) else { return Seen::default() };
         let Step { k, track: due, prepared, .. } = steps[at];
         let lookahead = prepared.then(|| prepared_count(&steps[at + 1..]));
-        let next = steps.iter().find(|next| next.launched && next.k > k);
-        let ahead = next.and_then(|next| Some((next.k, next.track?)));
-        self.steps.remove(at);
-        Seen { k: Some(k), due, ahead, lookahead, refused: false }
+        steps.copy_within(at + 1.., at);
+        self.steps.pop();
+        Seen { k: Some(k), due, lookahead }
+    }
+
+    /// The length that a step in flight beyond `k` keeps, and the slot in which it keeps it.
+    pub(super) fn kept_beyond(&self, k: u32) -> Option<(u32, SlotId)> {
+        let next = self.steps.iter().find(|next| next.launched && next.k > k)?;
+        Some((next.k, next.track?))
     }
 
     /// Sets the lookahead of a processed result, and returns the one at the result before.
@@ -181,6 +188,7 @@ mod tests {
         window.forget();
         window.prepare(BatchId(2), 3);
         window.launch(BatchId(2), 3, None);
-        assert_eq!(window.process(BatchId(2)).ahead, None);
+        assert_eq!(window.process(BatchId(2)).due, None);
+        assert_eq!(window.kept_beyond(3), None);
     }
 }

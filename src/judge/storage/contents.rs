@@ -3,6 +3,8 @@
 //! Owns contents, the last writer, the accesses not yet waited for, and where a cached state came from. Does not know which request may
 //! write a slot (that is `owners`), which content would be right (`audit`), and what an access without order means (`race`).
 
+use educe::Educe;
+
 use tinyvec::TinyVec;
 
 use crate::record::{BatchId, Canon, NAME_END, Names, Prefix, ReqId, SlotId};
@@ -72,7 +74,8 @@ pub(crate) struct Pending {
 }
 
 /// All slots, and how far the CPU knows the forwards to be.
-#[derive(Clone, Debug, Default)]
+#[derive(Educe, Debug, Default)]
+#[educe(Clone)]
 pub(crate) struct Contents {
     slots: Vec<Slot>,
     /// What launches in flight overwrote: the slot, its content before the launch, and the launch. In order.
@@ -132,14 +135,12 @@ impl Contents {
     #[inline]
     fn overwrite(&mut self, slot: SlotId, content: Prefix) -> Option<&mut Slot> {
         let launch = self.clock.launched();
-        let in_flight = !self.clock.knows(launch);
-        let at = slot.index();
-        let before = self.slot(slot)?.now;
-        if in_flight && before.launch != launch {
+        let held = entry(&mut self.slots, slot.index(), SLOTS_MAX, || FRESH, &mut self.overflow)?;
+        let before = std::mem::replace(&mut held.now, Held { content, launch });
+        if before.launch != launch && !self.clock.knows(launch) {
             self.overwritten.push((slot, Held { launch, ..before }));
         }
-        self.slots[at].now = Held { content, launch };
-        self.slots.get_mut(at)
+        Some(held)
     }
 
     /// A forward of `req` copies from a slot.

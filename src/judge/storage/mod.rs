@@ -13,6 +13,8 @@ mod pages;
 mod race;
 mod sequence;
 
+use educe::Educe;
+
 use crate::record::{Canon, Lineage, Owner, Prefix, ReqId, SlotId, StreamId};
 
 use super::findings::Findings;
@@ -56,7 +58,8 @@ pub(super) struct Hit {
 }
 
 /// All that is followed.
-#[derive(Clone, Debug, Default)]
+#[derive(Educe, Debug, Default)]
+#[educe(Clone)]
 pub(super) struct Storage {
     pub lineage: Lineage,
     pub contents: Contents,

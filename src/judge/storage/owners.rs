@@ -2,6 +2,8 @@
 //!
 //! Owns the owners. Does not look at contents: a slot can be held by the right request and hold the wrong state.
 
+use educe::Educe;
+
 use crate::record::{Owner, ReqId, SlotId};
 
 use super::super::findings::{Findings, Trouble};
@@ -9,7 +11,8 @@ use super::super::grow::entry;
 use super::{REQS_MAX, SLOTS_MAX};
 
 /// The owners of slots and locks.
-#[derive(Clone, Debug, Default)]
+#[derive(Educe, Debug, Default)]
+#[educe(Clone)]
 pub(crate) struct Owners {
     /// By slot; nothing for a free one.
     slots: Vec<Option<Owner>>,

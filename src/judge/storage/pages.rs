@@ -2,6 +2,8 @@
 //!
 //! Owns the ranges of every grant and their owners. Does not know what a page holds: KV is never wrong where tokens are right.
 
+use educe::Educe;
+
 use tinyvec::TinyVec;
 
 use crate::record::{Canon, GrantId, Owner, PageRange, ReqId};
@@ -22,7 +24,8 @@ struct Owned {
 }
 
 /// The owners of all pages.
-#[derive(Clone, Debug, Default)]
+#[derive(Educe, Debug, Default)]
+#[educe(Clone)]
 pub(crate) struct Pages {
     /// By grant, in the order of the pages. Pages that are free are in no range.
     grants: Vec<TinyVec<[Owned; 2]>>,
@@ -35,8 +38,11 @@ impl Pages {
     pub fn alloc(&mut self, pages: PageRange, owner: Owner, findings: &mut Findings) {
         let Some(owned) = self.grant(pages) else { return };
         let PageRange { grant: _, from, to } = pages;
-        if owned.last().is_none_or(|last| last.to <= from) {
-            return push(owned, Owned { from, to, owner });
+        match owned.last_mut() {
+            Some(last) if last.to == from && last.owner == owner => return last.to = to,
+            Some(last) if last.to <= from => return owned.push(Owned { from, to, owner }),
+            None => return owned.push(Owned { from, to, owner }),
+            Some(_) => {}
         }
         let twice = owned.iter().map(|it| it.common(pages)).sum::<u32>();
         let reason = || format!("pages {} were allocated, but are still in use", words(pages));

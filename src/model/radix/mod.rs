@@ -23,6 +23,8 @@ mod order;
 #[cfg(test)]
 mod tests;
 
+use educe::Educe;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::record::{PageRange, SlotId, StreamId};
@@ -65,7 +67,8 @@ pub struct Freed {
 }
 
 /// The prefix cache as a value: cloning copies the nodes.
-#[derive(Clone, Debug)]
+#[derive(Educe, Debug)]
+#[educe(Clone)]
 pub struct Radix {
     config: RadixConfig,
     nodes: Vec<Option<Node>>,
