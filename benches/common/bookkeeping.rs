@@ -51,8 +51,9 @@ impl Rows {
 
     /// Builds the masks that the rule wants.
     pub fn mask(&self, wants: WantsMasks, masks: &mut HostMasks) {
-        let track_idx = self.views.iter().map(|view| view.next_track_idx);
-        *masks = HostMasks::build(wants, &self.seq_lens, self.grid, true, &self.decode_batch_idx, track_idx);
+        let lens = self.seq_lens.iter().zip(&self.decode_batch_idx).zip(&self.views);
+        let rows = lens.map(|((&len, &idx), view)| (len, idx, view.next_track_idx));
+        *masks = HostMasks::build(wants, self.grid, true, rows);
     }
 
     /// Processes a result: the rule is asked of every row, and what it says is done.

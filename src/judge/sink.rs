@@ -59,7 +59,7 @@ impl Sink for Judge {
                 self.extend(batch, req, slot, (from, to), track);
             }
             Fact::Step { batch, req, slot, k, track } => {
-                self.step(batch, StepRow { req, k, slot, track, sampled: None });
+                self.steps(batch, &[StepRow { req, k, slot, track, sampled: None }]);
             }
             Fact::Verify { batch, req, slot, from, to, track, .. } => {
                 self.extend(batch, req, slot, (from, to), track);
@@ -130,9 +130,7 @@ impl Sink for Judge {
                 }
             }
             RowFacts::Stepped(batch, rows) => {
-                for &row in rows {
-                    self.step(batch, row);
-                }
+                self.steps(batch, rows);
             }
             RowFacts::Results(batch, rows) => {
                 let now = (self.findings.turn, self.findings.phase);
@@ -169,17 +167,15 @@ impl Judge {
         }
     }
 
-    /// A decode step is launched, and samples the next token unless that was sampled before.
-    #[inline]
-    fn step(&mut self, batch: BatchId, row: StepRow) {
-        let StepRow { req, k, slot, track, sampled } = row;
-        self.storage.step(req, slot, k, track, &mut self.findings);
-        self.decisions.launch(batch, req, k, track, self.findings.turn);
-        if track.is_some() {
-            self.coverage.boundary(req);
-        }
-        if let Some(stream) = sampled {
-            self.storage.sampled(req, k, stream);
+    /// Decode steps are launched.
+    fn steps(&mut self, batch: BatchId, rows: &[StepRow]) {
+        let Judge { storage, decisions, coverage, findings, .. } = self;
+        for &row in rows {
+            storage.step(row, findings);
+            decisions.launch(batch, row.req, row.k, row.track, findings.turn);
+            if row.track.is_some() {
+                coverage.boundary(row.req);
+            }
         }
     }
 }

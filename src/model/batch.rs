@@ -4,7 +4,7 @@ use educe::Educe;
 
 use tinyvec::TinyVec;
 
-use crate::record::{BatchId, Mode, ReqId, SlotId};
+use crate::record::{BatchId, Mode, PreparedRow, ReqId, SlotId};
 
 use super::masks::HostMasks;
 use super::skew::Glimpse;
@@ -26,16 +26,15 @@ pub struct Batch {
     pub reqs: Rows<ReqId>,
     /// Lengths that exist once its forward has run, a value a row.
     pub seq_lens: Rows<u32>,
-    /// `decode_batch_idx` at prepare, a value a row; empty for prefill.
-    pub decode_batch_idx: Rows<u32>,
     /// Prefill: where each row begins; the decode rows of a mixed batch follow without one.
     pub prefix_lens: Rows<u32>,
     /// The request that was in chunks when the batch was made.
     pub chunked: Option<ReqId>,
     /// Prefill: the slot that keeps a state on the way, and at which length, a value a row.
     pub extend_track: Rows<Option<(SlotId, u32)>>,
-    /// Decode: active slot, and the track slot that the step writes, a value a row.
-    pub step_slots: Rows<(SlotId, Option<SlotId>)>,
+    /// Decode: each row as prepare left it, with the track slot that its step may write; those of a mixed batch follow its prefill rows. The
+    /// running batch has none: they are made anew for every step.
+    pub prepared: Rows<PreparedRow>,
     /// Speculative decoding with the lazy strategy: the track index that each row plans to write, if not dropped.
     pub plan: Option<Rows<u8>>,
     /// Whether the forward keeps a state of a row, and the track slot: as the batch's arrays have it, a value a row.
@@ -58,11 +57,10 @@ impl Batch {
             mode: Mode::Decode,
             reqs: Rows::new(),
             seq_lens: Rows::new(),
-            decode_batch_idx: Rows::new(),
             prefix_lens: Rows::new(),
             chunked: None,
             extend_track: Rows::new(),
-            step_slots: Rows::new(),
+            prepared: Rows::new(),
             plan: None,
             track_rows: Vec::new(),
             glimpses: Vec::new(),
@@ -129,7 +127,7 @@ mod tests {
 
     fn batch(reqs: &[u32]) -> Batch {
         let lens: Vec<u32> = reqs.iter().map(|r| r * 10).collect();
-        let masks = HostMasks::build(WantsMasks::Masks, &lens, 4, true, &lens, vec![0; reqs.len()]);
+        let masks = HostMasks::build(WantsMasks::Masks, 4, true, lens.iter().map(|&len| (len, len, 0)));
         Batch {
             reqs: reqs.iter().map(|&r| ReqId(r)).collect(),
             seq_lens: lens.as_slice().into(),

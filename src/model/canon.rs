@@ -121,9 +121,8 @@ impl World {
             id: _,   // A name: that of the batch in the queue is written there.
             mode: _, // Written with the batch in the queue; overwritten when it is prepared for a decode step.
             // Used up by its launch, and dropped or made anew when it is merged or prepared for a decode step.
-            decode_batch_idx: _,
+            prepared: _,
             extend_track: _,
-            step_slots: _,
             plan: _,
             masks: _,
             // For witnesses.
@@ -147,29 +146,27 @@ impl World {
             object,
             mode,
             reqs,
-            decode_batch_idx,
+            prepared,
             prefix_lens,
             plan,
             masks,
             // Used up by its launch.
             seq_lens: _,
             extend_track: _,
-            step_slots: _,
             // What a merge asks of the batch launched last, and that is not this copy.
             chunked: _,
             is_full: _,
             // For witnesses.
             track_rows: _,
             glimpses: _,
-        } = batch;
+        } = &**batch;
         let (label, live) = (out.label_batch(*id), *object == self.running.object);
         out.put([END, label, *mode as u32, u32::from(live)]);
         let accepted = |i: usize| accepted.get(i).copied().unwrap_or(0);
         // Rows that are over are passed over, and they are in the running batch or the one launched last as well.
         for (i, &req) in reqs.iter().enumerate().filter(|(_, req)| !self.over(**req)) {
             let (label, prefills) = (out.label_req(req), i < prefix_lens.len());
-            let steps = reqs.len() - decode_batch_idx.len();
-            let prepared = i.checked_sub(steps).map(|step| decode_batch_idx[step]);
+            let prepared = i.checked_sub(prefix_lens.len()).map(|step| prepared[step].decode_batch_idx);
             let since = prepared.map(|prepared| self.reqs[req.index()].decode_batch_idx.wrapping_sub(prepared));
             let plan = plan.as_ref().map(|plan| u32::from(plan[i]));
             out.put([label, u32::from(prefills), accepted(i), or_none(since), or_none(plan)]);
@@ -280,8 +277,7 @@ impl World {
             // Given or made anew when it is prepared for a decode step.
             id: _,
             mode: _,
-            decode_batch_idx: _,
-            step_slots: _,
+            prepared: _,
             // What only a prefill batch is asked for.
             chunked: _,
             extend_track: _,

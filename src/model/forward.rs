@@ -4,7 +4,7 @@
 //! token, and that comes from the request's true tokens, never from a slot.
 
 use crate::engine::{Chooser, Time};
-use crate::record::{Fact, Mode, Phase, ReqId, RowFacts, Sink, SlotId, StepRow, Stream};
+use crate::record::{Fact, Mode, Phase, PreparedRow, ReqId, RowFacts, Sink, SlotId, StepRow, Stream};
 
 use super::batch::{Batch, Rows};
 use super::clock::{draw, draw_many};
@@ -39,7 +39,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let mut accepted = Rows::new();
         match batch.mode {
             Mode::Extend | Mode::Mixed => self.forward_extend(batch),
-            Mode::Decode => self.forward_decode(batch, 0),
+            Mode::Decode => self.forward_decode(batch),
             Mode::Verify => accepted = self.forward_verify(batch),
         }
         self.end();
@@ -70,7 +70,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             self.sink.fact(Fact::Extend { batch: batch.id, req, slot, from, to, track });
             self.sample(req, to);
         }
-        self.forward_decode(batch, batch.prefix_lens.len());
+        self.forward_decode(batch);
     }
 
     /// Copies the state of a hit into the active slot, if there is one to copy.
@@ -83,16 +83,16 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// Each row from `first` on: its active slot over one token, then its track slot if the step is on the grid. A row
+    /// Each decode row: its active slot over one token, then its track slot if the step is on the grid. A row
     /// whose request has been released since runs on the padding slot, if the engine masks it.
-    fn forward_decode(&mut self, batch: &Batch, first: usize) {
+    fn forward_decode(&mut self, batch: &Batch) {
         let masks = self.setup.engine.slot_free == SlotFree::Masked;
         let spells = self.spells();
         self.stepped.clear();
-        for (i, (&req, &k)) in batch.reqs.iter().zip(&batch.seq_lens).enumerate().skip(first) {
+        for &PreparedRow { req, k, active, track, .. } in &batch.prepared {
             let it = &mut self.world.reqs[req.index()];
             let masked = masks && it.finished();
-            let (slot, track) = if masked { (SlotId(0), None) } else { batch.step_slots[i - first] };
+            let (slot, track) = if masked { (SlotId(0), None) } else { (active, track) };
             if spells {
                 self.sink.fact(Fact::Step { batch: batch.id, req, slot, k, track });
                 self.sample(req, k);

@@ -6,19 +6,18 @@ use std::sync::Arc;
 
 use crate::engine::{Chooser, Time};
 use crate::record::{
-    AssertKind, BatchId, Fact, Mode, Owner, PageRange, Phase, PreparedRow, ReqId, ResultRow, Sink, SlotId, StepRow,
-    StreamId, Streams,
+    AssertKind, BatchId, Fact, Mode, Owner, PageRange, Phase, ReqId, ResultRow, Sink, SlotId, StepRow, StreamId,
+    Streams,
 };
 
 use super::arrivals::Arrivals;
 use super::batch::{Batch, Rows};
 use super::budget::TokenRatio;
 use super::clock::{Clock, draw, least};
-use super::masks::HostMasks;
 use super::pages::PagePool;
 use super::radix::{Radix, RadixConfig};
 use super::request::{Req, Stage};
-use super::rule::Rule;
+use super::rule::{RowMasks, Rule};
 use super::sequences::{Sequence, sequences};
 use super::setup::{Arrive, Cost, RequestSpec, ResultQueue, Setup};
 use super::slots::SlotPool;
@@ -39,7 +38,7 @@ pub(super) enum Last {
 #[derive(Educe, Debug)]
 #[educe(Clone)]
 pub(super) struct Pending {
-    pub batch: Batch,
+    pub batch: Box<Batch>,
     pub copied: Time,
     /// Speculative decoding: tokens accepted, a value a row.
     pub accepted: Rows<u32>,
@@ -234,9 +233,8 @@ pub struct Machine<'a, C, S> {
     pub(super) world: Box<World>,
     /// Whether the sink wants tokens by their values.
     pub(super) tokens: bool,
-    /// Rows that are told together: those that got a page each, were prepared, ran a step, and were processed.
+    /// Rows that are told together: those that got a page each, ran a step, and were processed.
     pub(super) paged: Rows<(ReqId, PageRange)>,
-    pub(super) prepared: Rows<PreparedRow>,
     pub(super) stepped: Rows<StepRow>,
     pub(super) results: Rows<ResultRow>,
 }
@@ -274,7 +272,6 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
             world,
             tokens,
             paged: Rows::new(),
-            prepared: Rows::new(),
             stepped: Rows::new(),
             results: Rows::new(),
         }
@@ -369,7 +366,7 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
     }
 
     /// Launches a batch, queues it (a copy, or a reference by object), and remembers it as the last one.
-    fn launch_and_queue(&mut self, batch: Option<Batch>) -> bool {
+    fn launch_and_queue(&mut self, batch: Option<Box<Batch>>) -> bool {
         let Some(batch) = batch else {
             self.world.last = Last::None;
             return false;
@@ -377,7 +374,7 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
         self.world.forwards += 1;
         let (copied, accepted) = self.launch(&batch);
         self.world.last = match batch.mode {
-            Mode::Extend | Mode::Mixed => Last::Extend(Box::new(batch.clone())),
+            Mode::Extend | Mode::Mixed => Last::Extend(batch.clone()),
             Mode::Decode | Mode::Verify => Last::Running,
         };
         self.world.queue.push(Pending { batch, copied, accepted });
@@ -394,18 +391,14 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
         self.process(&pending)
     }
 
-    /// The host masks that the result of `pending` sees for its row `i`: its own, or those of the live batch.
-    pub(super) fn masks_at_result<'w>(&'w self, pending: &'w Pending, i: usize) -> Option<(&'w HostMasks, usize)> {
-        let own = pending.batch.masks.as_ref().map(|masks| (masks, i));
-        match self.setup.engine.result_queue {
-            ResultQueue::Copy => own,
-            ResultQueue::Alias if self.world.running.object != pending.batch.object => own,
-            ResultQueue::Alias => {
-                let live = &self.world.running;
-                let row = live.reqs.iter().position(|&req| req == pending.batch.reqs[i])?;
-                live.masks.as_ref().map(|masks| (masks, row))
-            }
+    /// What the host masks say of row `i` of a result: those of its batch, or of the live one.
+    pub(super) fn masks_at_result(&self, batch: &Batch, i: usize) -> Option<RowMasks> {
+        let live = &self.world.running;
+        if self.setup.engine.result_queue == ResultQueue::Alias && live.object == batch.object {
+            let row = live.reqs.iter().position(|&req| req == batch.reqs[i])?;
+            return live.masks.as_ref().map(|masks| masks.row(row));
         }
+        batch.masks.as_ref().map(|masks| masks.row(i))
     }
 
     /// Nothing is running or in flight: jumps to the next arrival, or ends. `held` requests were held back at the ingest of this turn.

@@ -15,20 +15,13 @@ pub struct HostMasks {
 }
 
 impl HostMasks {
-    /// Builds the arrays for `seq_lens` (lengths after this step) on a grid of `grid` tokens; `idx` and `track_idx` are those of the requests
-    /// after prepare.
-    pub fn build(
-        wants: WantsMasks,
-        seq_lens: &[u32],
-        grid: u32,
-        overlap: bool,
-        idx: &[u32],
-        track_idx: impl IntoIterator<Item = u8>,
-    ) -> Self {
+    /// Builds the arrays on a grid of `grid` tokens. A row is its length after this step, and `decode_batch_idx` and `next_track_idx` of its
+    /// request after prepare.
+    pub fn build(wants: WantsMasks, grid: u32, overlap: bool, rows: impl IntoIterator<Item = (u32, u32, u8)>) -> Self {
         assert!(wants != WantsMasks::No && grid > 0, "masks are built only for a rule that reads them");
         let (next, counters) = (overlap && wants != WantsMasks::Own, wants != WantsMasks::Own);
         let tracks = wants == WantsMasks::MasksAndTrackIdx;
-        let row = |((&len, &idx), track_idx): ((&u32, &u32), u8)| {
+        let row = |(len, idx, track_idx): (u32, u32, u8)| {
             let rest = len % grid;
             RowMasks {
                 mask: rest == 0,
@@ -37,7 +30,7 @@ impl HostMasks {
                 track_idx: if tracks { track_idx } else { 0 },
             }
         };
-        let rows: Rows<RowMasks> = seq_lens.iter().zip(idx).zip(track_idx).map(row).collect();
+        let rows: Rows<RowMasks> = rows.into_iter().map(row).collect();
         let row_bytes = 1 + u64::from(next) + 4 * u64::from(counters) + u64::from(tracks);
         HostMasks { bytes: row_bytes * rows.len() as u64, rows }
     }
@@ -62,8 +55,7 @@ mod tests {
     fn one_remainder_serves_both_masks() {
         for grid in 1..=9 {
             let lens: Vec<u32> = (1..=40).collect();
-            let idx: Vec<u32> = (0..40).collect();
-            let masks = HostMasks::build(WantsMasks::Masks, &lens, grid, true, &idx, vec![0; 40]);
+            let masks = HostMasks::build(WantsMasks::Masks, grid, true, lens.iter().map(|&len| (len, len - 1, 0)));
             for (i, len) in lens.iter().enumerate() {
                 let row = masks.row(i);
                 assert_eq!(row.mask, len % grid == 0);
@@ -76,7 +68,7 @@ mod tests {
 
     #[test]
     fn a_rule_that_wants_its_own_mask_gets_nothing_else() {
-        let masks = HostMasks::build(WantsMasks::Own, &[3, 4], 4, true, &[1, 2], [0, 1]);
+        let masks = HostMasks::build(WantsMasks::Own, 4, true, [(3, 1, 0), (4, 2, 1)]);
         let row = |mask| RowMasks { mask, mask_next: None, decode_batch_idx: 0, track_idx: 0 };
         assert_eq!((masks.row(0), masks.row(1)), (row(false), row(true)));
         assert_eq!(masks.bytes(), 2);
@@ -84,7 +76,7 @@ mod tests {
 
     #[test]
     fn without_overlap_there_is_no_next_mask() {
-        let masks = HostMasks::build(WantsMasks::MasksAndTrackIdx, &[4, 5], 4, false, &[1, 2], [0, 1]);
+        let masks = HostMasks::build(WantsMasks::MasksAndTrackIdx, 4, false, [(4, 1, 0), (5, 2, 1)]);
         assert_eq!(masks.row(0).mask_next, None);
         assert_eq!(masks.row(1).track_idx, 1);
         assert_eq!(masks.bytes(), 2 * (1 + 4 + 1));

@@ -8,7 +8,7 @@ use super::machine::{Last, Machine, Step};
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Plans and prepares the next batch (`get_next_batch_to_run`).
-    pub(super) fn plan(&mut self) -> Step<Option<Batch>> {
+    pub(super) fn plan(&mut self) -> Step<Option<Box<Batch>>> {
         self.begin(Phase::Plan, None);
         self.spend(self.setup.costs.plan);
         self.abort_chunked()?;

@@ -16,8 +16,8 @@ use super::setup::{Event, MixedTracking, Release, SlotHeadroom, Strategy};
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Prepares a prefill batch (`prepare_for_extend`).
-    pub(super) fn prepare_extend(&mut self, admitted: &[ReqId]) -> Step<Batch> {
-        let mut batch = self.new_batch(Mode::Extend);
+    pub(super) fn prepare_extend(&mut self, admitted: &[ReqId]) -> Step<Box<Batch>> {
+        let mut batch = Box::new(self.new_batch(Mode::Extend));
         batch.chunked = self.world.chunked;
         self.begin_prepare(&batch, admitted.len());
         self.take_request_slots(admitted)?;
@@ -77,25 +77,24 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let is_full = self.world.running.is_full;
         if !rows.is_empty() {
             let decode = self.prepare_decode()?;
-            self.join(batch, decode);
+            self.join(batch, &decode);
         }
         self.world.objects += 1;
         self.world.running = Batch { is_full, ..Batch::empty(self.world.objects) };
         Ok(())
     }
 
-    fn join(&mut self, batch: &mut Batch, decode: Batch) {
+    fn join(&mut self, batch: &mut Batch, decode: &Batch) {
         match self.setup.engine.mixed_tracking {
             MixedTracking::Dropped => batch.extend_track.iter_mut().for_each(|track| *track = None),
             MixedTracking::Kept if self.setup.engine.strategy == Strategy::ExtraBufferLazy => {
-                self.undo_prealloc(&decode)
+                self.undo_prealloc(decode)
             }
             MixedTracking::Kept => {}
         }
         batch.mode = Mode::Mixed;
-        batch.step_slots = decode.step_slots.iter().map(|&(active, _)| (active, None)).collect();
-        batch.merge(&decode);
-        batch.decode_batch_idx = decode.decode_batch_idx;
+        batch.merge(decode);
+        batch.prepared = decode.prepared.iter().map(|&row| PreparedRow { track: None, ..row }).collect();
         for &req in &decode.reqs {
             self.say_fields(req);
         }
@@ -242,9 +241,9 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Takes the running batch to be prepared under a new number; until [`Machine::queue_copy`] gives it back, a batch without rows stands in
     /// for it.
-    pub(super) fn take_running(&mut self, mode: Mode) -> Batch {
+    pub(super) fn take_running(&mut self, mode: Mode) -> Box<Batch> {
         self.world.batches += 1;
-        let mut batch = std::mem::replace(&mut self.world.running, Batch::empty(0));
+        let mut batch = Box::new(std::mem::replace(&mut self.world.running, Batch::empty(0)));
         batch.id = BatchId(self.world.batches);
         batch.mode = mode;
         assert!(batch.prefix_lens.is_empty(), "the prefill that became the running batch is over");
@@ -254,7 +253,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// Prepares the running batch for one decode step (`prepare_for_decode`).
-    pub(super) fn prepare_decode(&mut self) -> Step<Batch> {
+    pub(super) fn prepare_decode(&mut self) -> Step<Box<Batch>> {
         let mut batch = self.take_running(Mode::Decode);
         let page = self.setup.engine.page_size;
         let wanted = if page > 1 { page } else { 1 } * batch.reqs.len() as u32;
@@ -264,16 +263,19 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         if self.setup.engine.strategy == Strategy::ExtraBufferLazy {
             self.prealloc_at_boundary(&batch);
         }
+        self.capture_rows(&mut batch);
         self.build_masks(&mut batch);
-        self.capture_slots(&mut batch);
+        self.tell_rows(&mut batch);
         batch.glimpses = self.glimpse(&batch.reqs);
         self.end();
         Ok(self.queue_copy(batch))
     }
 
     /// Puts a prepared batch back as the running one, and returns the copy that is queued.
-    pub(super) fn queue_copy(&mut self, batch: Batch) -> Batch {
-        self.world.running = batch.clone();
+    pub(super) fn queue_copy(&mut self, mut batch: Box<Batch>) -> Box<Batch> {
+        let prepared = std::mem::take(&mut batch.prepared);
+        self.world.running.clone_from(&batch);
+        batch.prepared = prepared;
         batch
     }
 
@@ -298,21 +300,14 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         out.map_or(Ok(()), Err)
     }
 
-    /// Lengths, counters and active slots of a decode step.
+    /// Lengths and counters of a decode step.
     fn advance(&mut self, batch: &mut Batch) {
-        let Batch { reqs, seq_lens, decode_batch_idx, step_slots, .. } = batch;
-        let all = &mut self.world.reqs[..];
-        seq_lens.iter_mut().for_each(|len| *len += 1);
-        decode_batch_idx.clear();
-        decode_batch_idx.extend(reqs.iter().map(|req| {
-            let it = &mut all[req.index()];
+        for (req, len) in batch.reqs.iter().zip(&mut batch.seq_lens) {
+            let it = &mut self.world.reqs[req.index()];
             it.kv_committed_len += 1;
             it.decode_batch_idx += 1;
-            it.decode_batch_idx
-        }));
-        let active = |req: &ReqId| all[req.index()].active.expect("a running request has an active slot");
-        step_slots.clear();
-        step_slots.extend(reqs.iter().map(|req| (active(req), None)));
+            *len += 1;
+        }
     }
 
     /// Lazy: takes the second slot for the rows on a boundary (`mamba_lazy_prealloc_at_boundary`).
@@ -374,63 +369,55 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         if wants == WantsMasks::No || engine.strategy == Strategy::NoBuffer {
             return;
         }
-        let track_idx = batch.reqs.iter().map(|req| self.world.reqs[req.index()].next_track_idx);
-        let masks = HostMasks::build(
-            wants,
-            &batch.seq_lens,
-            self.world.grid,
-            engine.overlap,
-            &batch.decode_batch_idx,
-            track_idx,
-        );
+        let rows = batch.prepared.iter().map(|row| (row.k, row.decode_batch_idx, row.next_track_idx.unwrap_or(0)));
+        let masks = HostMasks::build(wants, self.world.grid, engine.overlap, rows);
         self.sink.fact(Fact::HostMasks { batch: batch.id, bytes: masks.bytes() });
         batch.masks = Some(masks);
     }
 
-    /// Captures the track slots that the forward will use, and tells that the rows were prepared.
-    fn capture_slots(&mut self, batch: &mut Batch) {
+    /// Captures what the forward and the result will use of each row, the track slot among it.
+    fn capture_rows(&mut self, batch: &mut Batch) {
         let grid = self.world.grid;
         let lazy = self.setup.engine.strategy == Strategy::ExtraBufferLazy;
         // Lazy: the write index still names the kept slot if the second one was refused.
         let spares_kept = lazy && self.rule.refused() == Refused::WritesNothing;
         let all = &self.world.reqs[..];
-        for ((&req, &k), slots) in batch.reqs.iter().zip(&batch.seq_lens).zip(&mut batch.step_slots) {
-            if k.is_multiple_of(grid) {
-                let it = &all[req.index()];
-                let spared = spares_kept && it.next_track_idx == it.last_track_idx;
-                slots.1 = it.track[usize::from(it.next_track_idx)].filter(|_| it.has_track && !spared);
-            }
+        let row = |(&req, &k): (&ReqId, &u32)| {
+            let it = &all[req.index()];
+            let spared = spares_kept && it.next_track_idx == it.last_track_idx;
+            let keeps = k.is_multiple_of(grid) && it.has_track && !spared;
+            let track = if keeps { it.track[usize::from(it.next_track_idx)] } else { None };
+            prepared(req, it, k, track)
+        };
+        batch.prepared = batch.reqs.iter().zip(&batch.seq_lens).map(row).collect();
+    }
+
+    /// Tells that the rows of a decode batch were prepared.
+    fn tell_rows(&mut self, batch: &mut Batch) {
+        if !self.witness {
+            return self.sink.rows(RowFacts::Prepared(batch.id, &batch.prepared));
         }
         batch.track_rows.clear();
-        if self.witness {
-            for (&req, &(_, track)) in batch.reqs.iter().zip(&batch.step_slots) {
-                let it = &all[req.index()];
-                let next = it.track[usize::from(it.next_track_idx)];
-                batch.track_rows.extend(next.map(|slot| (track.is_some(), slot)));
-            }
+        for row in &batch.prepared {
+            let it = &self.world.reqs[row.req.index()];
+            let next = it.track[usize::from(it.next_track_idx)];
+            batch.track_rows.extend(next.map(|slot| (row.track.is_some(), slot)));
         }
-        let row = |(i, &req): (usize, &ReqId)| prepared(&all[req.index()], batch, i, batch.step_slots[i].1);
-        self.prepared.clear();
-        self.prepared.extend(batch.reqs.iter().enumerate().map(row));
-        if self.witness {
-            for row in 0..batch.reqs.len() {
-                self.sink.fact(self.prepared[row].fact(batch.id));
-                self.say_row(batch, row, None);
-            }
-        } else {
-            self.sink.rows(RowFacts::Prepared(batch.id, &self.prepared));
+        for (i, row) in batch.prepared.iter().enumerate() {
+            self.sink.fact(row.fact(batch.id));
+            self.say_row(batch, i, None);
         }
     }
 }
 
-/// That row `i` of a batch was prepared for a step that keeps its state in `track`.
-pub(super) fn prepared(it: &Req, batch: &Batch, i: usize, track: Option<SlotId>) -> PreparedRow {
+/// A row that was prepared for a step of length `k`, which may keep its state in `track`.
+pub(super) fn prepared(req: ReqId, it: &Req, k: u32, track: Option<SlotId>) -> PreparedRow {
     PreparedRow {
-        req: batch.reqs[i],
-        k: batch.seq_lens[i],
+        req,
+        k,
         decode_batch_idx: it.decode_batch_idx,
         kv_committed_len: it.kv_committed_len,
-        active: batch.step_slots[i].0,
+        active: it.active.expect("a running request has an active slot"),
         track,
         next_track_idx: it.has_track.then_some(it.next_track_idx),
     }

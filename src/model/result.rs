@@ -2,10 +2,13 @@
 
 use crate::engine::{Choice, Chooser, Time};
 use crate::record::{
-    AssertKind, Check, Decision, Fact, FinishKind, Kept, Mode, Owner, Passed, Phase, ReqId, ResultRow, RowFacts, Sink,
+    AssertKind, Check, Decision, Fact, FinishKind, Kept, Mode, Owner, Passed, Phase, PreparedRow, ReqId, ResultRow,
+    RowFacts, Sink,
 };
 
+use super::batch::Batch;
 use super::machine::{Dead, Machine, Pending, Step};
+use super::request::Req;
 use super::rule::{Action, Keeps, RowView};
 use super::setup::{FinishOrder, Stop, Strategy};
 
@@ -21,22 +24,12 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.sink.fact(Fact::Wait { batch, at: self.world.clock.cpu });
         self.spend(self.setup.costs.result);
         self.commit_accepted(pending);
-        for (i, &req) in pending.batch.reqs.iter().enumerate() {
-            self.spend(self.setup.costs.result_request);
-            let it = &mut self.world.reqs[req.index()];
-            let prefills = i < pending.batch.prefix_lens.len();
-            if prefills && it.middle_chunks > 0 && !it.retracted {
-                it.middle_chunks -= 1;
-                self.sink.fact(Fact::MiddleChunk { batch, req });
-            } else if it.finished() || it.retracted {
-                let why = if it.finished() { Passed::Ended } else { Passed::Retracted };
-                self.tell_results(pending);
-                self.sink.fact(Fact::Skip { batch, req, why });
-            } else if prefills {
-                self.process_prefill(pending, i)?;
-            } else {
-                self.process_decode(pending, i)?;
-            }
+        let prefills = pending.batch.prefix_lens.len();
+        for &req in &pending.batch.reqs[..prefills] {
+            self.process_prefill(pending, req)?;
+        }
+        for (i, row) in (prefills..).zip(&pending.batch.prepared) {
+            self.process_decode(pending, i, row)?;
         }
         self.tell_results(pending);
         if !self.world.deferred_frees.is_empty() {
@@ -46,31 +39,44 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Ok(())
     }
 
-    /// Row `i`, which ends a prefill: its request is cached, or released if the first output ends it.
-    fn process_prefill(&mut self, pending: &Pending, i: usize) -> Step {
-        assert!(self.results.is_empty(), "rows that prefill stand before those that decode");
-        let req = pending.batch.reqs[i];
-        let (outputs, end) = self.append_outputs(pending, i);
+    /// A row that prefills: if that was its last chunk, its request is cached, or released if the first output ends it.
+    fn process_prefill(&mut self, pending: &Pending, req: ReqId) -> Step {
+        let batch = pending.batch.id;
+        self.spend(self.setup.costs.result_request);
+        let it = &mut self.world.reqs[req.index()];
+        if it.middle_chunks > 0 && !it.retracted {
+            it.middle_chunks -= 1;
+            self.sink.fact(Fact::MiddleChunk { batch, req });
+            return Ok(());
+        }
+        if let Some(why) = passed(it) {
+            self.sink.fact(Fact::Skip { batch, req, why });
+            return Ok(());
+        }
+        let (outputs, end) = self.append_outputs(req, 1);
         self.tell_outputs(pending, req, (outputs, self.world.clock.cpu), end);
         if end.is_some() { self.release_finished(req) } else { self.cache_unfinished(req) }
     }
 
     /// Row `i` of a decode, verify or mixed batch: the rule is run, but not on a row that rode along, whose forward kept no state. A row of
     /// which no more than its output is to be told is told with its neighbours.
-    fn process_decode(&mut self, pending: &Pending, i: usize) -> Step {
-        let batch = &pending.batch;
-        let req = batch.reqs[i];
+    fn process_decode(&mut self, pending: &Pending, i: usize, prepared: &PreparedRow) -> Step {
+        let req = prepared.req;
+        self.spend(self.setup.costs.result_request);
+        if let Some(why) = passed(&self.world.reqs[req.index()]) {
+            self.tell_results(pending);
+            self.sink.fact(Fact::Skip { batch: pending.batch.id, req, why });
+            return Ok(());
+        }
         let at = self.world.clock.cpu;
-        let (outputs, end) = self.append_outputs(pending, i);
+        let (outputs, end) = self.append_outputs(req, pending.accepted.get(i).copied().unwrap_or(1));
         let it = &self.world.reqs[req.index()];
-        let prepared = batch.decode_batch_idx[i - batch.prefix_lens.len()];
-        let lookahead = i64::from(it.decode_batch_idx) - i64::from(prepared);
+        let lookahead = i64::from(it.decode_batch_idx) - i64::from(prepared.decode_batch_idx);
         let row = ResultRow { at, lookahead, req, outputs, kv_committed_len: it.kv_committed_len, check: Check::None };
-        let tracked = it.has_track && batch.mode != Mode::Mixed;
-        let asked = if tracked { self.ask_rule(pending, i) } else { Ok(Action::none(Check::None)) };
-        let goes_on = end.is_none() && !self.skew && !self.witness;
+        let tracked = it.has_track && pending.batch.mode != Mode::Mixed;
+        let asked = if tracked { self.ask_rule(pending, i, it) } else { Ok(Action::none(Check::None)) };
         match asked {
-            Ok(action) if goes_on && action.is_nothing() => {
+            Ok(action) if action.is_nothing() && end.is_none() && !self.skew && !self.witness => {
                 self.results.push(ResultRow { check: action.check, ..row });
                 if tracked {
                     self.spend(self.setup.costs.of_check(action.check));
@@ -98,7 +104,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             self.say_fields(req);
         }
         if self.skew && tracked && batch.mode == Mode::Decode {
-            self.report_skew(pending, i, &self.view(pending, i));
+            let view = self.view(batch, i, &self.world.reqs[req.index()]);
+            self.report_skew(pending, i, &view);
         }
         let action = asked.map_err(|kind| Dead { req: Some(req), kind })?;
         let before = self.kept(req);
@@ -130,25 +137,22 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// Appends the output tokens of row `i` (one, or what a verify accepted) and updates the finish state: how many outputs there are, and the
-    /// end of the request if it comes with them.
-    fn append_outputs(&mut self, pending: &Pending, i: usize) -> (u32, Option<End>) {
-        let req = pending.batch.reqs[i];
-        let before = self.world.reqs[req.index()].outputs;
-        let outputs = before + pending.accepted.get(i).copied().unwrap_or(1);
-        self.req(req).outputs = outputs;
-        let end = self.end_at(req, before, outputs);
+    /// Appends output tokens (one, or what a verify accepted) and updates the finish state: how many outputs there are, and the end of the
+    /// request if it comes with them.
+    fn append_outputs(&mut self, req: ReqId, count: u32) -> (u32, Option<End>) {
+        let it = &mut self.world.reqs[req.index()];
+        it.outputs += count;
+        let (outputs, aborted) = (it.outputs, std::mem::take(&mut it.to_abort));
+        let abort = aborted.then_some((FinishKind::Abort, outputs));
+        let end = abort.or_else(|| self.end_at(req, outputs - count, outputs));
         if let Some((kind, outputs)) = end {
             self.set_finished(req, kind, outputs);
         }
         (outputs, end)
     }
 
-    /// The end of a request, if it comes with the outputs behind the first `before`.
+    /// The end of a request by its tokens, if it comes with the outputs behind the first `before`.
     fn end_at(&mut self, req: ReqId, before: u32, outputs: u32) -> Option<End> {
-        if std::mem::take(&mut self.req(req).to_abort) {
-            return Some((FinishKind::Abort, outputs));
-        }
         let spec = &self.setup.requests[req.index()];
         let stop = (before + 1..=outputs).find(|&n| {
             let scripted = spec.stop == Stop::Token(n);
@@ -175,16 +179,15 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// What the rule does at row `i` of a decode or verify result.
-    fn ask_rule(&self, pending: &Pending, i: usize) -> Result<Action, AssertKind> {
+    fn ask_rule(&self, pending: &Pending, i: usize, it: &Req) -> Result<Action, AssertKind> {
         match pending.batch.mode {
             Mode::Verify => Ok(self.rule.on_verify(&self.verify_view(pending, i))),
-            Mode::Decode | Mode::Extend | Mode::Mixed => self.rule.on_result(&self.view(pending, i)),
+            Mode::Decode | Mode::Extend | Mode::Mixed => self.rule.on_result(&self.view(&pending.batch, i, it)),
         }
     }
 
-    /// What the rule sees of row `i`.
-    fn view(&self, pending: &Pending, i: usize) -> RowView {
-        let it = &self.world.reqs[pending.batch.reqs[i].index()];
+    /// What the rule sees of row `i` of a batch, whose request is `it`.
+    fn view(&self, batch: &Batch, i: usize, it: &Req) -> RowView {
         RowView {
             grid: self.world.grid,
             lazy: self.setup.engine.strategy == Strategy::ExtraBufferLazy,
@@ -198,7 +201,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             last_track_idx: it.last_track_idx,
             held: [it.track[0].is_some(), it.track[1].is_some()],
             untracked_ahead: it.untracked_idx == Some(it.decode_batch_idx),
-            masks: self.masks_at_result(pending, i).map(|(masks, row)| masks.row(row)),
+            masks: self.masks_at_result(batch, i),
         }
     }
 
@@ -247,5 +250,14 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     pub(super) fn kept(&self, req: ReqId) -> Kept {
         let it = &self.world.reqs[req.index()];
         Kept { label: it.last_track_seqlen, slot: it.track[usize::from(self.keep_idx(req))] }
+    }
+}
+
+/// Why the row of a request is passed over, if it is.
+fn passed(it: &Req) -> Option<Passed> {
+    match (it.finished(), it.retracted) {
+        (true, _) => Some(Passed::Ended),
+        (false, true) => Some(Passed::Retracted),
+        (false, false) => None,
     }
 }

@@ -59,7 +59,9 @@ impl SlotPool {
         let fresh = count.min(self.fresh_count());
         out.extend((self.fresh.0..self.fresh.0 + fresh).map(SlotId));
         self.fresh.0 += fresh;
-        out.extend(self.free.drain(..(count - fresh) as usize));
+        let back = (count - fresh) as usize;
+        copy_front(&self.free, back, out);
+        self.free.drain(..back);
         true
     }
 
@@ -112,8 +114,18 @@ impl SlotPool {
 
     /// Gives back the spare slots that nobody took, in order; says which.
     pub fn give_back(&mut self) -> Rows<SlotId> {
-        let rest: Rows<SlotId> = self.spare.drain(..).collect();
-        self.free.extend(rest.iter().copied());
+        let mut rest = Rows::new();
+        copy_front(&self.spare, self.spare.len(), &mut rest);
+        self.spare.clear();
+        self.free.extend(&rest);
         rest
     }
+}
+
+/// Puts the first `count` slots of a queue behind a list.
+fn copy_front(queue: &VecDeque<SlotId>, count: usize, out: &mut Rows<SlotId>) {
+    let (front, back) = queue.as_slices();
+    let of_front = count.min(front.len());
+    out.extend_from_slice(&front[..of_front]);
+    out.extend_from_slice(&back[..count - of_front]);
 }

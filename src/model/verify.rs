@@ -4,7 +4,7 @@
 //! step reserves or plans is therefore twice as wide as what it can accept.
 
 use crate::engine::{Choice, Chooser};
-use crate::record::{Fact, Mode, Owner, ReqId, Sink};
+use crate::record::{Fact, Mode, Owner, PreparedRow, ReqId, Sink};
 
 use super::batch::{Batch, Rows};
 use super::machine::{Machine, Pending, Step};
@@ -14,25 +14,23 @@ use super::setup::{Accept, ResultQueue, Strategy};
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Prepares the running batch for one verify step (`spec_prepare_for_decode`).
-    pub(super) fn prepare_verify(&mut self) -> Step<Batch> {
+    pub(super) fn prepare_verify(&mut self) -> Step<Box<Batch>> {
         let mut batch = self.take_running(Mode::Verify);
         batch.plan = self.plan_tracks(&batch.reqs);
         let wanted: Rows<u32> = batch.reqs.iter().map(|&req| self.verify_needs(req)).collect();
         self.make_kv_room(wanted.iter().sum());
-        batch.decode_batch_idx.clear();
-        batch.step_slots.clear();
+        batch.prepared.clear();
         for (i, &req) in batch.reqs.iter().enumerate() {
             self.take_pages(req, wanted[i])?;
             let it = &mut self.world.reqs[req.index()];
             it.kv_allocated_len += wanted[i];
             it.decode_batch_idx += 1;
-            batch.decode_batch_idx.push(it.decode_batch_idx);
             let idx = batch.plan.as_ref().map_or(it.next_track_idx, |plan| plan[i]);
-            let active = it.active.expect("a running request has an active slot");
             let track = if it.has_track { it.track[usize::from(idx)] } else { None };
-            batch.step_slots.push((active, track));
-            let row = prepared(it, &batch, i, None);
-            self.sink.fact(row.fact(batch.id));
+            let row = prepared(req, it, batch.seq_lens[i], track);
+            batch.prepared.push(row);
+            // Whether it is written depends on what is accepted.
+            self.sink.fact(PreparedRow { track: None, ..row }.fact(batch.id));
             self.say_row(&batch, i, None);
         }
         self.end();
@@ -102,8 +100,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
                 self.sample(req, len);
             }
             let crossed = from / grid != to / grid;
-            let (slot, track) = batch.step_slots[i];
-            let target = track;
+            let PreparedRow { active: slot, track: target, .. } = batch.prepared[i];
             let track = target.filter(|_| crossed).map(|track| (track, to / grid * grid));
             self.sink.fact(Fact::Verify { batch: batch.id, req, slot, from, to, track, target });
             // The scheduler's own copy of the length stays behind: it is what this step began with.

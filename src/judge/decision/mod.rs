@@ -127,7 +127,7 @@ impl DecisionDiff {
     }
 
     /// A row of a processed decode result: classed against what its forward wrote.
-    #[inline]
+    #[inline(always)]
     pub fn row(&mut self, row: Row, now: (u32, Phase)) {
         let (mut seen, mut refused, mut lookahead) = (Seen::default(), false, row.lookahead);
         if let Some(it) = self.requests.get(row.req) {

@@ -81,7 +81,7 @@ impl Window {
 
     /// A step was launched: its forward keeps the state in `track`. It may run under another batch than it was prepared in, when decode rows
     /// ride an extend batch.
-    #[inline]
+    #[inline(always)]
     pub fn launch(&mut self, batch: BatchId, k: u32, track: Option<SlotId>) {
         let steps = self.steps.as_mut_slice();
         let of_batch = steps.iter().rposition(|step| !step.launched && step.batch == batch);
@@ -95,7 +95,7 @@ impl Window {
     }
 
     /// The result of a batch is processed: what is known of the row. Its step is gone with that.
-    #[inline]
+    #[inline(always)]
     pub(super) fn process(&mut self, batch: BatchId) -> Seen {
         let steps = self.steps.as_mut_slice();
         let Some(at) = steps.iter().position(|step| step.batch == batch) else { return Seen::default() };

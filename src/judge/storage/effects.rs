@@ -2,7 +2,7 @@
 //!
 //! Owns the fold of tokens into slots and the copies between them. Does not find a content wrong before it is used.
 
-use crate::record::{Owner, ReqId, SlotId, Stream};
+use crate::record::{Owner, ReqId, SlotId, StepRow, Stream};
 
 use super::super::findings::Findings;
 use super::{Storage, req_of};
@@ -28,7 +28,8 @@ impl Storage {
             return self.copy_now(req, from, to, findings);
         }
         self.owners.writes(to, req, findings);
-        self.contents.write(to, self.contents.content(from), req);
+        let state = self.contents.content(from);
+        self.contents.write(to, req, |_| state);
         self.contents.read(from, req);
         if self.owners.owner(to) == Some(Owner::Active(req))
             && let Some(running) = self.requests.get(req)
@@ -52,17 +53,29 @@ impl Storage {
         self.owners.advances(slot, req, findings);
         let Some(running) = self.requests.get_or_new(req) else { return };
         let base = self.contents.content(slot);
-        self.contents.write(slot, running.tokens.advance(base, from, to, &self.lineage), req);
+        self.contents.write(slot, req, |base| running.tokens.advance(base, from, to, &self.lineage));
         let Some((second, len)) = second else { return };
         self.owners.writes(second, req, findings);
         if (from..=to).contains(&len) {
-            self.contents.write(second, running.tokens.advance(base, from, len, &self.lineage), req);
+            self.contents.write(second, req, |_| running.tokens.advance(base, from, len, &self.lineage));
         }
     }
 
-    /// A forward advances a slot by token `k` of a request, and copies the state to a second slot if there is one.
+    /// A forward advances a slot by token `k` of a request, copies the state to a second slot if there is one, and samples the next token
+    /// unless that was sampled before.
     #[inline]
-    pub fn step(&mut self, req: ReqId, slot: SlotId, k: u32, second: Option<SlotId>, findings: &mut Findings) {
-        self.extend(req, slot, (k.saturating_sub(1), k), second.map(|second| (second, k)), findings);
+    pub fn step(&mut self, row: StepRow, findings: &mut Findings) {
+        let StepRow { req, k, slot, track: second, sampled } = row;
+        self.owners.advances(slot, req, findings);
+        let Some(running) = self.requests.get_or_new(req) else { return };
+        let (tokens, lineage) = (&mut running.tokens, &self.lineage);
+        let state = self.contents.write(slot, req, |base| tokens.advance(base, k.saturating_sub(1), k, lineage));
+        if let Some(second) = second {
+            self.owners.writes(second, req, findings);
+            self.contents.write(second, req, |_| state);
+        }
+        if let Some(stream) = sampled {
+            tokens.sampled(k, stream, lineage);
+        }
     }
 }
