@@ -44,27 +44,21 @@ pub(super) struct Progress {
     expected: u64,
     done: u64,
     bar: Option<Bar>,
-    terminal: bool,
 }
 
 impl Progress {
-    /// For runs of `setup` under `rules` rules.
-    pub(super) fn new(setup: &Setup, rules: usize) -> Self {
+    /// For runs of `setup` under `rules` rules; none where standard error is no terminal.
+    pub(super) fn on_terminal(setup: &Setup, rules: usize) -> Option<Self> {
         let outputs: u64 = setup.requests.iter().map(|spec| u64::from(spec.max_new)).sum();
-        Progress {
-            started: Instant::now(),
-            expected: outputs * rules as u64,
-            done: 0,
-            bar: None,
-            terminal: std::io::stderr().is_terminal(),
-        }
+        let progress = Progress { started: Instant::now(), expected: outputs * rules as u64, done: 0, bar: None };
+        std::io::stderr().is_terminal().then_some(progress)
     }
 
     /// So many more outputs.
     pub(super) fn outputs(&mut self, more: u64) {
         let before = self.done / STRIDE;
         self.done += more;
-        if !self.terminal || self.done / STRIDE == before {
+        if self.done / STRIDE == before {
             return;
         }
         if self.bar.is_none() && self.started.elapsed() > QUIET {

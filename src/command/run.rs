@@ -228,16 +228,17 @@ pub(super) fn run_all(
     way: Way<'_>,
     keep: Keep,
 ) -> Result<Vec<Outcome>, Failure> {
-    let mut progress = Progress::new(&scenario.setup, rules.len());
+    let mut progress = Progress::on_terminal(&scenario.setup, rules.len());
     let open = way.open(scenario);
     let mut run = |rule: &&dyn Rule| {
-        let watch: &mut dyn FnMut(u64) = &mut |more| progress.outputs(more);
+        let mut outputs = progress.as_mut().map(|progress| |more| progress.outputs(more));
+        let watch = outputs.as_mut().map(|outputs| outputs as &mut dyn FnMut(u64));
         if way.choices.is_none() {
             let seed = way.seed.unwrap_or(scenario.seed);
-            return Ok(runner::run(&scenario.setup, *rule, seed, keep, Some(watch)));
+            return Ok(runner::run(&scenario.setup, *rule, seed, keep, watch));
         }
         let mut chooser = way.chooser(scenario, &open);
-        let outcome = runner::run_with(&scenario.setup, *rule, &mut chooser, keep, Some(watch));
+        let outcome = runner::run_with(&scenario.setup, *rule, &mut chooser, keep, watch);
         match chooser.misfit() {
             Some(misfit) => Err(does_not_fit(scenario, *rule, misfit)),
             None => Ok(outcome),
