@@ -37,9 +37,10 @@ pub fn read(text: &str, limit: Option<usize>, scale: Scale) -> Result<Vec<Row>, 
     {
         let raw = row(line, text)?;
         let place = |name| value_place(line, text, name);
+        let (ids_place, prompt_place) = (place("hash_ids"), place("input_length"));
         let ns = u128::from(raw.timestamp) * MILLISECOND_NS;
         let at = clock.since_first(ns, scale, place("timestamp"))?;
-        let prompt_len = len("input_length", raw.input_length, place("input_length"))?;
+        let prompt_len = len("input_length", raw.input_length, prompt_place)?;
         let outputs = len("output_length", raw.output_length, place("output_length"))?;
         let needed = prompt_len.div_ceil(BLOCK_LEN) as usize;
         if raw.hash_ids.len() != needed {
@@ -48,27 +49,21 @@ pub fn read(text: &str, limit: Option<usize>, scale: Scale) -> Result<Vec<Row>, 
                 raw.hash_ids.len(),
                 raw.input_length
             );
-            return Err(BadRow::new(place("hash_ids"), message, format!("list {needed} ids, one a block")));
+            return Err(BadRow::new(ids_place, message, format!("list {needed} ids, one a block")));
         }
         let mut firsts = Vec::with_capacity(needed);
         for id in raw.hash_ids {
             let first = match first_of_block.get(&id) {
                 Some(first) => *first,
                 None => {
-                    let first = fresh.take(BLOCK_LEN, place("hash_ids"))?;
+                    let first = fresh.take(BLOCK_LEN, ids_place)?;
                     first_of_block.insert(id, first);
                     first
                 }
             };
             firsts.push(first);
         }
-        rows.push(Row {
-            at,
-            prompt: blocks(firsts, BLOCK_LEN, prompt_len),
-            prompt_len,
-            outputs,
-            place: place("input_length"),
-        });
+        rows.push(Row { at, prompt: blocks(firsts, BLOCK_LEN, prompt_len), prompt_len, outputs, place: prompt_place });
     }
     if rows.is_empty() {
         let place = Place { line: 1, offset: 0, len: 0 };
