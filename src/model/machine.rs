@@ -392,6 +392,7 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
     }
 
     /// What the host masks say of row `i` of a result: those of its batch, or of the live one.
+    #[inline(always)]
     pub(super) fn masks_at_result(&self, batch: &Batch, i: usize) -> Option<RowMasks> {
         let live = &self.world.running;
         if self.setup.engine.result_queue == ResultQueue::Alias && live.object == batch.object {

@@ -7,7 +7,7 @@ use crate::record::{
 
 use super::batch::{Batch, Rows};
 use super::clock::draw_many;
-use super::machine::{Dead, Machine, Step};
+use super::machine::{Dead, Machine, Step, World};
 use super::masks::HostMasks;
 use super::pages::Pages;
 use super::request::Req;
@@ -282,22 +282,20 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// A page for each row whose next token begins one.
     fn take_decode_pages(&mut self, batch: &Batch) -> Step {
         let page = self.setup.engine.page_size;
+        let rows = batch.reqs.iter().zip(&batch.seq_lens);
+        let mut reqs = rows.filter(|(_, len)| page == 1 || len.is_multiple_of(page)).map(|(req, _)| *req);
+        let World { pages, reqs: all, .. } = &mut *self.world;
+        let free = (pages.available() / page) as usize;
         self.paged.clear();
-        let mut out = None;
-        for (&req, &len) in batch.reqs.iter().zip(&batch.seq_lens) {
-            if page > 1 && !len.is_multiple_of(page) {
-                continue;
-            }
-            if !self.world.pages.alloc(1) {
-                out = Some(Dead { req: Some(req), kind: AssertKind::OutOfPages });
-                break;
-            }
-            self.paged.push((req, self.world.reqs[req.index()].pages.append(1)));
-        }
+        self.paged.extend(reqs.by_ref().take(free).map(|req| (req, all[req.index()].pages.append(1))));
+        assert!(pages.alloc(self.paged.len() as u32), "no more pages are taken than are free");
         if !self.paged.is_empty() {
             self.sink.rows(RowFacts::Paged(&self.paged));
         }
-        out.map_or(Ok(()), Err)
+        match reqs.next() {
+            Some(req) => Err(Dead { req: Some(req), kind: AssertKind::OutOfPages }),
+            None => Ok(()),
+        }
     }
 
     /// Lengths and counters of a decode step.

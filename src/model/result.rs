@@ -139,6 +139,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Appends output tokens (one, or what a verify accepted) and updates the finish state: how many outputs there are, and the end of the
     /// request if it comes with them.
+    #[inline(always)]
     fn append_outputs(&mut self, req: ReqId, count: u32) -> (u32, Option<End>) {
         let it = &mut self.world.reqs[req.index()];
         it.outputs += count;
@@ -152,6 +153,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// The end of a request by its tokens, if it comes with the outputs behind the first `before`.
+    #[inline(always)]
     fn end_at(&mut self, req: ReqId, before: u32, outputs: u32) -> Option<End> {
         let spec = &self.setup.requests[req.index()];
         let stop = (before + 1..=outputs).find(|&n| {
@@ -179,6 +181,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// What the rule does at row `i` of a decode or verify result.
+    #[inline(always)]
     fn ask_rule(&self, pending: &Pending, i: usize, it: &Req) -> Result<Action, AssertKind> {
         match pending.batch.mode {
             Mode::Verify => Ok(self.rule.on_verify(&self.verify_view(pending, i))),
@@ -187,6 +190,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// What the rule sees of row `i` of a batch, whose request is `it`.
+    #[inline(always)]
     fn view(&self, batch: &Batch, i: usize, it: &Req) -> RowView {
         RowView {
             grid: self.world.grid,
@@ -254,6 +258,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 }
 
 /// Why the row of a request is passed over, if it is.
+#[inline(always)]
 fn passed(it: &Req) -> Option<Passed> {
     match (it.finished(), it.retracted) {
         (true, _) => Some(Passed::Ended),
