@@ -5,8 +5,6 @@
 
 use educe::Educe;
 
-use tinyvec::TinyVec;
-
 use crate::record::{BatchId, Canon, NAME_END, Names, Prefix, ReqId, SlotId};
 
 use super::super::grow::entry;
@@ -79,7 +77,7 @@ pub(crate) struct Pending {
 pub(crate) struct Contents {
     slots: Vec<Slot>,
     /// What launches in flight overwrote: the slot, its content before the launch, and the launch. In order.
-    overwritten: TinyVec<[(SlotId, Held); 4]>,
+    overwritten: Vec<(SlotId, Held)>,
     /// By slot, in order: what a racing copy left there, and the finding that says so. There are hardly ever any.
     flaws: Vec<(SlotId, Prefix, usize)>,
     clock: Clock,
