@@ -4,7 +4,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use overlapsim::model::{HostMasks, Rule, Strategy, WantsMasks};
+use overlapsim::model::{RowMasks, Rule, Strategy, WantsMasks};
 use overlapsim::rule::{CommittedLen, CompletedMask, MaskLookahead, Paired, TokenLen};
 use overlapsim::runner;
 
@@ -43,27 +43,27 @@ fn main() {
 struct Arm {
     name: &'static str,
     wants: WantsMasks,
-    process: fn(&mut Rows, Option<&HostMasks>),
+    process: fn(&mut Rows, Option<&Vec<RowMasks>>),
 }
 
 /// The call is known when it is compiled.
-fn direct<R: Rule + Default>(rows: &mut Rows, masks: Option<&HostMasks>) {
+fn direct<R: Rule + Default>(rows: &mut Rows, masks: Option<&Vec<RowMasks>>) {
     rows.process(&R::default(), masks);
 }
 
 /// The call goes through the trait, as the machine's does.
-fn by_trait<R: Rule + Default>(rows: &mut Rows, masks: Option<&HostMasks>) {
+fn by_trait<R: Rule + Default>(rows: &mut Rows, masks: Option<&Vec<RowMasks>>) {
     let rule = R::default();
     let rule: &dyn Rule = &rule;
     rows.process(black_box(rule), masks);
 }
 
 /// `paired` is asked at its own boundaries only, and says nothing elsewhere: what a mask can spare at most.
-fn where_marked(rows: &mut Rows, masks: Option<&HostMasks>) {
+fn where_marked(rows: &mut Rows, masks: Option<&Vec<RowMasks>>) {
     let masks = masks.expect("paired wants masks");
     for i in 0..rows.views.len() {
         rows.views[i].outputs += 1;
-        let row = masks.row(i);
+        let row = masks[i];
         if row.mask {
             rows.views[i].masks = Some(row);
             rows.decide(&Paired, i);
@@ -71,7 +71,7 @@ fn where_marked(rows: &mut Rows, masks: Option<&HostMasks>) {
     }
 }
 
-fn arm<R: Rule + Default>(process: fn(&mut Rows, Option<&HostMasks>)) -> Arm {
+fn arm<R: Rule + Default>(process: fn(&mut Rows, Option<&Vec<RowMasks>>)) -> Arm {
     let rule = R::default();
     Arm { name: rule.name(), wants: rule.wants_masks(), process }
 }
@@ -82,7 +82,7 @@ const PHASES: usize = 4;
 
 /// One arm's batches, with the masks of the step in flight and of the live batch.
 struct Bench {
-    batches: Vec<(Rows, HostMasks, HostMasks)>,
+    batches: Vec<(Rows, Vec<RowMasks>, Vec<RowMasks>)>,
 }
 
 impl Bench {
@@ -130,7 +130,7 @@ fn results(strategy: &str, (count, grid, lazy): (usize, u32, bool)) {
         let batch = |_| {
             let mut rows = Rows::new(count, grid, lazy);
             rows.advance();
-            let mut masks = HostMasks::default();
+            let mut masks = Vec::new();
             if arm.wants != WantsMasks::No {
                 rows.mask(arm.wants, &mut masks);
             }

@@ -3,7 +3,8 @@
 //!
 //! Owns the fields that a rule reads, an array a field where prepare reads them in one pass. Refuses to keep time.
 
-use overlapsim::model::{HostMasks, RowView, Rule, WantsMasks};
+use overlapsim::model::{HostMasks, RowMasks, RowView, Rule, WantsMasks};
+use overlapsim::record::PreparedRow;
 
 pub struct Rows {
     grid: u32,
@@ -50,18 +51,22 @@ impl Rows {
     }
 
     /// Builds the masks that the rule wants.
-    pub fn mask(&self, wants: WantsMasks, masks: &mut HostMasks) {
-        let lens = self.seq_lens.iter().zip(&self.decode_batch_idx).zip(&self.views);
-        let rows = lens.map(|((&len, &idx), view)| (len, idx, view.next_track_idx));
-        *masks = HostMasks::build(wants, self.grid, true, rows);
+    pub fn mask(&self, wants: WantsMasks, masks: &mut Vec<RowMasks>) {
+        let host = HostMasks::new(wants, self.grid, true);
+        let rows = self.seq_lens.iter().zip(&self.decode_batch_idx).zip(&self.views);
+        masks.clear();
+        masks.extend(rows.map(|((&k, &decode_batch_idx), view)| {
+            let next_track_idx = Some(view.next_track_idx);
+            host.row(&PreparedRow { k, decode_batch_idx, next_track_idx, ..PreparedRow::default() })
+        }));
     }
 
     /// Processes a result: the rule is asked of every row, and what it says is done.
-    pub fn process<R: Rule + ?Sized>(&mut self, rule: &R, masks: Option<&HostMasks>) {
+    pub fn process<R: Rule + ?Sized>(&mut self, rule: &R, masks: Option<&Vec<RowMasks>>) {
         for i in 0..self.views.len() {
             let view = &mut self.views[i];
             view.outputs += 1;
-            view.masks = masks.map(|masks| masks.row(i));
+            view.masks = masks.map(|masks| masks[i]);
             self.decide(rule, i);
         }
     }

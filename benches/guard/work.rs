@@ -4,7 +4,8 @@ use std::hint::black_box;
 use std::path::PathBuf;
 
 use overlapsim::command::{FailOn, Format, RunArgs, run_to_text};
-use overlapsim::model::{Arrive, HostMasks, Prompt, RequestSpec, Setup, Stop, WantsMasks};
+use overlapsim::model::{Arrive, HostMasks, Prompt, RequestSpec, RowMasks, Setup, Stop, WantsMasks};
+use overlapsim::record::PreparedRow;
 use overlapsim::record::ReqId;
 use overlapsim::runner::{self, Check, Fuzz, Keep, Source};
 use overlapsim::scenario;
@@ -114,10 +115,11 @@ fn check(outputs: u32) {
 /// The host masks of a batch of 512.
 fn masks(steps: u32) {
     let mut lens: Vec<u32> = (0..512).map(|i| 1 + 37 * i % 256).collect();
+    let host = HostMasks::new(WantsMasks::Masks, black_box(256), true);
     for _ in 0..steps {
         lens.iter_mut().for_each(|len| *len += 1);
-        let rows = black_box(&lens).iter().map(|&len| (len, 7, 0));
-        black_box(HostMasks::build(WantsMasks::Masks, black_box(256), true, rows));
+        let row = |&k: &u32| host.row(&PreparedRow { k, ..PreparedRow::default() });
+        black_box(black_box(&lens).iter().map(row).collect::<Vec<RowMasks>>());
     }
 }
 

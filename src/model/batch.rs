@@ -7,10 +7,20 @@ use tinyvec::TinyVec;
 use crate::record::{BatchId, Mode, PreparedRow, ReqId, SlotId};
 
 use super::masks::HostMasks;
+use super::rule::RowMasks;
 use super::skew::Glimpse;
 
 /// A value for each row of a batch. Those of a small batch, as searches run them by the million, lie within their owner.
 pub type Rows<T> = TinyVec<[T; 4]>;
+
+/// A row that prefills.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Prefill {
+    /// The cached tokens that it begins behind.
+    pub prefix_len: u32,
+    /// The slot that keeps a state on the way, and at which length.
+    pub track: Option<(SlotId, u32)>,
+}
 
 /// A `ScheduleBatch`. Requests are shared by index; everything else here is the batch's own.
 #[derive(Educe, Debug)]
@@ -26,14 +36,12 @@ pub struct Batch {
     pub reqs: Rows<ReqId>,
     /// Lengths that exist once its forward has run, a value a row.
     pub seq_lens: Rows<u32>,
-    /// Prefill: where each row begins; the decode rows of a mixed batch follow without one.
-    pub prefix_lens: Rows<u32>,
+    /// Prefill: where each row begins, and what it keeps; the decode rows of a mixed batch follow without one.
+    pub prefills: Rows<Prefill>,
     /// The request that was in chunks when the batch was made.
     pub chunked: Option<ReqId>,
-    /// Prefill: the slot that keeps a state on the way, and at which length, a value a row.
-    pub extend_track: Rows<Option<(SlotId, u32)>>,
     /// Decode: each row as prepare left it, with the track slot that its step may write; those of a mixed batch follow its prefill rows. The
-    /// running batch has none: they are made anew for every step.
+    /// running batch has them only if it is queued itself: they are made anew for every step.
     pub prepared: Rows<PreparedRow>,
     /// Speculative decoding with the lazy strategy: the track index that each row plans to write, if not dropped.
     pub plan: Option<Rows<u8>>,
@@ -57,9 +65,8 @@ impl Batch {
             mode: Mode::Decode,
             reqs: Rows::new(),
             seq_lens: Rows::new(),
-            prefix_lens: Rows::new(),
+            prefills: Rows::new(),
             chunked: None,
-            extend_track: Rows::new(),
             prepared: Rows::new(),
             plan: None,
             track_rows: Vec::new(),
@@ -112,6 +119,11 @@ impl Batch {
         self.drop_derived()
     }
 
+    /// What the host masks say of decode row `i`, if there are masks.
+    pub fn row_masks(&self, i: usize) -> Option<RowMasks> {
+        self.masks.map(|masks| masks.row(&self.prepared[i]))
+    }
+
     /// Drops what was made of the rows as they were. Returns whether there were masks.
     fn drop_derived(&mut self) -> bool {
         self.plan = None;
@@ -127,7 +139,7 @@ mod tests {
 
     fn batch(reqs: &[u32]) -> Batch {
         let lens: Vec<u32> = reqs.iter().map(|r| r * 10).collect();
-        let masks = HostMasks::build(WantsMasks::Masks, 4, true, lens.iter().map(|&len| (len, len, 0)));
+        let masks = HostMasks::new(WantsMasks::Masks, 4, true);
         Batch {
             reqs: reqs.iter().map(|&r| ReqId(r)).collect(),
             seq_lens: lens.as_slice().into(),

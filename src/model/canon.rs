@@ -12,7 +12,6 @@ use super::batch::Batch;
 use super::clock::Clock;
 use super::frame::Frame;
 use super::machine::{Last, Pending, World};
-use super::masks::HostMasks;
 use super::pages::Pages;
 use super::request::{Req, Stage};
 use super::rule::RowMasks;
@@ -114,7 +113,7 @@ impl World {
             object,
             chunked,
             is_full,
-            prefix_lens,
+            prefills,
             // Written by `canon_rows`.
             reqs: _,
             seq_lens: _,
@@ -122,7 +121,6 @@ impl World {
             mode: _, // Written with the batch in the queue; overwritten when it is prepared for a decode step.
             // Used up by its launch, and dropped or made anew when it is merged or prepared for a decode step.
             prepared: _,
-            extend_track: _,
             plan: _,
             masks: _,
             // For witnesses.
@@ -132,7 +130,7 @@ impl World {
         out.word(2);
         out.flag(*object == decoded_last);
         self.canon_rows(last, out);
-        out.word(prefix_lens.len() as u32);
+        out.word(prefills.len() as u32);
         out.req_if_live(*chunked);
         out.flag(*is_full);
     }
@@ -147,12 +145,12 @@ impl World {
             mode,
             reqs,
             prepared,
-            prefix_lens,
+            prefills,
             plan,
-            masks,
+            // By `Batch::row_masks`.
+            masks: _,
             // Used up by its launch.
             seq_lens: _,
-            extend_track: _,
             // What a merge asks of the batch launched last, and that is not this copy.
             chunked: _,
             is_full: _,
@@ -165,12 +163,12 @@ impl World {
         let accepted = |i: usize| accepted.get(i).copied().unwrap_or(0);
         // Rows that are over are passed over, and they are in the running batch or the one launched last as well.
         for (i, &req) in reqs.iter().enumerate().filter(|(_, req)| !self.over(**req)) {
-            let (label, prefills) = (out.label_req(req), i < prefix_lens.len());
-            let prepared = i.checked_sub(prefix_lens.len()).map(|step| prepared[step].decode_batch_idx);
+            let (label, is_prefill) = (out.label_req(req), i < prefills.len());
+            let prepared = i.checked_sub(prefills.len()).map(|step| prepared[step].decode_batch_idx);
             let since = prepared.map(|prepared| self.reqs[req.index()].decode_batch_idx.wrapping_sub(prepared));
             let plan = plan.as_ref().map(|plan| u32::from(plan[i]));
-            out.put([label, u32::from(prefills), accepted(i), or_none(since), or_none(plan)]);
-            self.canon_masks(masks.as_ref(), i, req, out);
+            out.put([label, u32::from(is_prefill), accepted(i), or_none(since), or_none(plan)]);
+            self.canon_masks(batch.row_masks(i), req, out);
         }
     }
 
@@ -268,11 +266,12 @@ impl World {
             reqs,
             is_full,
             plan,
-            masks,
+            // By `Batch::row_masks`.
+            masks: _,
             // Written by `canon_rows`.
             seq_lens: _,
             // Empty: its prefill is over.
-            prefix_lens: _,
+            prefills: _,
             object: _, // Whether a batch in the queue is this object is written there.
             // Given or made anew when it is prepared for a decode step.
             id: _,
@@ -280,7 +279,6 @@ impl World {
             prepared: _,
             // What only a prefill batch is asked for.
             chunked: _,
-            extend_track: _,
             // For witnesses.
             track_rows: _,
             glimpses: _,
@@ -294,13 +292,13 @@ impl World {
         if setup.engine.result_queue == ResultQueue::Alias {
             for (i, &req) in reqs.iter().enumerate() {
                 out.maybe(plan.as_ref().map(|plan| u32::from(plan[i])));
-                self.canon_masks(masks.as_ref(), i, req, out);
+                self.canon_masks(self.running.row_masks(i), req, out);
             }
         }
     }
 
-    fn canon_masks(&self, masks: Option<&HostMasks>, i: usize, req: ReqId, out: &mut Canon) {
-        let Some(row) = masks.map(|masks| masks.row(i)) else { return out.word(END) };
+    fn canon_masks(&self, masks: Option<RowMasks>, req: ReqId, out: &mut Canon) {
+        let Some(row) = masks else { return out.word(END) };
         // Whether there is a mask of the next step at all is the same in every batch of a setup under a rule.
         let RowMasks { mask, mask_next, decode_batch_idx, track_idx } = row;
         let bits = u32::from(mask) | u32::from(mask_next == Some(true)) << 1 | u32::from(track_idx) << 2;

@@ -6,7 +6,7 @@
 use crate::engine::{Chooser, Time};
 use crate::record::{Fact, Mode, Phase, PreparedRow, ReqId, RowFacts, Sink, SlotId, StepRow, Stream};
 
-use super::batch::{Batch, Rows};
+use super::batch::{Batch, Prefill, Rows};
 use super::clock::{draw, draw_many};
 use super::machine::{Machine, World};
 use super::setup::SlotFree;
@@ -23,7 +23,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let rows = batch.reqs.len() as u32;
         let duration_ns = match batch.mode {
             Mode::Extend | Mode::Mixed => {
-                let tokens = batch.seq_lens.iter().sum::<u32>() - batch.prefix_lens.iter().sum::<u32>();
+                let tokens =
+                    batch.seq_lens.iter().sum::<u32>() - batch.prefills.iter().map(|row| row.prefix_len).sum::<u32>();
                 let tokens = tokens - self.tail_context(batch);
                 draw(self.chooser, costs.gpu_extend) + draw_many(self.chooser, costs.gpu_extend_token, tokens)
             }
@@ -48,7 +49,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Tokens of the decode rows of a mixed batch that their forward does not compute: all but one each.
     fn tail_context(&self, batch: &Batch) -> u32 {
-        batch.seq_lens[batch.prefix_lens.len()..].iter().map(|k| k - 1).sum()
+        batch.seq_lens[batch.prefills.len()..].iter().map(|k| k - 1).sum()
     }
 
     /// Clears, then copies, then each row: its active slot over the new tokens, its track slot on the way.
@@ -63,10 +64,10 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         for &req in &batch.reqs {
             self.copy_hit(req, Stream::Forward);
         }
-        for (i, &from) in batch.prefix_lens.iter().enumerate() {
+        for (i, &Prefill { prefix_len: from, track }) in batch.prefills.iter().enumerate() {
             let req = batch.reqs[i];
             let slot = self.world.reqs[req.index()].active.expect("a prefill row has an active slot");
-            let (to, track) = (batch.seq_lens[i], batch.extend_track[i]);
+            let to = batch.seq_lens[i];
             self.sink.fact(Fact::Extend { batch: batch.id, req, slot, from, to, track });
             self.sample(req, to);
         }

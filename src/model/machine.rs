@@ -397,9 +397,9 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
         let live = &self.world.running;
         if self.setup.engine.result_queue == ResultQueue::Alias && live.object == batch.object {
             let row = live.reqs.iter().position(|&req| req == batch.reqs[i])?;
-            return live.masks.as_ref().map(|masks| masks.row(row));
+            return live.row_masks(row);
         }
-        batch.masks.as_ref().map(|masks| masks.row(i))
+        batch.row_masks(i)
     }
 
     /// Nothing is running or in flight: jumps to the next arrival, or ends. `held` requests were held back at the ingest of this turn.

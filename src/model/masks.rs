@@ -1,49 +1,51 @@
-//! The host masks of a decode batch: built in one pass at prepare, dropped by filter and merge.
+//! The host masks of a decode batch: what its arrays say of each row, from prepare on until a filter or merge drops them.
+//!
+//! Owns what the arrays say. Keeps no array: all that they are made of is in the rows that prepare captured.
 
-use educe::Educe;
+use crate::record::PreparedRow;
 
-use super::batch::Rows;
 use super::rule::{RowMasks, WantsMasks};
 
-/// Host arrays of one decode batch.
-#[derive(Educe, Debug, Default, PartialEq, Eq)]
-#[educe(Clone)]
+/// The host arrays of one decode batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostMasks {
-    rows: Rows<RowMasks>,
-    /// Bytes of the arrays that the rule wants.
-    bytes: u64,
+    /// G, in tokens.
+    grid: u32,
+    /// Whether there is a mask of the next step.
+    next: bool,
+    /// Whether there is a snapshot of `decode_batch_idx`.
+    counters: bool,
+    /// Whether there is a snapshot of the track index.
+    tracks: bool,
 }
 
 impl HostMasks {
-    /// Builds the arrays on a grid of `grid` tokens. A row is its length after this step, and `decode_batch_idx` and `next_track_idx` of its
-    /// request after prepare.
-    pub fn build(wants: WantsMasks, grid: u32, overlap: bool, rows: impl IntoIterator<Item = (u32, u32, u8)>) -> Self {
+    /// The arrays that a rule wants, on a grid of `grid` tokens.
+    pub fn new(wants: WantsMasks, grid: u32, overlap: bool) -> Self {
         assert!(wants != WantsMasks::No && grid > 0, "masks are built only for a rule that reads them");
-        let (next, counters) = (overlap && wants != WantsMasks::Own, wants != WantsMasks::Own);
-        let tracks = wants == WantsMasks::MasksAndTrackIdx;
-        let row = |(len, idx, track_idx): (u32, u32, u8)| {
-            let rest = len % grid;
-            RowMasks {
-                mask: rest == 0,
-                mask_next: next.then_some(rest == grid - 1),
-                decode_batch_idx: if counters { idx } else { 0 },
-                track_idx: if tracks { track_idx } else { 0 },
-            }
-        };
-        let rows: Rows<RowMasks> = rows.into_iter().map(row).collect();
-        let row_bytes = 1 + u64::from(next) + 4 * u64::from(counters) + u64::from(tracks);
-        HostMasks { bytes: row_bytes * rows.len() as u64, rows }
+        HostMasks {
+            grid,
+            next: overlap && wants != WantsMasks::Own,
+            counters: wants != WantsMasks::Own,
+            tracks: wants == WantsMasks::MasksAndTrackIdx,
+        }
     }
 
-    /// What the arrays say of row `i`.
+    /// What they say of a row.
     #[inline]
-    pub fn row(&self, i: usize) -> RowMasks {
-        self.rows[i]
+    pub fn row(self, row: &PreparedRow) -> RowMasks {
+        let rest = row.k % self.grid;
+        RowMasks {
+            mask: rest == 0,
+            mask_next: self.next.then_some(rest == self.grid - 1),
+            decode_batch_idx: if self.counters { row.decode_batch_idx } else { 0 },
+            track_idx: if self.tracks { row.next_track_idx.unwrap_or(0) } else { 0 },
+        }
     }
 
-    /// Bytes of all arrays.
-    pub fn bytes(&self) -> u64 {
-        self.bytes
+    /// Bytes of all arrays for one row.
+    pub fn row_bytes(self) -> u64 {
+        1 + u64::from(self.next) + 4 * u64::from(self.counters) + u64::from(self.tracks)
     }
 }
 
@@ -51,34 +53,36 @@ impl HostMasks {
 mod tests {
     use super::*;
 
+    fn row(k: u32) -> PreparedRow {
+        PreparedRow { k, decode_batch_idx: 7, next_track_idx: Some(1), ..PreparedRow::default() }
+    }
+
     #[test]
     fn one_remainder_serves_both_masks() {
         for grid in 1..=9 {
-            let lens: Vec<u32> = (1..=40).collect();
-            let masks = HostMasks::build(WantsMasks::Masks, grid, true, lens.iter().map(|&len| (len, len - 1, 0)));
-            for (i, len) in lens.iter().enumerate() {
-                let row = masks.row(i);
-                assert_eq!(row.mask, len % grid == 0);
-                assert_eq!(row.mask_next, Some((len + 1) % grid == 0));
-                assert_eq!(row.decode_batch_idx, i as u32);
+            let masks = HostMasks::new(WantsMasks::Masks, grid, true);
+            for k in 1..=40 {
+                let RowMasks { mask, mask_next, decode_batch_idx, track_idx } = masks.row(&row(k));
+                assert_eq!((mask, mask_next), (k % grid == 0, Some((k + 1) % grid == 0)));
+                assert_eq!((decode_batch_idx, track_idx), (7, 0));
             }
-            assert_eq!(masks.bytes(), 40 * (1 + 1 + 4));
+            assert_eq!(masks.row_bytes(), 1 + 1 + 4);
         }
     }
 
     #[test]
     fn a_rule_that_wants_its_own_mask_gets_nothing_else() {
-        let masks = HostMasks::build(WantsMasks::Own, 4, true, [(3, 1, 0), (4, 2, 1)]);
-        let row = |mask| RowMasks { mask, mask_next: None, decode_batch_idx: 0, track_idx: 0 };
-        assert_eq!((masks.row(0), masks.row(1)), (row(false), row(true)));
-        assert_eq!(masks.bytes(), 2);
+        let masks = HostMasks::new(WantsMasks::Own, 4, true);
+        let expected = |mask| RowMasks { mask, mask_next: None, decode_batch_idx: 0, track_idx: 0 };
+        assert_eq!((masks.row(&row(3)), masks.row(&row(4))), (expected(false), expected(true)));
+        assert_eq!(masks.row_bytes(), 1);
     }
 
     #[test]
     fn without_overlap_there_is_no_next_mask() {
-        let masks = HostMasks::build(WantsMasks::MasksAndTrackIdx, 4, false, [(4, 1, 0), (5, 2, 1)]);
-        assert_eq!(masks.row(0).mask_next, None);
-        assert_eq!(masks.row(1).track_idx, 1);
-        assert_eq!(masks.bytes(), 2 * (1 + 4 + 1));
+        let masks = HostMasks::new(WantsMasks::MasksAndTrackIdx, 4, false);
+        assert_eq!(masks.row(&row(4)).mask_next, None);
+        assert_eq!(masks.row(&row(5)).track_idx, 1);
+        assert_eq!(masks.row_bytes(), 1 + 4 + 1);
     }
 }

@@ -61,8 +61,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
         if !last.reqs.is_empty() {
             // Its launch has used them up.
-            last.prefix_lens.clear();
-            last.extend_track.clear();
+            last.prefills.clear();
             if self.world.running.reqs.is_empty() {
                 self.world.running = *last;
             } else if self.world.running.merge(&last) {

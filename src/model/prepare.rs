@@ -5,14 +5,14 @@ use crate::record::{
     AssertKind, BatchId, Fact, GrantId, Mode, Owner, Phase, PreparedRow, ReqId, RowFacts, Sink, SlotId,
 };
 
-use super::batch::{Batch, Rows};
+use super::batch::{Batch, Prefill, Rows};
 use super::clock::draw_many;
 use super::machine::{Dead, Machine, Step, World};
 use super::masks::HostMasks;
 use super::pages::Pages;
 use super::request::Req;
 use super::rule::{Refused, WantsMasks};
-use super::setup::{Event, MixedTracking, Release, SlotHeadroom, Strategy};
+use super::setup::{Event, MixedTracking, Release, ResultQueue, SlotHeadroom, Strategy};
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Prepares a prefill batch (`prepare_for_extend`).
@@ -30,7 +30,6 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             it.retracted = false;
             batch.reqs.push(req);
             batch.seq_lens.push(it.extend_end);
-            batch.prefix_lens.push(it.prefix_len);
             let it = &self.world.reqs[req.index()];
             let first = it.track[usize::from(it.next_track_idx)];
             let (track, track_end) = self.track_extend(req).unzip();
@@ -40,8 +39,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             {
                 batch.track_rows.push((track.is_some(), slot));
             }
-            batch.extend_track.push(track);
             let it = &self.world.reqs[req.index()];
+            batch.prefills.push(Prefill { prefix_len: it.prefix_len, track });
             self.sink.fact(Fact::PrepareExtend {
                 batch: batch.id,
                 req,
@@ -86,7 +85,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     fn join(&mut self, batch: &mut Batch, decode: &Batch) {
         match self.setup.engine.mixed_tracking {
-            MixedTracking::Dropped => batch.extend_track.iter_mut().for_each(|track| *track = None),
+            MixedTracking::Dropped => batch.prefills.iter_mut().for_each(|row| row.track = None),
             MixedTracking::Kept if self.setup.engine.strategy == Strategy::ExtraBufferLazy => {
                 self.undo_prealloc(decode)
             }
@@ -246,7 +245,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let mut batch = Box::new(std::mem::replace(&mut self.world.running, Batch::empty(0)));
         batch.id = BatchId(self.world.batches);
         batch.mode = mode;
-        assert!(batch.prefix_lens.is_empty(), "the prefill that became the running batch is over");
+        assert!(batch.prefills.is_empty(), "the prefill that became the running batch is over");
         self.world.decoded = batch.object;
         self.begin_prepare(&batch, batch.reqs.len());
         batch
@@ -273,6 +272,10 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Puts a prepared batch back as the running one, and returns the copy that is queued.
     pub(super) fn queue_copy(&mut self, mut batch: Box<Batch>) -> Box<Batch> {
+        if self.setup.engine.result_queue == ResultQueue::Alias {
+            self.world.running = (*batch).clone();
+            return batch;
+        }
         let prepared = std::mem::take(&mut batch.prepared);
         self.world.running.clone_from(&batch);
         batch.prepared = prepared;
@@ -367,9 +370,9 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         if wants == WantsMasks::No || engine.strategy == Strategy::NoBuffer {
             return;
         }
-        let rows = batch.prepared.iter().map(|row| (row.k, row.decode_batch_idx, row.next_track_idx.unwrap_or(0)));
-        let masks = HostMasks::build(wants, self.world.grid, engine.overlap, rows);
-        self.sink.fact(Fact::HostMasks { batch: batch.id, bytes: masks.bytes() });
+        let masks = HostMasks::new(wants, self.world.grid, engine.overlap);
+        let bytes = masks.row_bytes() * batch.prepared.len() as u64;
+        self.sink.fact(Fact::HostMasks { batch: batch.id, bytes });
         batch.masks = Some(masks);
     }
 

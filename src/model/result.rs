@@ -24,7 +24,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.sink.fact(Fact::Wait { batch, at: self.world.clock.cpu });
         self.spend(self.setup.costs.result);
         self.commit_accepted(pending);
-        let prefills = pending.batch.prefix_lens.len();
+        let prefills = pending.batch.prefills.len();
         for &req in &pending.batch.reqs[..prefills] {
             self.process_prefill(pending, req)?;
         }

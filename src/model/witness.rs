@@ -46,7 +46,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let arrays = RowArrays {
             track: batch.track_rows.get(i).copied(),
             track_end,
-            mask_next: batch.masks.as_ref().and_then(|masks| masks.row(i).mask_next),
+            mask_next: batch.row_masks(i).and_then(|masks| masks.mask_next),
             plan: batch.plan.as_ref().map(|plan| plan[i]),
         };
         self.say_fields(req);
