@@ -61,9 +61,8 @@ fn by_trait<R: Rule + Default>(rows: &mut Rows, masks: Option<&Vec<RowMasks>>) {
 /// `paired` is asked at its own boundaries only, and says nothing elsewhere: what a mask can spare at most.
 fn where_marked(rows: &mut Rows, masks: Option<&Vec<RowMasks>>) {
     let masks = masks.expect("paired wants masks");
-    for i in 0..rows.views.len() {
+    for (i, &row) in masks.iter().enumerate() {
         rows.views[i].outputs += 1;
-        let row = masks[i];
         if row.mask {
             rows.views[i].masks = Some(row);
             rows.decide(&Paired, i);

@@ -4,7 +4,6 @@
 //! every token only looks at what the judge has at hand; the rest is done where something rare happened.
 
 use educe::Educe;
-
 use tinyvec::TinyVec;
 
 use crate::record::{BatchId, FinishKind, Mode, Place, ReqId};

@@ -3,9 +3,9 @@
 //! Owns turn, phase, order and the grouping of accounting findings: the same trouble of the same request is one
 //! finding that says how often, but no kind is ever dropped. Refuses to decide what is wrong.
 
-use educe::Educe;
-
 use std::collections::BTreeMap;
+
+use educe::Educe;
 
 use crate::record::{Phase, ReqId, SlotId};
 

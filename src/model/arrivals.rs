@@ -1,8 +1,8 @@
 //! Requests that have not been seen: what each waits for, and which have reached their earliest moment.
 
-use educe::Educe;
-
 use std::sync::Arc;
+
+use educe::Educe;
 
 use crate::engine::{EventQueue, Time};
 use crate::record::{Canon, ReqId};

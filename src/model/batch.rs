@@ -1,7 +1,6 @@
 //! Batches: lists of requests with batch-local arrays; what copy, filter and merge do to them.
 
 use educe::Educe;
-
 use tinyvec::TinyVec;
 
 use crate::record::{BatchId, Mode, PreparedRow, ReqId, SlotId};

@@ -1,8 +1,8 @@
 //! The scheduler loop: one turn with overlap and one without, side by side, and how a run ends.
 
-use educe::Educe;
-
 use std::sync::Arc;
+
+use educe::Educe;
 
 use crate::engine::{Chooser, Time};
 use crate::record::{

@@ -1,8 +1,8 @@
 //! The pool of state slots: a free list in the order of the real allocator. Owns who is free, not who holds what.
 
-use educe::Educe;
-
 use std::collections::VecDeque;
+
+use educe::Educe;
 
 use crate::record::SlotId;
 

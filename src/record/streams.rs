@@ -4,10 +4,10 @@
 //! they are canonical, and the longest common prefix of two costs the depth of the tree, not their length. Tokens are spelled out only
 //! where somebody asks. Leaves to the caller which sequences there are.
 
-use educe::Educe;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+use educe::Educe;
 
 use super::{State, StreamId, Token};
 

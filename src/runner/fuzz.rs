@@ -148,12 +148,12 @@ pub fn fuzz(fuzz: &Fuzz<'_>, jobs: usize, done: &(dyn Fn(u64) + Sync)) -> Vec<Ta
     // So many at a time that what waits to be added stays small.
     for from in (0..batches).step_by(BATCHES_MAX) {
         let here = (batches - from).min(BATCHES_MAX as u64) as usize;
-        let told_work = |at: usize| {
+        let work_and_report = |at: usize| {
             let tallies = work(from + at as u64);
             told(from + at as u64);
             tallies
         };
-        for tallies in in_order(jobs, 0..here, told_work) {
+        for tallies in in_order(jobs, 0..here, work_and_report) {
             for (sum, tally) in sums.iter_mut().zip(&tallies) {
                 sum.absorb(tally);
             }

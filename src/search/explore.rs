@@ -176,7 +176,7 @@ impl<T, K: Clone + Ord> Search<T, K> {
     }
 }
 
-/// Takes every step from every state of a chunk. A state that is not needed any more lends its memory to the next copy.
+/// Takes every step from every state of a chunk. States that are no longer needed go to a pool; copies reuse their memory.
 fn expand<S: System>(
     system: &S,
     open: &Open,
@@ -189,20 +189,20 @@ fn expand<S: System>(
     let mut seen_here = Visited::default();
     let mut successors = Vec::new();
     let mut bound = None;
-    let mut spare: Vec<S::State> = Vec::new();
+    let mut pool: Vec<S::State> = Vec::new();
     for Node { id, depth, state } in chunk {
         chooser.begin();
         for lists in 1.. {
             if stop() {
                 return Expanded { successors, bound: Some(Bound::Stopped) };
             }
-            let (after, stepped) = system.step(copy_of(&state, &mut spare), &mut chooser);
+            let (after, stepped) = system.step(copy_of(&state, &mut pool), &mut chooser);
             let fingerprint = (!stepped.over).then(|| system.fingerprint(&after, &mut scratch));
             let transition = Transition { parent: id, depth: depth + 1, answers: chooser.answers().collect() };
             let new = match fingerprint.filter(|&it| !visited.contains(it) && seen_here.insert(it)) {
                 Some(fingerprint) => Some((fingerprint, after)),
                 None => {
-                    spare.push(after);
+                    pool.push(after);
                     None
                 }
             };
@@ -215,14 +215,14 @@ fn expand<S: System>(
                 break;
             }
         }
-        spare.push(state);
+        pool.push(state);
     }
     Expanded { successors, bound }
 }
 
-/// A copy of a state, in the memory of a spare one if there is one.
-fn copy_of<T: Clone>(state: &T, spare: &mut Vec<T>) -> T {
-    let Some(mut copy) = spare.pop() else { return state.clone() };
+/// A copy of a state, in the memory of a state of the pool if there is one.
+fn copy_of<T: Clone>(state: &T, pool: &mut Vec<T>) -> T {
+    let Some(mut copy) = pool.pop() else { return state.clone() };
     copy.clone_from(state);
     copy
 }

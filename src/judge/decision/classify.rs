@@ -3,7 +3,6 @@
 //! Owns the lengths that a request has recorded, and the classification.
 
 use educe::Educe;
-
 use tinyvec::TinyVec;
 
 use crate::record::{Canon, Kept, SlotId};

@@ -9,9 +9,9 @@ mod classify;
 mod loss;
 mod window;
 
-use educe::Educe;
-
 use std::collections::BTreeMap;
+
+use educe::Educe;
 
 use crate::record::{BatchId, Canon, Check, Decision, Phase, ReqId, SlotId};
 

@@ -3,7 +3,6 @@
 //! Owns which step a batch ran, where its forward kept the state, and what was prepared since. Does not judge.
 
 use educe::Educe;
-
 use tinyvec::TinyVec;
 
 use crate::record::{BatchId, Canon, SlotId, or_none};

@@ -6,7 +6,6 @@
 //! ordered before its effects.
 
 use educe::Educe;
-
 use tinyvec::TinyVec;
 
 use crate::record::BatchId;

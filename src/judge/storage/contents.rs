@@ -124,7 +124,7 @@ impl Contents {
         held.now = Held { content: next(before.content), launch };
         held.writer = Some(req);
         if in_flight && before.launch != launch {
-            // Remembered for as long as the CPU has not waited for the launch: what the slot held before its first write.
+            // The content before the first write of a launch is kept until the CPU has waited for the launch.
             self.overwritten.push((slot, Held { launch, ..before }));
         }
         held.now.content

@@ -3,7 +3,6 @@
 //! Owns the ranges of every grant and their owners. Does not know what a page holds: KV is never wrong where tokens are right.
 
 use educe::Educe;
-
 use tinyvec::TinyVec;
 
 use crate::record::{Canon, GrantId, Owner, PageRange, ReqId};

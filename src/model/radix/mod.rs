@@ -23,9 +23,9 @@ mod order;
 #[cfg(test)]
 mod tests;
 
-use educe::Educe;
-
 use std::collections::{BTreeMap, BTreeSet};
+
+use educe::Educe;
 
 use crate::record::{PageRange, SlotId, StreamId};
 
