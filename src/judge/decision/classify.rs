@@ -47,7 +47,8 @@ impl Recorded {
     /// step in flight keeps, and its slot; `late` is the slot written for a length whose result was processed before. `turn` is that of the row.
     pub fn judge(
         &mut self,
-        (seen, ahead): (Seen, Option<(u32, SlotId)>),
+        seen: Seen,
+        ahead: Option<(u32, SlotId)>,
         decision: Option<Kept>,
         turn: u32,
         late: impl Fn(u32) -> Option<SlotId>,
@@ -56,7 +57,7 @@ impl Recorded {
         let (mut class, mut names) = (Class::Agree, None);
         match decision {
             Some(after) => {
-                (class, names) = self.decide((seen, ahead), after, late);
+                (class, names) = self.decide(seen, ahead, after, late);
                 if let (Class::Agree | Class::Early, Some(label), Some(slot)) = (class, after.label, after.slot) {
                     self.trail.decided_rightly(label, slot, turn);
                 }
@@ -74,7 +75,8 @@ impl Recorded {
     /// state audit convicts it when it is donated.
     fn decide(
         &mut self,
-        (seen, ahead): (Seen, Option<(u32, SlotId)>),
+        seen: Seen,
+        ahead: Option<(u32, SlotId)>,
         after: Kept,
         late: impl Fn(u32) -> Option<SlotId>,
     ) -> (Class, Option<u32>) {
@@ -163,18 +165,19 @@ mod tests {
             (&[], seen(1, Some(1), Some(2)), kept(2, 2), Class::Missed, Some(2)),
             (&[2], seen(4, Some(1), None), kept(2, 1), Class::Repeat, None),
         ];
-        for (index, (named, seen, decision, class, names)) in rows.into_iter().enumerate() {
+        for (index, (named, (seen, ahead), decision, class, names)) in rows.into_iter().enumerate() {
             let mut recorded = Recorded { lens: named.into(), ..Recorded::default() };
-            assert_eq!(recorded.judge(seen, decision, 0, none), (class, names), "row {index}");
+            assert_eq!(recorded.judge(seen, ahead, decision, 0, none), (class, names), "row {index}");
         }
     }
 
     #[test]
     fn a_length_recorded_one_result_late_is_a_wrong_label_there_but_recorded() {
         let mut recorded = Recorded::default();
-        assert_eq!(recorded.judge(seen(4, Some(1), None), None, 0, |_| None), (Class::Missed, None));
+        let (boundary, after) = (seen(4, Some(1), None).0, seen(5, None, None).0);
+        assert_eq!(recorded.judge(boundary, None, None, 0, |_| None), (Class::Missed, None));
         let late = |len| (len == 4).then_some(SlotId(1));
-        assert_eq!(recorded.judge(seen(5, None, None), kept(4, 1), 0, late), (Class::WrongLabel, Some(4)));
+        assert_eq!(recorded.judge(after, None, kept(4, 1), 0, late), (Class::WrongLabel, Some(4)));
         assert!(recorded.named(4));
     }
 }

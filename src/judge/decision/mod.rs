@@ -161,7 +161,7 @@ impl DecisionDiff {
         let Some(it) = self.requests.get_or_new(req) else { return };
         let after = decision.map(|decision| decision.after);
         let ahead = seen.k.and_then(|k| it.window.kept_beyond(k));
-        let (class, names) = it.recorded.judge((seen, ahead), after, turn, |len| it.dues.slot(len));
+        let (class, names) = it.recorded.judge(seen, ahead, after, turn, |len| it.dues.slot(len));
         if let Some(len) = names {
             it.dues.record(len, &mut self.counts);
         }

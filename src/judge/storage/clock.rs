@@ -16,8 +16,6 @@ use crate::record::BatchId;
 pub(super) struct Clock {
     /// The launches up to this one have been waited for.
     completed: u32,
-    /// The last launch.
-    launched: u32,
     /// The batches launched since, in order: as many as are in flight.
     in_flight: TinyVec<[BatchId; 2]>,
 }
@@ -25,8 +23,7 @@ pub(super) struct Clock {
 impl Clock {
     /// A forward was queued.
     pub fn launch(&mut self, batch: BatchId) {
-        assert!(self.launched < u32::MAX, "a launch a turn, and turns are counted in 32 bits");
-        self.launched += 1;
+        assert!(self.launched() < u32::MAX, "a launch a turn, and turns are counted in 32 bits");
         self.in_flight.push(batch);
     }
 
@@ -41,14 +38,14 @@ impl Clock {
     /// How many launches the CPU has not waited for: all that a search tells clocks apart by.
     pub fn in_flight(&self) -> u32 {
         // Which batch each of them was is encoded with the queue, in the same order.
-        let Clock { completed: _, launched: _, in_flight } = self;
+        let Clock { completed: _, in_flight } = self;
         in_flight.len() as u32
     }
 
     /// The number of the last launch.
     #[inline]
     pub fn launched(&self) -> u32 {
-        self.launched
+        self.completed + self.in_flight.len() as u32
     }
 
     /// Whether there is a path from that launch to what the schedule stream does now.

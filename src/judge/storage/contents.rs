@@ -112,31 +112,33 @@ impl Contents {
         self.forget_flaw(slot);
     }
 
-    /// A forward of `req` writes a slot: what it holds then follows from what it held before, and is returned.
+    /// A forward of `req` writes `state`.
     #[inline]
-    pub fn write(&mut self, slot: SlotId, req: ReqId, next: impl FnOnce(Prefix) -> Prefix) -> Prefix {
-        let launch = self.clock.launched();
-        let in_flight = !self.clock.knows(launch);
-        let Some(held) = entry(&mut self.slots, slot.index(), SLOTS_MAX, || FRESH, &mut self.overflow) else {
-            return next(Prefix::EMPTY);
-        };
-        let before = held.now;
-        held.now = Held { content: next(before.content), launch };
-        held.writer = Some(req);
-        if in_flight && before.launch != launch {
-            // The content before the first write of a launch is kept until the CPU has waited for the launch.
-            self.overwritten.push((slot, Held { launch, ..before }));
+    pub fn write(&mut self, slot: SlotId, state: Prefix, req: ReqId) {
+        if let Some(slot) = self.overwrite(slot, state) {
+            slot.writer = Some(req);
         }
-        held.now.content
     }
 
     /// A forward clears a slot. A slot that its owner cleared and nobody wrote counts as unwritten.
     pub fn clear(&mut self, slot: SlotId, req: ReqId, by_owner: bool) {
-        let unwritten = by_owner && self.writer(slot).is_none();
-        self.write(slot, req, |_| Prefix::EMPTY);
-        if let Some(held) = self.slot(slot).filter(|_| unwritten) {
-            held.writer = None;
+        if let Some(slot) = self.overwrite(slot, Prefix::EMPTY)
+            && (slot.writer.is_some() || !by_owner)
+        {
+            slot.writer = Some(req);
         }
+    }
+
+    /// Puts a content into a slot, and remembers the one before the first write of the last launch.
+    #[inline]
+    fn overwrite(&mut self, slot: SlotId, content: Prefix) -> Option<&mut Slot> {
+        let launch = self.clock.launched();
+        let held = entry(&mut self.slots, slot.index(), SLOTS_MAX, || FRESH, &mut self.overflow)?;
+        let before = std::mem::replace(&mut held.now, Held { content, launch });
+        if before.launch != launch && !self.clock.knows(launch) {
+            self.overwritten.push((slot, Held { launch, ..before }));
+        }
+        Some(held)
     }
 
     /// A forward of `req` copies from a slot.
@@ -406,8 +408,8 @@ mod tests {
         let (mut store, slot) = (Contents::default(), SlotId(1));
         for batch in 1..=3 {
             store.launch(BatchId(batch));
-            store.write(slot, R, |_| n(9));
-            store.write(slot, R, |_| n(batch));
+            store.write(slot, n(9), R);
+            store.write(slot, n(batch), R);
         }
         store.wait(BatchId(1));
         assert_eq!((store.right_now(slot), store.content(slot), store.in_flight(slot)), (n(1), n(3), true));
@@ -430,7 +432,7 @@ mod tests {
     fn what_is_pending_is_known_by_when_the_owner_got_the_slot() {
         let (mut store, slot) = (Contents::default(), SlotId(1));
         store.launch(BatchId(1));
-        store.write(slot, R, |_| n(9));
+        store.write(slot, n(9), R);
         let own = Pending { req: Some(R), writes: true, inherited: false };
         assert_eq!(store.pending(slot), Some(own));
         store.begin(slot);
@@ -449,7 +451,7 @@ mod tests {
     #[test]
     fn an_absurd_slot_is_not_followed() {
         let mut store = Contents::default();
-        store.write(SlotId(u32::MAX), R, |_| n(1));
+        store.write(SlotId(u32::MAX), n(1), R);
         assert!(store.overflow);
         assert_eq!(store.content(SlotId(u32::MAX)), Prefix::EMPTY);
     }

@@ -28,8 +28,7 @@ impl Storage {
             return self.copy_now(req, from, to, findings);
         }
         self.owners.writes(to, req, findings);
-        let state = self.contents.content(from);
-        self.contents.write(to, req, |_| state);
+        self.contents.write(to, self.contents.content(from), req);
         self.contents.read(from, req);
         if self.owners.owner(to) == Some(Owner::Active(req))
             && let Some(running) = self.requests.get(req)
@@ -53,11 +52,11 @@ impl Storage {
         self.owners.advances(slot, req, findings);
         let Some(running) = self.requests.get_or_new(req) else { return };
         let base = self.contents.content(slot);
-        self.contents.write(slot, req, |base| running.tokens.advance(base, from, to, &self.lineage));
+        self.contents.write(slot, running.tokens.advance(base, from, to, &self.lineage), req);
         let Some((second, len)) = second else { return };
         self.owners.writes(second, req, findings);
         if (from..=to).contains(&len) {
-            self.contents.write(second, req, |_| running.tokens.advance(base, from, len, &self.lineage));
+            self.contents.write(second, running.tokens.advance(base, from, len, &self.lineage), req);
         }
     }
 
@@ -65,17 +64,10 @@ impl Storage {
     /// unless that was sampled before.
     #[inline]
     pub fn step(&mut self, row: StepRow, findings: &mut Findings) {
-        let StepRow { req, k, slot, track: second, sampled } = row;
-        self.owners.advances(slot, req, findings);
-        let Some(running) = self.requests.get_or_new(req) else { return };
-        let (tokens, lineage) = (&mut running.tokens, &self.lineage);
-        let state = self.contents.write(slot, req, |base| tokens.advance(base, k.saturating_sub(1), k, lineage));
-        if let Some(second) = second {
-            self.owners.writes(second, req, findings);
-            self.contents.write(second, req, |_| state);
-        }
+        let StepRow { req, k, slot, track, sampled } = row;
+        self.extend(req, slot, (k.saturating_sub(1), k), track.map(|second| (second, k)), findings);
         if let Some(stream) = sampled {
-            tokens.sampled(k, stream, lineage);
+            self.sampled(req, k, stream);
         }
     }
 }

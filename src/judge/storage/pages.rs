@@ -37,11 +37,8 @@ impl Pages {
     pub fn alloc(&mut self, pages: PageRange, owner: Owner, findings: &mut Findings) {
         let Some(owned) = self.grant(pages) else { return };
         let PageRange { grant: _, from, to } = pages;
-        match owned.last_mut() {
-            Some(last) if last.to == from && last.owner == owner => return last.to = to,
-            Some(last) if last.to <= from => return owned.push(Owned { from, to, owner }),
-            None => return owned.push(Owned { from, to, owner }),
-            Some(_) => {}
+        if owned.last().is_none_or(|last| last.to <= from) {
+            return push(owned, Owned { from, to, owner });
         }
         let twice = owned.iter().map(|it| it.common(pages)).sum::<u32>();
         let reason = || format!("pages {} were allocated, but are still in use", words(pages));
