@@ -50,8 +50,9 @@ impl Progress {
     /// For runs of `setup` under `rules` rules; none where standard error is no terminal.
     pub(super) fn on_terminal(setup: &Setup, rules: usize) -> Option<Self> {
         let outputs: u64 = setup.requests.iter().map(|spec| u64::from(spec.max_new)).sum();
-        let progress = Progress { started: Instant::now(), expected: outputs * rules as u64, done: 0, bar: None };
-        std::io::stderr().is_terminal().then_some(progress)
+        let expected = outputs * rules as u64;
+        let progress = || Progress { started: Instant::now(), expected, done: 0, bar: None };
+        std::io::stderr().is_terminal().then(progress)
     }
 
     /// So many more outputs.
