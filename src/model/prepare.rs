@@ -272,11 +272,10 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Puts a prepared batch back as the running one, and returns the copy that is queued.
     pub(super) fn queue_copy(&mut self, mut batch: Box<Batch>) -> Box<Batch> {
-        if self.setup.engine.result_queue == ResultQueue::Alias {
-            self.world.running = (*batch).clone();
-            return batch;
-        }
-        let prepared = std::mem::take(&mut batch.prepared);
+        let prepared = match self.setup.engine.result_queue {
+            ResultQueue::Copy => std::mem::take(&mut batch.prepared),
+            ResultQueue::Alias => batch.prepared.clone(),
+        };
         self.world.running.clone_from(&batch);
         batch.prepared = prepared;
         batch
