@@ -43,23 +43,23 @@ fn main() {
 struct Arm {
     name: &'static str,
     wants: WantsMasks,
-    process: fn(&mut Rows, Option<&Vec<RowMasks>>),
+    process: fn(&mut Rows, Option<&[RowMasks]>),
 }
 
 /// The call is known when it is compiled.
-fn direct<R: Rule + Default>(rows: &mut Rows, masks: Option<&Vec<RowMasks>>) {
+fn direct<R: Rule + Default>(rows: &mut Rows, masks: Option<&[RowMasks]>) {
     rows.process(&R::default(), masks);
 }
 
 /// The call goes through the trait, as the machine's does.
-fn by_trait<R: Rule + Default>(rows: &mut Rows, masks: Option<&Vec<RowMasks>>) {
+fn by_trait<R: Rule + Default>(rows: &mut Rows, masks: Option<&[RowMasks]>) {
     let rule = R::default();
     let rule: &dyn Rule = &rule;
     rows.process(black_box(rule), masks);
 }
 
 /// `paired` is asked at its own boundaries only, and says nothing elsewhere: what a mask can spare at most.
-fn where_marked(rows: &mut Rows, masks: Option<&Vec<RowMasks>>) {
+fn where_marked(rows: &mut Rows, masks: Option<&[RowMasks]>) {
     let masks = masks.expect("paired wants masks");
     for (i, &row) in masks.iter().enumerate() {
         rows.views[i].outputs += 1;
@@ -70,7 +70,7 @@ fn where_marked(rows: &mut Rows, masks: Option<&Vec<RowMasks>>) {
     }
 }
 
-fn arm<R: Rule + Default>(process: fn(&mut Rows, Option<&Vec<RowMasks>>)) -> Arm {
+fn arm<R: Rule + Default>(process: fn(&mut Rows, Option<&[RowMasks]>)) -> Arm {
     let rule = R::default();
     Arm { name: rule.name(), wants: rule.wants_masks(), process }
 }
@@ -97,7 +97,7 @@ impl Bench {
         }
         let built = Instant::now();
         for (rows, _, flying) in &mut self.batches {
-            (arm.process)(rows, masked.then_some(&*flying));
+            (arm.process)(rows, masked.then_some(&flying[..]));
         }
         let processed = Instant::now();
         if masked {

@@ -34,7 +34,7 @@ fn bookkeeping(rule: &dyn Rule, (count, grid, lazy): (usize, u32, bool), steps: 
     for _ in 0..steps {
         rows.advance();
         rows.mask(rule.wants_masks(), &mut next);
-        rows.process(rule, Some(&flying));
+        rows.process(rule, Some(&flying[..]));
         std::mem::swap(&mut flying, &mut next);
     }
     let took = start.elapsed();

@@ -62,7 +62,7 @@ impl Rows {
     }
 
     /// Processes a result: the rule is asked of every row, and what it says is done.
-    pub fn process<R: Rule + ?Sized>(&mut self, rule: &R, masks: Option<&Vec<RowMasks>>) {
+    pub fn process<R: Rule + ?Sized>(&mut self, rule: &R, masks: Option<&[RowMasks]>) {
         for i in 0..self.views.len() {
             let view = &mut self.views[i];
             view.outputs += 1;

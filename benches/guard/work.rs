@@ -5,8 +5,7 @@ use std::path::PathBuf;
 
 use overlapsim::command::{FailOn, Format, RunArgs, run_to_text};
 use overlapsim::model::{Arrive, HostMasks, Prompt, RequestSpec, RowMasks, Setup, Stop, WantsMasks};
-use overlapsim::record::PreparedRow;
-use overlapsim::record::ReqId;
+use overlapsim::record::{PreparedRow, ReqId};
 use overlapsim::runner::{self, Check, Fuzz, Keep, Source};
 use overlapsim::scenario;
 use overlapsim::search::{Limits, Order, Style};
