@@ -36,7 +36,7 @@ const FOUR: &str = r#"(
 fn search(scenario: &Scenario, rule: &str, order: Order, jobs: usize) -> (Checked, Duration) {
     let open = scenario.vary.open();
     let rule = runner::rule(rule).expect("a rule");
-    let check = Check { setup: &scenario.setup, rule, open: &open, order, literal: false, jobs };
+    let check = Check { setup: &scenario.setup, rule, open: &open, order, unreduced: false, jobs };
     let start = Instant::now();
     let checked = runner::check(&check, Limits { states_max: u64::MAX, stop: &|_| false });
     (checked, start.elapsed())

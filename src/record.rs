@@ -4,7 +4,7 @@
 //! values without allocation, so a run that nobody records costs nothing to describe. A [`Record`] is a list of facts
 //! that can be written by hand and replayed into any sink.
 
-mod canon;
+mod encoding;
 mod fact;
 mod ids;
 mod rows;
@@ -12,7 +12,7 @@ mod sink;
 mod state;
 mod streams;
 
-pub use canon::{Canon, NAME_END, Names, fingerprint, or_none};
+pub use encoding::{Encoding, NAME_END, Names, fingerprint, or_none};
 pub use fact::{
     AssertKind, Check, Decision, Donated, Fact, Field, Fields, FinishKind, Kept, Mode, Nothing, Offered, Owner, Passed,
     Phase, Place, RowArrays, Stream,

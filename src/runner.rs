@@ -18,7 +18,7 @@ use crate::model::{Ended, Machine, Release, Rule, Setup, World};
 use crate::record::{Fact, Record, ReqId, RowFacts, Sink, Tee};
 use crate::report::{Meter, RunCounts, Skew, Timing};
 use crate::rule::{CommittedLen, CompletedMask, MaskLookahead, Paired, TokenLen};
-use crate::scene::{Known, Painter, Scene};
+use crate::scene::{JudgedView, Scene, SceneBuilder};
 
 use bound::{NOT_FOLLOWED, bound_words};
 pub use check::{Check, Checked, Found, check, counts, first_of};
@@ -126,14 +126,14 @@ pub fn run_while(
 }
 
 /// Everybody who is told of a run.
-type Audience<'w> = Tee<Tee<Judge, Tee<Meter, RunCounts>>, Tee<Option<Record>, Tee<Option<Skew>, Option<Watch<'w>>>>>;
+type Sinks<'w> = Tee<Tee<Judge, Tee<Meter, RunCounts>>, Tee<Option<Record>, Tee<Option<Skew>, Option<Watch<'w>>>>>;
 
 /// What comes of a run that tells its audience what happens.
 fn judged<'w>(
     setup: &Setup,
     keep: Keep,
     watch: Option<&'w mut dyn FnMut(u64)>,
-    run: impl FnOnce(&mut Audience<'w>) -> (Ended, World),
+    run: impl FnOnce(&mut Sinks<'w>) -> (Ended, World),
 ) -> Outcome {
     let judge = Judge::new(JudgeOptions {
         page_size: setup.engine.page_size,
@@ -174,10 +174,10 @@ pub fn scene(
 ) -> Scene {
     let judge =
         Judge::new(JudgeOptions { page_size: setup.engine.page_size, keep_boundaries: false, keep_reasons: true });
-    let mut painter = Painter::new(Known::new(judge), turns);
-    let mut sink: &mut dyn Sink = &mut painter;
-    Machine::new(setup, rule, &mut chooser, &mut sink).with_skew(true).with_witness(true).run();
-    painter.finish(judgement)
+    let mut builder = SceneBuilder::new(JudgedView::new(judge), turns);
+    let mut sink: &mut dyn Sink = &mut builder;
+    Machine::new(setup, rule, &mut chooser, &mut sink).with_skew(true).with_probe(true).run();
+    builder.finish(judgement)
 }
 
 /// Reports outputs as they come, to show progress.

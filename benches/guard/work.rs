@@ -106,7 +106,7 @@ fn check(outputs: u32) {
     let scenario = scenario::parse("guard", &text, ".".as_ref(), &[]).expect("a valid scenario");
     let rule = runner::rule(runner::DEFAULT_RULE).expect("the default rule exists");
     let open = scenario.vary.open();
-    let check = Check { setup: &scenario.setup, rule, open: &open, order: Order::Bfs, literal: false, jobs: 1 };
+    let check = Check { setup: &scenario.setup, rule, open: &open, order: Order::Bfs, unreduced: false, jobs: 1 };
     let checked = runner::check(&check, Limits { states_max: u64::MAX, stop: &|_| false });
     assert!(checked.is_complete());
 }

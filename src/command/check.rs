@@ -14,7 +14,7 @@ use super::finding::{Finder, OutDir};
 use super::line::{choices_word, replay_line};
 use super::output::{Exit, Failure, Printed};
 use super::progress::{SearchProgress, TimeLimit};
-use super::run::{Format, Way, load, rules, unnamed_rule};
+use super::run::{Format, ReplaySpec, load, rules, unnamed_rule};
 
 /// Which state is next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -107,7 +107,7 @@ fn search(args: &CheckArgs, scenario: &Scenario, rule: &dyn Rule, limit: TimeLim
             OrderWord::Bfs => Order::Bfs,
             OrderWord::Dfs => Order::Dfs,
         },
-        literal: args.no_reduction,
+        unreduced: args.no_reduction,
         jobs: args.jobs.unwrap_or_else(super::progress::cores),
     };
     runner::check(&check, Limits { states_max: args.states_max, stop: &|unique| progress.states(unique) })
@@ -222,6 +222,10 @@ fn finding(
         turn: found.finding.turn,
         turns_run: found.path.steps,
         times: found.times,
-        replay: replay_line(&scenario.path, rule.name(), Way { choices: Some(choices), ..Way::default() }),
+        replay: replay_line(
+            &scenario.path,
+            rule.name(),
+            ReplaySpec { choices: Some(choices), ..ReplaySpec::default() },
+        ),
     }
 }

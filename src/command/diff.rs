@@ -7,7 +7,7 @@ use crate::runner::Keep;
 
 use super::fail_on::FailOn;
 use super::output::{Exit, Failure, print};
-use super::run::{Way, all_rules, exit_of, load, reports, run_all};
+use super::run::{ReplaySpec, all_rules, exit_of, load, reports, run_all};
 
 /// Runs a scenario under every rule and prints where they differ.
 ///
@@ -16,9 +16,9 @@ use super::run::{Way, all_rules, exit_of, load, reports, run_all};
 pub fn diff(file: &Path, seed: Option<u64>, fail_on: FailOn) -> Result<Exit, Failure> {
     let scenario = load(file)?;
     let rules = all_rules();
-    let way = Way { seed, ..Way::default() };
-    let outcomes = run_all(&scenario, &rules, way, Keep { boundaries: true, ..Keep::default() })?;
+    let spec = ReplaySpec { seed, ..ReplaySpec::default() };
+    let outcomes = run_all(&scenario, &rules, spec, Keep { boundaries: true, ..Keep::default() })?;
     let path = file.to_string_lossy();
-    print(&diff_text(&reports(&scenario, &path, &rules, way, &outcomes)))?;
+    print(&diff_text(&reports(&scenario, &path, &rules, spec, &outcomes)))?;
     Ok(exit_of(&outcomes, fail_on))
 }

@@ -12,10 +12,10 @@ use crate::tui::{self, App, Effect, Key, Look};
 
 use super::expectation::expectation;
 use super::line::{Choices, replay_line};
-use super::made::write_new_made;
 use super::mistake::hint;
 use super::output::{Exit, Failure, is_coloured, print};
-use super::run::{Way, all_rules, does_not_fit, load, rules};
+use super::run::{ReplaySpec, all_rules, does_not_fit, load, rules};
+use super::write_scenario::write_new_scenario;
 
 /// Keys to press.
 #[derive(Clone, Debug)]
@@ -148,12 +148,12 @@ impl<'a> Host<'a> {
     fn replay(&self, session: &Session) -> String {
         let answers = session.answers();
         let scripted = answers.is_empty() && self.scenario.vary.is_nothing() && self.args.vary.is_none();
-        let way = Way {
+        let spec = ReplaySpec {
             seed: (!scripted || self.args.seed.is_some()).then(|| self.seed()),
             choices: (!scripted).then_some(answers),
             vary: (!scripted && self.vary != self.scenario.vary).then_some(self.vary),
         };
-        replay_line(&self.scenario.path, session.rule().name(), way)
+        replay_line(&self.scenario.path, session.rule().name(), spec)
     }
 
     /// Writes the history as a scenario that leaves nothing open, with what comes of it under every rule.
@@ -181,11 +181,11 @@ impl<'a> Host<'a> {
         let path = loop {
             let path = free_path(&self.args.out, name);
             // Another explorer may have taken the name since.
-            if write_new_made(&path, &saved)? {
+            if write_new_scenario(&path, &saved)? {
                 break path;
             }
         };
-        let line = replay_line(&path, session.rule().name(), Way::default());
+        let line = replay_line(&path, session.rule().name(), ReplaySpec::default());
         Ok(format!("{}\n\n{line}", path.display()))
     }
 }

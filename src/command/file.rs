@@ -1,6 +1,6 @@
 //! Files, written whole or not at all: each under a name of its own in the directory of its target first, which then becomes the right
 //! one. Owns these names. Such a name is random and is taken only if it is free, so that processes of any number of machines and
-//! containers can write one directory; what a killed process leaves under one is read by nothing and is in nothing's way.
+//! containers can write one directory; what a killed process leaves under one is read by nothing and is in nothing's spec.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write as _};

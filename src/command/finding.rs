@@ -14,7 +14,7 @@ use super::expectation::expectation;
 use super::file::{is_writable, write_file, write_file_and_keep, write_new_file};
 use super::line::replay_line;
 use super::output::Failure;
-use super::run::Way;
+use super::run::ReplaySpec;
 
 /// Most setups that are tried on the way to a small one.
 const TRIES_MAX: usize = 20_000;
@@ -132,7 +132,8 @@ impl Finder<'_> {
             nth => format!("{file}.{nth}.ron"),
         });
         let path = out.write_new(names, |file| {
-            let text = format!("{title}\n// {}\n{rest}", replay_line(Path::new(file), rule.name(), Way::default()));
+            let text =
+                format!("{title}\n// {}\n{rest}", replay_line(Path::new(file), rule.name(), ReplaySpec::default()));
             self.assert_shown(file, &text);
             text
         })?;

@@ -17,7 +17,7 @@ use super::line::{choices_word, replay_line};
 use super::mistake::no_rule;
 use super::output::{Exit, Failure, Printed};
 use super::progress::{RunsProgress, cores};
-use super::run::{Format, Way, listed, load, rules};
+use super::run::{Format, ReplaySpec, listed, load, rules};
 use super::shard::Shard;
 
 /// How answers are drawn.
@@ -268,11 +268,11 @@ impl Told<'_> {
         };
         let replay = match (self.scenario, &written) {
             (Some(scenario), _) => {
-                let way = Way { seed: Some(seed), choices: Some(draw.answers()), ..Way::default() };
-                replay_line(&scenario.path, rule.name(), way)
+                let spec = ReplaySpec { seed: Some(seed), choices: Some(draw.answers()), ..ReplaySpec::default() };
+                replay_line(&scenario.path, rule.name(), spec)
             }
             // What was generated is in no other file.
-            (None, Some(path)) => replay_line(Path::new(path), rule.name(), Way::default()),
+            (None, Some(path)) => replay_line(Path::new(path), rule.name(), ReplaySpec::default()),
             (None, None) => {
                 let (end, rule) = (seed.saturating_add(1), rule.name());
                 format!(

@@ -9,7 +9,7 @@ use crate::runner::{Keep, Outcome};
 
 use super::line::{Choices, replay_line};
 use super::output::{Exit, Failure, print};
-use super::run::{Way, load, rules, run_one};
+use super::run::{ReplaySpec, load, rules, run_one};
 
 /// Most events that are drawn at once.
 const EVENTS_MAX: usize = 5000;
@@ -62,9 +62,9 @@ pub fn graph_to_text(args: &GraphArgs) -> Result<String, Failure> {
     let [rule] = rules.as_slice() else {
         return Err(Failure("error: a graph is of one run\nhelp: name one rule, not `all`\n".to_owned()));
     };
-    let way = Way::named(args.seed, args.choices.as_ref(), args.vary);
+    let spec = ReplaySpec::named(args.seed, args.choices.as_ref(), args.vary);
     let keep = Keep { record: true, ..Keep::default() };
-    let Outcome { judgement, record, .. } = &run_one(&scenario, *rule, way, keep)?;
+    let Outcome { judgement, record, .. } = &run_one(&scenario, *rule, spec, keep)?;
     let record = record.as_ref().expect("the record was asked for");
     let names = &scenario.setup.names;
     let whole = Events::new(record, judgement);
@@ -80,7 +80,7 @@ pub fn graph_to_text(args: &GraphArgs) -> Result<String, Failure> {
             cut(&whole, index, finding).ok_or_else(|| no_finding(number, count))?
         }
     };
-    title.push_str(&format!("\nreplay: {}", replay_line(&args.file, rule.name(), way)));
+    title.push_str(&format!("\nreplay: {}", replay_line(&args.file, rule.name(), spec)));
     Ok(match args.format {
         GraphFormat::Dot => dot(&events, names, &title),
         GraphFormat::Json => json(&events, names),

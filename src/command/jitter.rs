@@ -13,10 +13,10 @@ use crate::scenario::Scenario;
 use super::expectation::expectation;
 use super::fail_on::FailOn;
 use super::line::{quoted, replay_line, shell_word};
-use super::made::write_made;
 use super::output::{Exit, Failure, is_same_file, print};
 use super::progress::{RunsProgress, cores};
-use super::run::{Format, Way, load, rules};
+use super::run::{Format, ReplaySpec, load, rules};
+use super::write_scenario::write_scenario;
 
 /// Results of the patterns that are made if nothing is said.
 const USUAL: u32 = 4;
@@ -184,7 +184,7 @@ impl Asked<'_> {
         let one = |(pattern, mut runs): (&Pattern, Vec<JitterRun>)| {
             let file = args.output.clone().unwrap_or_else(|| file_of(pattern));
             for run in &mut runs {
-                run.replay = replay_line(&file, run.rule, Way::default());
+                run.replay = replay_line(&file, run.rule, ReplaySpec::default());
             }
             JitterPattern { pattern: pattern.to_string(), write: self.line(pattern, &file), runs }
         };
@@ -266,7 +266,7 @@ impl Asked<'_> {
         };
         let title = format!("Lookahead {what} at the {steps} of {name}, made of {file} by jitter.");
         let made = Scenario { title, rule: scenario.rule.clone(), seed: scenario.seed, expect, ..Scenario::of(setup) };
-        write_made(path, &made)?;
+        write_scenario(path, &made)?;
         Ok(path.display().to_string())
     }
 }

@@ -10,7 +10,7 @@ use crate::scenario::Scenario;
 
 use super::fail_on::FailOn;
 use super::output::{Exit, Failure, print};
-use super::run::{Format, Way, exit_of, load, reports, rules, run_one};
+use super::run::{Format, ReplaySpec, exit_of, load, reports, rules, run_one};
 
 /// What `kl` is asked to do.
 #[derive(Clone, Debug)]
@@ -54,15 +54,15 @@ fn kl_styled(args: &KlArgs) -> Result<(String, Exit), Failure> {
     let engine = &scenario.setup.engine;
     let mut state = KlState { ssm: engine.state.unwrap_or_default(), default: engine.state.is_none() };
     state.ssm.seed = args.state_seed.unwrap_or(state.ssm.seed);
-    let way = Way { seed: args.seed, ..Way::default() };
+    let spec = ReplaySpec { seed: args.seed, ..ReplaySpec::default() };
     let (outcomes, severities): (Vec<Outcome>, Vec<Severity>) = rules
         .iter()
-        .map(|rule| measure(&scenario, *rule, way, state.ssm))
+        .map(|rule| measure(&scenario, *rule, spec, state.ssm))
         .collect::<Result<Vec<_>, _>>()?
         .into_iter()
         .unzip();
     let path = args.file.to_string_lossy();
-    let runs = reports(&scenario, &path, &rules, way, &outcomes);
+    let runs = reports(&scenario, &path, &rules, spec, &outcomes);
     let strategy = strategy_name(engine.strategy);
     let runs: Vec<KlRun> =
         runs.into_iter().zip(&severities).map(|(run, severity)| KlRun { run, strategy, severity }).collect();
@@ -74,11 +74,16 @@ fn kl_styled(args: &KlArgs) -> Result<(String, Exit), Failure> {
 }
 
 /// Runs a scenario under one rule, and again for the gauge to see what happens.
-fn measure(scenario: &Scenario, rule: &dyn Rule, way: Way<'_>, ssm: Ssm) -> Result<(Outcome, Severity), Failure> {
-    let outcome = run_one(scenario, rule, way, Keep::default())?;
+fn measure(
+    scenario: &Scenario,
+    rule: &dyn Rule,
+    spec: ReplaySpec<'_>,
+    ssm: Ssm,
+) -> Result<(Outcome, Severity), Failure> {
+    let outcome = run_one(scenario, rule, spec, Keep::default())?;
     let mut gauge = Gauge::new(ssm, scenario.setup.engine.mamba_chunk);
-    let open = way.open(scenario);
-    runner::replay(&scenario.setup, rule, &mut way.chooser(scenario, &open), &mut gauge);
+    let open = spec.open(scenario);
+    runner::replay(&scenario.setup, rule, &mut spec.chooser(scenario, &open), &mut gauge);
     Ok((outcome, gauge.finish()))
 }
 

@@ -6,11 +6,11 @@ use std::path::Path;
 use crate::model::Vary;
 
 use super::mistake::hint;
-use super::run::Way;
+use super::run::ReplaySpec;
 
 /// A command line that runs what a finding was found in.
-pub(super) fn replay_line(path: &Path, rule: &str, way: Way<'_>) -> String {
-    let Way { seed, choices, vary } = way;
+pub(super) fn replay_line(path: &Path, rule: &str, spec: ReplaySpec<'_>) -> String {
+    let ReplaySpec { seed, choices, vary } = spec;
     let vary = vary.map_or(String::new(), |vary| format!(" --vary {}", vary_word(vary)));
     let choices = choices.map_or(String::new(), |choices| format!(" --choices {}", choices_word(choices)));
     let seed = seed.map_or(String::new(), |seed| format!(" --seed {seed}"));
@@ -115,9 +115,10 @@ mod tests {
 
     #[test]
     fn a_path_is_quoted_only_if_it_must_be() {
-        let line = replay_line(Path::new("scenarios/x.ron"), "token-len", Way::default());
+        let line = replay_line(Path::new("scenarios/x.ron"), "token-len", ReplaySpec::default());
         assert_eq!(line, "overlapsim run scenarios/x.ron --rule token-len --timeline");
-        let line = replay_line(Path::new("it's here.ron"), "token-len", Way { seed: Some(7), ..Way::default() });
+        let line =
+            replay_line(Path::new("it's here.ron"), "token-len", ReplaySpec { seed: Some(7), ..ReplaySpec::default() });
         assert_eq!(line, r"overlapsim run 'it'\''s here.ron' --rule token-len --seed 7 --timeline");
     }
 

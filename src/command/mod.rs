@@ -15,7 +15,6 @@ mod import;
 mod jitter;
 mod kl;
 mod line;
-mod made;
 mod merge;
 mod mistake;
 mod output;
@@ -26,6 +25,7 @@ mod run;
 mod shard;
 mod test;
 mod trace;
+mod write_scenario;
 
 pub use crate::model::Vary;
 pub use crate::scenario::{CostSide, cost_preset_summaries};

@@ -14,7 +14,7 @@ use crate::scene::Scene;
 use super::file::write_file;
 use super::line::Choices;
 use super::output::{Exit, Failure, is_no_other, print};
-use super::run::{Way, load, no_turns, reports, rules, run_one, unnamed_rule};
+use super::run::{ReplaySpec, load, no_turns, reports, rules, run_one, unnamed_rule};
 
 /// Most turns that a page shows.
 const TURNS_MAX: usize = 20_000;
@@ -58,17 +58,17 @@ pub fn report_to_html(args: &ReportArgs) -> Result<(String, String), Failure> {
     let scenario = load(&args.file)?;
     let source = source(&args.file)?;
     let rules = rules(&scenario, args.rule.as_deref())?;
-    let way = Way::named(args.seed, args.choices.as_ref(), args.vary);
+    let spec = ReplaySpec::named(args.seed, args.choices.as_ref(), args.vary);
     let path = args.file.to_string_lossy();
     let (mut outcomes, mut seen) = (Vec::new(), Vec::new());
     for &rule in &rules {
         let keep = Keep { boundaries: true, skew: true, ..Keep::default() };
-        let outcome = run_one(&scenario, rule, way, keep)?;
-        seen.push(look(&scenario, rule, (way, args.turns.clone()), &outcome.judgement)?);
+        let outcome = run_one(&scenario, rule, spec, keep)?;
+        seen.push(look(&scenario, rule, (spec, args.turns.clone()), &outcome.judgement)?);
         outcomes.push(outcome);
     }
     let first = first(&scenario, &rules);
-    let runs = reports(&scenario, &path, &rules, way, &outcomes);
+    let runs = reports(&scenario, &path, &rules, spec, &outcomes);
     let verdicts = runs.iter().map(|run| format!("{} {}", run.rule, name::verdict(run.judgement.verdict)));
     let verdicts = verdicts.collect::<Vec<_>>().join(", ");
     let turns = seen.iter().map(|(scene, _)| scene.turns.len()).max().unwrap_or(0);
@@ -102,7 +102,7 @@ pub fn report_to_html(args: &ReportArgs) -> Result<(String, String), Failure> {
 fn look(
     scenario: &Scenario,
     rule: &dyn Rule,
-    (way, turns): (Way<'_>, Option<RangeInclusive<u32>>),
+    (spec, turns): (ReplaySpec<'_>, Option<RangeInclusive<u32>>),
     judgement: &Judgement,
 ) -> Result<(Scene, Option<Severity>), Failure> {
     let shown = turns.as_ref().map_or(u64::from(judgement.turns), |turns| {
@@ -111,9 +111,9 @@ fn look(
     if shown > TURNS_MAX as u64 {
         return Err(too_long(shown, turns.as_ref().map_or(0, |turns| *turns.start())));
     }
-    let open = way.open(scenario);
+    let open = spec.open(scenario);
     let asked = turns.clone();
-    let scene = runner::scene(&scenario.setup, rule, &mut way.chooser(scenario, &open), turns, judgement);
+    let scene = runner::scene(&scenario.setup, rule, &mut spec.chooser(scenario, &open), turns, judgement);
     if let Some(asked) = asked
         && scene.turns.is_empty()
     {
@@ -121,7 +121,7 @@ fn look(
     }
     let severity = scenario.setup.engine.state.map(|ssm| {
         let mut gauge = Gauge::new(ssm, scenario.setup.engine.mamba_chunk);
-        runner::replay(&scenario.setup, rule, &mut way.chooser(scenario, &open), &mut gauge);
+        runner::replay(&scenario.setup, rule, &mut spec.chooser(scenario, &open), &mut gauge);
         gauge.finish()
     });
     Ok((scene, severity))

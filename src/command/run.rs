@@ -54,7 +54,7 @@ pub struct RunArgs {
 
 /// What a run leaves to nobody: the seed of its durations, and answers to open questions.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Way<'a> {
+pub(super) struct ReplaySpec<'a> {
     /// The seed, if it is not the scenario's own.
     pub seed: Option<u64>,
     /// The answers, if any question is open.
@@ -63,14 +63,14 @@ pub(super) struct Way<'a> {
     pub vary: Option<Vary>,
 }
 
-impl<'a> Way<'a> {
+impl<'a> ReplaySpec<'a> {
     /// The way that a command line names.
-    pub fn named(seed: Option<u64>, choices: Option<&'a Choices>, vary: Option<Vary>) -> Way<'a> {
-        Way { seed, choices: choices.map(|choices| &choices.0[..]), vary }
+    pub fn named(seed: Option<u64>, choices: Option<&'a Choices>, vary: Option<Vary>) -> ReplaySpec<'a> {
+        ReplaySpec { seed, choices: choices.map(|choices| &choices.0[..]), vary }
     }
 }
 
-impl Way<'_> {
+impl ReplaySpec<'_> {
     /// In words.
     pub fn words(&self, scenario: &Scenario) -> String {
         match (self.choices, self.seed) {
@@ -85,7 +85,7 @@ impl Way<'_> {
         if self.choices.is_some() { self.vary.unwrap_or(scenario.vary).open() } else { Open::default() }
     }
 
-    /// The chooser that goes this way. Choices without a seed are those of an exhaustive search, whose durations are the
+    /// The chooser that goes this spec. Choices without a seed are those of an exhaustive search, whose durations are the
     /// shortest.
     pub fn chooser<'a>(&'a self, scenario: &Scenario, open: &'a Open) -> Replay<'a> {
         let seed = match self.choices {
@@ -125,12 +125,12 @@ fn run_into(args: &RunArgs, out: &mut dyn FnMut(&str) -> bool) -> Result<Exit, F
     let scenario = load(&args.file)?;
     let rules = rules(&scenario, args.rule.as_deref())?;
     let unnamed = unnamed_rule(&scenario, args.rule.as_deref());
-    let way = Way::named(args.seed, args.choices.as_ref(), args.vary);
+    let spec = ReplaySpec::named(args.seed, args.choices.as_ref(), args.vary);
     let path = args.file.to_string_lossy();
     match args.format {
         Format::Json => {
-            let outcomes = run_all(&scenario, &rules, way, Keep { skew: args.skew, ..Keep::default() })?;
-            let mut runs = reports(&scenario, &path, &rules, way, &outcomes);
+            let outcomes = run_all(&scenario, &rules, spec, Keep { skew: args.skew, ..Keep::default() })?;
+            let mut runs = reports(&scenario, &path, &rules, spec, &outcomes);
             runs.iter_mut().for_each(|run| run.warnings.extend(unnamed.clone()));
             out(&runs_json(&runs));
             Ok(exit_of(&outcomes, args.fail_on))
@@ -139,15 +139,15 @@ fn run_into(args: &RunArgs, out: &mut dyn FnMut(&str) -> bool) -> Result<Exit, F
             let mut exit = Exit::Good;
             for (index, &rule) in rules.iter().enumerate() {
                 let keep = Keep { boundaries: args.timeline, skew: args.skew, ..Keep::default() };
-                let outcome = run_one(&scenario, rule, way, keep)?;
+                let outcome = run_one(&scenario, rule, spec, keep)?;
                 let outcomes = std::slice::from_ref(&outcome);
                 exit = exit.max(exit_of(outcomes, args.fail_on));
-                let mut runs = reports(&scenario, &path, &[rule], way, outcomes);
+                let mut runs = reports(&scenario, &path, &[rule], spec, outcomes);
                 runs.iter_mut().for_each(|run| run.warnings.extend(unnamed.clone()));
                 let blank = if index > 0 { "\n" } else { "" };
                 let wanted = runs.iter().all(|run| out(&format!("{blank}{}", run_text(run))));
                 if args.timeline && wanted && out("\n") {
-                    draw(&scenario, rule, (way, args.turns.clone()), &outcome, out);
+                    draw(&scenario, rule, (spec, args.turns.clone()), &outcome, out);
                 }
             }
             Ok(exit)
@@ -159,13 +159,13 @@ fn run_into(args: &RunArgs, out: &mut dyn FnMut(&str) -> bool) -> Result<Exit, F
 fn draw(
     scenario: &Scenario,
     rule: &dyn Rule,
-    (way, turns): (Way<'_>, Option<RangeInclusive<u32>>),
+    (spec, turns): (ReplaySpec<'_>, Option<RangeInclusive<u32>>),
     outcome: &Outcome,
     out: &mut dyn FnMut(&str) -> bool,
 ) {
-    let open = way.open(scenario);
+    let open = spec.open(scenario);
     let mut timeline = Timeline::new(&scenario.setup.names, &outcome.judgement, turns, out);
-    runner::replay(&scenario.setup, rule, &mut way.chooser(scenario, &open), &mut timeline);
+    runner::replay(&scenario.setup, rule, &mut spec.chooser(scenario, &open), &mut timeline);
     timeline.end();
 }
 
@@ -225,19 +225,19 @@ pub(super) fn all_rules() -> Vec<&'static dyn Rule> {
 pub(super) fn run_all(
     scenario: &Scenario,
     rules: &[&dyn Rule],
-    way: Way<'_>,
+    spec: ReplaySpec<'_>,
     keep: Keep,
 ) -> Result<Vec<Outcome>, Failure> {
     let mut progress = Progress::on_terminal(&scenario.setup, rules.len());
-    let open = way.open(scenario);
+    let open = spec.open(scenario);
     let mut run = |rule: &&dyn Rule| {
         let mut outputs = progress.as_mut().map(|progress| |more| progress.outputs(more));
         let watch = outputs.as_mut().map(|outputs| outputs as &mut dyn FnMut(u64));
-        if way.choices.is_none() {
-            let seed = way.seed.unwrap_or(scenario.seed);
+        if spec.choices.is_none() {
+            let seed = spec.seed.unwrap_or(scenario.seed);
             return Ok(runner::run(&scenario.setup, *rule, seed, keep, watch));
         }
-        let mut chooser = way.chooser(scenario, &open);
+        let mut chooser = spec.chooser(scenario, &open);
         let outcome = runner::run_with(&scenario.setup, *rule, &mut chooser, keep, watch);
         match chooser.misfit() {
             Some(misfit) => Err(does_not_fit(scenario, *rule, misfit)),
@@ -276,8 +276,13 @@ pub(super) fn does_not_fit(scenario: &Scenario, rule: &dyn Rule, misfit: Misfit)
 ///
 /// # Errors
 /// Choices that do not fit.
-pub(super) fn run_one(scenario: &Scenario, rule: &dyn Rule, way: Way<'_>, keep: Keep) -> Result<Outcome, Failure> {
-    Ok(run_all(scenario, &[rule], way, keep)?.swap_remove(0))
+pub(super) fn run_one(
+    scenario: &Scenario,
+    rule: &dyn Rule,
+    spec: ReplaySpec<'_>,
+    keep: Keep,
+) -> Result<Outcome, Failure> {
+    Ok(run_all(scenario, &[rule], spec, keep)?.swap_remove(0))
 }
 
 /// What the renderers need of each run.
@@ -285,7 +290,7 @@ pub(super) fn reports<'a>(
     scenario: &'a Scenario,
     path: &'a str,
     rules: &[&'static dyn Rule],
-    way: Way<'_>,
+    spec: ReplaySpec<'_>,
     outcomes: &'a [Outcome],
 ) -> Vec<Run<'a>> {
     rules
@@ -294,9 +299,9 @@ pub(super) fn reports<'a>(
         .map(|(rule, outcome)| Run {
             scenario: path,
             rule: rule.name(),
-            seed: way.seed.unwrap_or(scenario.seed),
-            way: way.words(scenario),
-            replay: replay_line(&scenario.path, rule.name(), way),
+            seed: spec.seed.unwrap_or(scenario.seed),
+            way: spec.words(scenario),
+            replay: replay_line(&scenario.path, rule.name(), spec),
             names: &scenario.setup.names,
             judgement: &outcome.judgement,
             timing: &outcome.timing,

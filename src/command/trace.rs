@@ -11,7 +11,7 @@ use crate::runner::{self, Keep};
 use super::file::write_file;
 use super::line::Choices;
 use super::output::{Exit, Failure, is_no_other, print};
-use super::run::{Way, load, no_turns, reports, rules, run_one};
+use super::run::{ReplaySpec, load, no_turns, reports, rules, run_one};
 
 /// Most events that are written: viewers in a browser take little more.
 const EVENTS_MAX: usize = 2_000_000;
@@ -58,8 +58,8 @@ pub fn trace_to_text(args: &TraceArgs) -> Result<(String, String), Failure> {
     let [rule] = rules[..] else {
         return Err(Failure("error: a trace is of one run\nhelp: name one rule, not `all`\n".to_owned()));
     };
-    let way = Way::named(args.seed, args.choices.as_ref(), args.vary);
-    let outcome = run_one(&scenario, rule, way, Keep { boundaries: true, ..Keep::default() })?;
+    let spec = ReplaySpec::named(args.seed, args.choices.as_ref(), args.vary);
+    let outcome = run_one(&scenario, rule, spec, Keep { boundaries: true, ..Keep::default() })?;
     let judgement = &outcome.judgement;
     // Four counters a turn and a slice a row at the least: what is too long by that is not painted first. Of some turns nothing is
     // known before: numbers of turns jump.
@@ -67,11 +67,11 @@ pub fn trace_to_text(args: &TraceArgs) -> Result<(String, String), Failure> {
     if args.turns.is_none() && fewest > EVENTS_MAX as u64 {
         return Err(too_many(fewest, true, None, judgement));
     }
-    let open = way.open(&scenario);
-    let mut chooser = way.chooser(&scenario, &open);
+    let open = spec.open(&scenario);
+    let mut chooser = spec.chooser(&scenario, &open);
     let scene = runner::scene(&scenario.setup, rule, &mut chooser, args.turns.clone(), judgement);
     let path = args.file.to_string_lossy();
-    let runs = reports(&scenario, &path, &[rule], way, std::slice::from_ref(&outcome));
+    let runs = reports(&scenario, &path, &[rule], spec, std::slice::from_ref(&outcome));
     let trace = Trace::new(&runs[0], &scene, args.turns.clone());
     if let (true, Some(turns)) = (trace.is_empty(), &args.turns) {
         return Err(no_turns(turns, judgement));

@@ -6,7 +6,7 @@ use crate::judge::Judgement;
 use crate::model::{Event, Machine, Rule, Setup, Stop};
 use crate::record::{Fact, ReqId, Sink};
 
-use super::ledger::Ledger;
+use super::cursor::RecordingCursor;
 use super::plan::Own;
 use super::{Divergence, Options, Prepared, Segment, Trouble, prepare, run};
 
@@ -58,19 +58,19 @@ pub fn import(segment: &Segment, options: &Options<'_>) -> Result<Imported, Trou
             spec.stop = Stop::Length;
         }
     }
-    let mut ledger = Ledger::new(segment.lines()?);
-    let judge = run(&setup, rule, &inputs, &mut Scripted, &mut ledger, segment);
-    if let Some(trouble) = ledger.trouble {
+    let mut cursor = RecordingCursor::new(segment.lines()?);
+    let judge = run(&setup, rule, &inputs, &mut Scripted, &mut cursor, segment);
+    if let Some(trouble) = cursor.trouble {
         return Err(trouble);
     }
-    notes.append(&mut ledger.take_notes());
+    notes.append(&mut cursor.take_notes());
     Ok(Imported {
         judgement: judge.finish(&setup.names),
         setup,
         rule,
         version: inputs.meta.version,
-        events: ledger.compared.values().sum(),
-        leaves: ledger.divergence.or(ledger.first_observed),
+        events: cursor.compared.values().sum(),
+        leaves: cursor.divergence.or(cursor.first_observed),
         notes,
     })
 }

@@ -2,18 +2,20 @@
 //!
 //! Data goes: a file is cut into recordings (`archive`); a first pass takes what a recording was made of (`inputs`) and
 //! makes a setup of it; the machine runs that under a chooser that answers from the recording (`plan`); its facts become
-//! events in the words of the recording (`teller`), which are compared with the recording in step (`strict`, or `partial` for
-//! one that leaves things out; `ledger` keeps what has come of it). The judge
+//! events in the words of the recording (`encoder`), which are compared with the recording in step (`strict`, or `partial` for
+//! one that leaves things out; `cursor` keeps what has come of it). The judge
 //! runs beside, and its word on every donation is held against the recording's own content check (`verdicts`).
 
 mod archive;
 mod assertions;
 mod config;
+mod cursor;
 mod differences;
 mod divergence;
+mod encoded_event;
+mod encoder;
 mod import;
 mod inputs;
-mod ledger;
 mod lines;
 mod observed;
 mod partial;
@@ -22,8 +24,6 @@ mod recorded;
 mod setup;
 mod strict;
 mod taint;
-mod teller;
-mod told;
 mod verdicts;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -37,15 +37,15 @@ use crate::record::{Sink, Tee, Token};
 pub use archive::{Archive, Segment};
 pub use differences::{Difference, differences, explain};
 pub use divergence::{Compared, Divergence};
+pub use encoded_event::{EncodedEvent, Listener};
+pub use encoder::EventEncoder;
 pub use import::{Imported, import};
 pub use inputs::Inputs;
 pub use lines::Trouble;
 pub use recorded::{RecordedVerdict, Shown};
 pub use setup::release_of;
-pub use teller::Teller;
-pub use told::{Listener, Told};
 
-use ledger::Ledger;
+use cursor::RecordingCursor;
 use partial::Partial;
 use plan::{Own, Recorded};
 use setup::rule_of;
@@ -145,41 +145,41 @@ pub fn prepare(segment: &Segment, options: &Options<'_>) -> Result<Prepared, Tro
 pub fn check(segment: &Segment, name: &str, options: &Options<'_>) -> Result<Compared, Trouble> {
     let Prepared { mut inputs, setup, rule, mut notes } = prepare(segment, options)?;
     let recorded = recorded::verdict(segment, &inputs.meta)?;
-    let mut ledger = Ledger::new(segment.lines()?);
+    let mut cursor = RecordingCursor::new(segment.lines()?);
     let judge = match options.plan {
-        Plan::Own => Some(run(&setup, rule, &inputs, &mut Own::new(&inputs), &mut ledger, segment)),
+        Plan::Own => Some(run(&setup, rule, &inputs, &mut Own::new(&inputs), &mut cursor, segment)),
         Plan::Recorded => {
             let mut chooser = Recorded::new(&mut inputs);
-            let forced = AssertUnwindSafe(|| run(&setup, rule, &inputs, &mut chooser, &mut ledger, segment));
+            let forced = AssertUnwindSafe(|| run(&setup, rule, &inputs, &mut chooser, &mut cursor, segment));
             // A recording that differs may force the machine into what it holds to be impossible. That is no fault of its
             // own once a difference has been found.
             match catch_unwind(forced) {
                 Ok(judge) => Some(judge),
-                Err(_) if ledger.is_over() => None,
+                Err(_) if cursor.is_over() => None,
                 Err(panic) => resume_unwind(panic),
             }
         }
     };
-    if let Some(trouble) = ledger.trouble {
+    if let Some(trouble) = cursor.trouble {
         return Err(trouble);
     }
-    notes.append(&mut ledger.take_notes());
-    let mut divergence = ledger.divergence;
+    notes.append(&mut cursor.take_notes());
+    let mut divergence = cursor.divergence;
     if let Some(judge) = judge.filter(|_| divergence.is_none() && !inputs.meta.partial) {
-        divergence = verdicts::differ(&judge.finish(&setup.names), &setup.names, &ledger.donations);
+        divergence = verdicts::differ(&judge.finish(&setup.names), &setup.names, &cursor.donations);
     }
-    let agrees_otherwise = divergence.is_none() && ledger.first_observed.is_some();
+    let agrees_otherwise = divergence.is_none() && cursor.first_observed.is_some();
     Ok(Compared {
         recording: name.to_string(),
         rule: rule.name().to_string(),
         tree_core: inputs.meta.tree_core,
-        compared: ledger.compared,
-        unchecked: ledger.unchecked,
-        cut: ledger.cut,
+        compared: cursor.compared,
+        unchecked: cursor.unchecked,
+        cut: cursor.cut,
         notes,
         recorded,
-        divergence: divergence.or(ledger.first_observed),
-        observed: ledger.observed,
+        divergence: divergence.or(cursor.first_observed),
+        observed: cursor.observed,
         agrees_otherwise,
     })
 }
@@ -198,7 +198,7 @@ fn run(
     rule: &dyn Rule,
     inputs: &Inputs,
     chooser: &mut dyn Chooser,
-    ledger: &mut Ledger<'_>,
+    cursor: &mut RecordingCursor<'_>,
     segment: &Segment,
 ) -> Judge {
     let never_arrived = segment.requests.map_or(0, |all| all.saturating_sub(setup.requests.len())) as u32;
@@ -207,12 +207,12 @@ fn run(
     let mut beside = Beside { setup, rule, stops: &stops, patience, never_arrived };
     if inputs.meta.partial {
         beside.patience = u32::MAX;
-        let mut partial = Partial::new(ledger, inputs);
+        let mut partial = Partial::new(cursor, inputs);
         let judge = beside.run(chooser, &mut partial);
         partial.end();
         judge
     } else {
-        let mut strict = Strict::new(ledger, segment.requests.is_some() || !inputs.cut_short, &setup.names);
+        let mut strict = Strict::new(cursor, segment.requests.is_some() || !inputs.cut_short, &setup.names);
         let judge = beside.run(chooser, &mut strict);
         strict.end();
         judge
@@ -235,7 +235,7 @@ impl Beside<'_> {
         let setup = self.setup;
         let judge =
             Judge::new(JudgeOptions { page_size: setup.engine.page_size, keep_boundaries: false, keep_reasons: true });
-        let mut audience = Tee(judge, Teller::new(setup, self.stops, self.patience, listener));
+        let mut audience = Tee(judge, EventEncoder::new(setup, self.stops, self.patience, listener));
         let mut world = Box::new(World::new(setup));
         let last = self.patience.min(setup.turns_max);
         let ended = loop {
@@ -243,7 +243,7 @@ impl Beside<'_> {
             // asked.
             let mut sink: &mut dyn Sink = &mut audience;
             let machine = Machine::resume(setup, self.rule, &mut chooser, &mut sink, world);
-            let mut machine = machine.with_witness(true);
+            let mut machine = machine.with_probe(true);
             let ended = machine.turn();
             world = machine.into_world();
             if audience.1.is_over() {
@@ -254,9 +254,9 @@ impl Beside<'_> {
                 ended => break Some(ended.unwrap_or(Ended::TurnsMax)),
             }
         };
-        let Tee(judge, teller) = audience;
+        let Tee(judge, encoder) = audience;
         if let Some(ended) = ended {
-            teller.end(ended, &world, self.never_arrived);
+            encoder.end(ended, &world, self.never_arrived);
         }
         judge
     }

@@ -4,8 +4,8 @@
 
 use serde_json::{Map, Value};
 
+use super::cursor::difference;
 use super::divergence::Place;
-use super::ledger::difference;
 
 /// Of a row of a result: that it fired, and what is noted only of a row that did or did not.
 const ROW: [&str; 4] = ["fired", "track_seqlen", "second_fire", "missed"];

@@ -5,11 +5,11 @@
 
 use serde_json::Value;
 
+use super::cursor::{Recorded, RecordingCursor, difference};
 use super::divergence::Place;
+use super::encoded_event::{EncodedEvent, Listener};
 use super::inputs::Inputs;
-use super::ledger::{Ledger, Recorded, difference};
 use super::observed;
-use super::told::{Listener, Told};
 
 /// Kinds that a partial recording has in full: where the model tells one, it must be there.
 const ALWAYS: [&str; 9] =
@@ -36,7 +36,7 @@ const ROWS: [&str; 11] = [
 /// Compares as the model tells.
 #[derive(Debug)]
 pub struct Partial<'l, 'a> {
-    ledger: &'l mut Ledger<'a>,
+    cursor: &'l mut RecordingCursor<'a>,
     /// Requests that were there before the recording began.
     strangers: &'l [String],
     /// Decode steps told that the recording has neither shown nor counted yet.
@@ -52,35 +52,35 @@ pub struct Partial<'l, 'a> {
 
 impl<'l, 'a> Partial<'l, 'a> {
     /// At the first event of a recording.
-    pub fn new(ledger: &'l mut Ledger<'a>, inputs: &'l Inputs) -> Self {
+    pub fn new(cursor: &'l mut RecordingCursor<'a>, inputs: &'l Inputs) -> Self {
         let strangers = inputs.strangers.as_slice();
         if !strangers.is_empty() {
             let note = format!("{} requests were there before the recording began: not replayed", strangers.len());
-            ledger.notes.push(note);
+            cursor.notes.push(note);
         }
         let until = if inputs.ended { u32::MAX } else { inputs.turns };
-        ledger.cut = !inputs.ended;
-        Partial { ledger, strangers, steps: 0, last_step: 0, until, hashed: inputs.meta.hashed, cut: false }
+        cursor.cut = !inputs.ended;
+        Partial { cursor, strangers, steps: 0, last_step: 0, until, hashed: inputs.meta.hashed, cut: false }
     }
 
     /// The model is through: what is left in the recording must be what it does not tell.
     pub fn end(&mut self) {
         while !self.over() {
             self.pass_over(u32::MAX);
-            let Some(left) = self.ledger.pop() else { return };
+            let Some(left) = self.cursor.pop() else { return };
             let kind = left.kind.clone().into();
-            self.ledger.differ(&left, "ev", kind, Value::Null, None);
+            self.cursor.differ(&left, "ev", kind, Value::Null, None);
         }
     }
 
     fn over(&self) -> bool {
-        self.cut || self.ledger.is_over()
+        self.cut || self.cursor.is_over()
     }
 
     /// Passes over events of the recording that are none of the model's, up to a turn.
     fn pass_over(&mut self, turn: u32) {
         let strangers = self.strangers;
-        while let Some(next) = self.ledger.peek() {
+        while let Some(next) = self.cursor.peek() {
             let line = next.line.number;
             let number = |name: &str| next.fields.get(name).and_then(Value::as_u64).unwrap_or(0);
             match next.kind.as_str() {
@@ -92,24 +92,24 @@ impl<'l, 'a> Partial<'l, 'a> {
                         return;
                     }
                     self.steps = 0;
-                    let Some(steps) = self.ledger.pop() else { return };
+                    let Some(steps) = self.cursor.pop() else { return };
                     if recorded != modelled {
-                        return self.ledger.differ(&steps, "count", recorded.into(), modelled.into(), None);
+                        return self.cursor.differ(&steps, "count", recorded.into(), modelled.into(), None);
                     }
-                    self.ledger.agree(steps);
+                    self.cursor.agree(steps);
                 }
                 "dropped" | "disabled" => {
                     let what =
                         if next.kind == "dropped" { "events were dropped" } else { "the capture disabled itself" };
-                    self.ledger.notes.push(format!("{what} at line {line}: what comes after was not compared"));
+                    self.cursor.notes.push(format!("{what} at line {line}: what comes after was not compared"));
                     self.cut = true;
-                    self.ledger.cut = true;
+                    self.cursor.cut = true;
                     return;
                 }
                 "end" | "verify" | "meta" => {
                     let kind = next.kind.clone();
-                    self.ledger.pop();
-                    self.ledger.leave(kind, 1);
+                    self.cursor.pop();
+                    self.cursor.leave(kind, 1);
                 }
                 _ if next
                     .fields
@@ -118,67 +118,67 @@ impl<'l, 'a> Partial<'l, 'a> {
                     .is_some_and(|rid| strangers.iter().any(|one| one == rid)) =>
                 {
                     let kind = next.kind.clone();
-                    self.ledger.pop();
-                    self.ledger.leave(format!("{kind} of requests from before"), 1);
+                    self.cursor.pop();
+                    self.cursor.leave(format!("{kind} of requests from before"), 1);
                 }
                 _ => return,
             }
         }
     }
 
-    fn compare(&mut self, told: &Told) {
+    fn compare(&mut self, told: &EncodedEvent) {
         self.pass_over(told.turn);
         self.cut |= told.turn >= self.until;
         if self.over() {
             return;
         }
-        let Some(next) = self.ledger.peek() else {
-            return self.ledger.leave(told.kind.to_string(), 1);
+        let Some(next) = self.cursor.peek() else {
+            return self.cursor.leave(told.kind.to_string(), 1);
         };
         if next.turn < told.turn {
-            let Some(missed) = self.ledger.pop() else { return };
+            let Some(missed) = self.cursor.pop() else { return };
             let kind = missed.kind.clone().into();
-            return self.ledger.differ(&missed, "ev", kind, Value::Null, Some(told));
+            return self.cursor.differ(&missed, "ev", kind, Value::Null, Some(told));
         }
         let same = next.kind == told.kind && next.turn == told.turn && of_the_same(next, told);
         if same {
-            if let Some(event) = self.ledger.pop() {
+            if let Some(event) = self.cursor.pop() {
                 self.fields(event, told);
             }
         } else if ALWAYS.contains(&told.kind) {
-            let Some(other) = self.ledger.pop() else { return };
+            let Some(other) = self.cursor.pop() else { return };
             let kind = other.kind.clone().into();
-            self.ledger.differ(&other, "ev", kind, told.kind.into(), Some(told));
+            self.cursor.differ(&other, "ev", kind, told.kind.into(), Some(told));
         } else {
             if told.kind == "prepare_decode" {
                 self.steps += 1;
                 self.last_step = told.turn;
             }
-            self.ledger.leave(told.kind.to_string(), 1);
+            self.cursor.leave(told.kind.to_string(), 1);
         }
     }
 
     /// Compares the fields that are there.
-    fn fields(&mut self, event: Recorded, told: &Told) {
+    fn fields(&mut self, event: Recorded, told: &EncodedEvent) {
         if self.steps > 0 {
             // The steps before it should have been counted by now.
-            return self.ledger.differ(&event, "steps", 0.into(), self.steps.into(), Some(told));
+            return self.cursor.differ(&event, "steps", 0.into(), self.steps.into(), Some(told));
         }
         if let Some((given, all)) = rows_missing(&event, told) {
-            return self.ledger.differ(&event, "rows_left_out", given.into(), all.into(), Some(told));
+            return self.cursor.differ(&event, "rows_left_out", given.into(), all.into(), Some(told));
         }
         for name in ["left", "joined"] {
             let there = event.fields.contains_key(name);
-            self.ledger.leave(format!("{}.{name}", told.kind), u64::from(there));
+            self.cursor.leave(format!("{}.{name}", told.kind), u64::from(there));
         }
         let places = rows_given(&event, told);
         if let Err(rid) = &places {
-            return self.ledger.differ(&event, "rids", rid.clone().into(), Value::Null, Some(told));
+            return self.cursor.differ(&event, "rids", rid.clone().into(), Value::Null, Some(told));
         }
         let places = places.unwrap_or_default();
         for (name, value) in &told.fields {
             let Some(other) = event.fields.get(*name) else {
-                self.ledger.leave(format!("{}.{name}", told.kind), 1);
+                self.cursor.leave(format!("{}.{name}", told.kind), 1);
                 continue;
             };
             let mut seen = Vec::new();
@@ -187,21 +187,21 @@ impl<'l, 'a> Partial<'l, 'a> {
                 ("stop_token", _) => None,
                 (name, Some(places)) if ROWS.contains(&name) => difference(name, other, &picked(value, places)),
                 (name, _) if self.hashed && hashed_content(told.kind, name) => {
-                    self.ledger.leave(format!("{}.{name}", told.kind), 1);
+                    self.cursor.leave(format!("{}.{name}", told.kind), 1);
                     None
                 }
                 (name, _) => common(name, other, value),
             };
-            if self.ledger.field_ends(&event, told, observed::is_field(told.kind, name), place, seen) {
+            if self.cursor.field_ends(&event, told, observed::is_field(told.kind, name), place, seen) {
                 return;
             }
         }
         let strange = event.fields.keys().find(|name| told.get(name).is_none() && !EXTRA.contains(&name.as_str()));
         if let Some(name) = strange.cloned() {
             let value = event.fields[&name].clone();
-            return self.ledger.differ(&event, &name, value, Value::Null, Some(told));
+            return self.cursor.differ(&event, &name, value, Value::Null, Some(told));
         }
-        self.ledger.agree(event);
+        self.cursor.agree(event);
     }
 
     /// Compares the rows that are there, by request.
@@ -209,7 +209,7 @@ impl<'l, 'a> Partial<'l, 'a> {
         let (Some(recorded), Some(modelled)) = (recorded.as_array(), modelled.as_array()) else {
             return difference("reqs", recorded, modelled);
         };
-        self.ledger.leave(format!("{kind}.reqs rows"), modelled.len().saturating_sub(recorded.len()) as u64);
+        self.cursor.leave(format!("{kind}.reqs rows"), modelled.len().saturating_sub(recorded.len()) as u64);
         for (i, row) in recorded.iter().enumerate() {
             let path = format!("reqs[{i}]");
             let rid = row.get("rid");
@@ -235,7 +235,7 @@ fn hashed_content(kind: &str, name: &str) -> bool {
 
 /// How many rows an event of the recording has, those left out counted in, and how many the model has, if the two
 /// differ; a row that is given twice counts once.
-fn rows_missing(event: &Recorded, told: &Told) -> Option<(u64, u64)> {
+fn rows_missing(event: &Recorded, told: &EncodedEvent) -> Option<(u64, u64)> {
     let left_out = event.fields.get("rows_left_out")?.as_u64()?;
     let list = if told.kind == "result" { "reqs" } else { "rids" };
     let rows = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
@@ -250,7 +250,7 @@ fn rows_missing(event: &Recorded, told: &Told) -> Option<(u64, u64)> {
 }
 
 /// Whether an event of the recording is the one that the model tells, and not another of its kind and turn.
-fn of_the_same(event: &Recorded, told: &Told) -> bool {
+fn of_the_same(event: &Recorded, told: &EncodedEvent) -> bool {
     match told.kind {
         "result" | "launch" => event.fields.get("mode") == told.get("mode"),
         _ => true,
@@ -259,7 +259,7 @@ fn of_the_same(event: &Recorded, told: &Told) -> bool {
 
 /// The places, among the model's rows, of the rows that a decode step of the recording gives, if it leaves some out; or
 /// the name of a row that the model does not have.
-fn rows_given(event: &Recorded, told: &Told) -> Result<Option<Vec<usize>>, String> {
+fn rows_given(event: &Recorded, told: &EncodedEvent) -> Result<Option<Vec<usize>>, String> {
     let left_out = event.fields.get("rows_left_out").and_then(Value::as_u64).unwrap_or(0);
     if told.kind != "prepare_decode" || left_out == 0 {
         return Ok(None);
@@ -290,7 +290,7 @@ fn common(path: &str, recorded: &Value, modelled: &Value) -> Option<Place> {
 }
 
 impl Listener for Partial<'_, '_> {
-    fn told(&mut self, event: Told) {
+    fn told(&mut self, event: EncodedEvent) {
         if !self.over() {
             self.compare(&event);
         }

@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use super::assertions;
+use super::cursor::{Recorded, RecordingCursor, difference};
 use super::divergence::Place;
-use super::ledger::{Ledger, Recorded, difference};
+use super::encoded_event::{EncodedEvent, Listener};
 use super::observed;
-use super::told::{Listener, Told};
 
 /// Fields that older recordings do not have, by event: absent, they are not compared.
 const YOUNGER: [(&str, &str); 2] = [("donate", "tainted"), ("end", "stats.donate_bad_root")];
@@ -14,7 +14,7 @@ const YOUNGER: [(&str, &str); 2] = [("donate", "tainted"), ("end", "stats.donate
 /// Compares as the model tells.
 #[derive(Debug)]
 pub struct Strict<'l, 'a> {
-    ledger: &'l mut Ledger<'a>,
+    cursor: &'l mut RecordingCursor<'a>,
     /// The recording says how many requests it was made of.
     counts_requests: bool,
     /// The requests that arrived.
@@ -23,34 +23,34 @@ pub struct Strict<'l, 'a> {
 
 impl<'l, 'a> Strict<'l, 'a> {
     /// At the first event of a recording.
-    pub fn new(ledger: &'l mut Ledger<'a>, counts_requests: bool, names: &'l [String]) -> Self {
-        Strict { ledger, counts_requests, names }
+    pub fn new(cursor: &'l mut RecordingCursor<'a>, counts_requests: bool, names: &'l [String]) -> Self {
+        Strict { cursor, counts_requests, names }
     }
 
     /// Aborts of names that nobody has meet nothing, and the model does not hear of them.
     fn pass_aborts_of_nobody(&mut self) {
-        while let Some(next) = self.ledger.peek() {
+        while let Some(next) = self.cursor.peek() {
             let rid = next.fields.get("rid").and_then(Value::as_str);
             let nobody = next.kind == "abort" && rid.is_none_or(|rid| self.names.iter().all(|name| name != rid));
             let gone = next.fields.get("where").and_then(Value::as_str) == Some("gone");
             if !nobody || !gone {
                 return;
             }
-            if let Some(abort) = self.ledger.pop() {
-                self.ledger.agree(abort);
+            if let Some(abort) = self.cursor.pop() {
+                self.cursor.agree(abort);
             }
         }
     }
 
     /// The model is through: nothing may be left.
     pub fn end(&mut self) {
-        if self.ledger.is_over() {
+        if self.cursor.is_over() {
             return;
         }
         self.pass_aborts_of_nobody();
-        if let Some(left) = self.ledger.pop() {
+        if let Some(left) = self.cursor.pop() {
             let kind = left.kind.clone().into();
-            self.ledger.differ(&left, "ev", kind, Value::Null, None);
+            self.cursor.differ(&left, "ev", kind, Value::Null, None);
         }
     }
 
@@ -58,28 +58,28 @@ impl<'l, 'a> Strict<'l, 'a> {
     /// of the scheduler: those that follow each other are put into one order.
     fn sort_tree(&mut self, first: Recorded) -> Option<Recorded> {
         let mut all = vec![first];
-        while let Some(next) = self.ledger.pop() {
+        while let Some(next) = self.cursor.pop() {
             if next.kind != "tree_mismatch" {
-                self.ledger.put_back(vec![next]);
+                self.cursor.put_back(vec![next]);
                 break;
             }
             all.push(next);
         }
         let number = |event: &Recorded, name: &str| event.fields.get(name).and_then(Value::as_u64);
         all.sort_by_key(|event| (number(event, "label"), number(event, "slot"), number(event, "n")));
-        self.ledger.put_back(all);
-        self.ledger.pop()
+        self.cursor.put_back(all);
+        self.cursor.pop()
     }
 
-    fn compare(&mut self, told: &Told) {
+    fn compare(&mut self, told: &EncodedEvent) {
         self.pass_aborts_of_nobody();
-        let mut next = self.ledger.pop();
+        let mut next = self.cursor.pop();
         if let Some(first) = next.take_if(|event| event.kind == "tree_mismatch" && told.kind == "tree_mismatch") {
-            next = if self.ledger.compared.contains_key("tree_mismatch") { Some(first) } else { self.sort_tree(first) };
+            next = if self.cursor.compared.contains_key("tree_mismatch") { Some(first) } else { self.sort_tree(first) };
         }
         let Some(mut recorded) = next else {
-            if self.ledger.trouble.is_none() {
-                self.ledger.ran_out(told);
+            if self.cursor.trouble.is_none() {
+                self.cursor.ran_out(told);
             }
             return;
         };
@@ -88,15 +88,15 @@ impl<'l, 'a> Strict<'l, 'a> {
             assertions::name(&mut recorded.fields);
         }
         if kind != told.kind {
-            return self.ledger.differ(&recorded, "ev", kind.into(), told.kind.into(), Some(told));
+            return self.cursor.differ(&recorded, "ev", kind.into(), told.kind.into(), Some(told));
         }
         if recorded.turn != told.turn {
-            return self.ledger.differ(&recorded, "i", (recorded.turn + 1).into(), (told.turn + 1).into(), Some(told));
+            return self.cursor.differ(&recorded, "i", (recorded.turn + 1).into(), (told.turn + 1).into(), Some(told));
         }
         for (name, value) in &told.fields {
             match recorded.fields.get(*name) {
-                None if YOUNGER.contains(&(told.kind, name)) => self.ledger.leave(format!("{}.{name}", told.kind), 1),
-                None => return self.ledger.differ(&recorded, name, Value::Null, value.clone(), Some(told)),
+                None if YOUNGER.contains(&(told.kind, name)) => self.cursor.leave(format!("{}.{name}", told.kind), 1),
+                None => return self.cursor.differ(&recorded, name, Value::Null, value.clone(), Some(told)),
                 Some(other) => {
                     let mut seen = Vec::new();
                     let place = match *name {
@@ -104,7 +104,7 @@ impl<'l, 'a> Strict<'l, 'a> {
                         "reqs" => result_differs(other, value, &mut seen),
                         name => difference(name, other, value),
                     };
-                    if self.ledger.field_ends(&recorded, told, observed::is_field(told.kind, name), place, seen) {
+                    if self.cursor.field_ends(&recorded, told, observed::is_field(told.kind, name), place, seen) {
                         return;
                     }
                 }
@@ -112,9 +112,9 @@ impl<'l, 'a> Strict<'l, 'a> {
         }
         if let Some(name) = recorded.fields.keys().find(|name| told.get(name).is_none()).cloned() {
             let value = recorded.fields[&name].clone();
-            return self.ledger.differ(&recorded, &name, value, Value::Null, Some(told));
+            return self.cursor.differ(&recorded, &name, value, Value::Null, Some(told));
         }
-        self.ledger.agree(recorded);
+        self.cursor.agree(recorded);
     }
 
     /// The totals: those that older recordings do not have are left out.
@@ -127,13 +127,13 @@ impl<'l, 'a> Strict<'l, 'a> {
         let mut first = None;
         for name in recorded.keys().chain(only_modelled) {
             if older && name.starts_with("donate_bad_root") {
-                self.ledger.leave(format!("end.stats.{name}"), 1);
+                self.cursor.leave(format!("end.stats.{name}"), 1);
                 continue;
             }
             let (was, is) = (recorded.get(name), modelled.get(name));
             if name == "unfinished" && !self.counts_requests && more(was, is) {
                 // Requests that had not arrived when the run was cut short: nothing tells of them.
-                self.ledger.leave("end.stats.unfinished".to_string(), 1);
+                self.cursor.leave("end.stats.unfinished".to_string(), 1);
                 continue;
             }
             if was == is {
@@ -174,13 +174,13 @@ fn more(one: Option<&Value>, other: Option<&Value>) -> bool {
 }
 
 impl Listener for Strict<'_, '_> {
-    fn told(&mut self, event: Told) {
-        if !self.ledger.is_over() {
+    fn told(&mut self, event: EncodedEvent) {
+        if !self.cursor.is_over() {
             self.compare(&event);
         }
     }
 
     fn is_over(&self) -> bool {
-        self.ledger.is_over()
+        self.cursor.is_over()
     }
 }

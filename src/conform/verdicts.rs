@@ -5,8 +5,8 @@ use serde_json::Value;
 use crate::judge::{Finding, Judgement, Kind};
 use crate::record::Phase;
 
+use super::cursor::RecordedDonation;
 use super::divergence::Divergence;
-use super::ledger::RecordedDonation;
 
 /// What a recording says of a donation, in one word.
 fn recorded_word(donation: &RecordedDonation) -> &'static str {

@@ -13,24 +13,24 @@
 //! assert_eq!(judge.finish(&[]).verdict, Verdict::Inconclusive);
 //! ```
 
-mod canon;
 mod coverage;
 mod decision;
+mod encoding;
 mod findings;
 mod goals;
 mod grow;
+mod inspect;
 #[expect(clippy::module_inception, reason = "the judge itself, beside its parts")]
 mod judge;
 mod live;
-mod look;
 mod outcomes;
 mod sink;
 mod storage;
 mod verdict;
 
 pub use goals::{Goal, Goals};
+pub use inspect::Holding;
 pub use judge::{Judge, Options, weight};
-pub use look::Holding;
 pub use verdict::{
     Boundary, Checkpoints, Class, Decisions, Finding, Judgement, Kind, MaskReuse, Outcome, Overwritten, Verdict,
 };

@@ -16,7 +16,7 @@ const WAITING_REFRESH_MAX: usize = 128;
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Chooses the requests of a prefill batch, in queue order; empty if there is none to run. Where nothing is short, and neither chunks
-    /// nor riding rows take of the budget, whoever is first in the queue is taken: `Frame` counts on it.
+    /// nor riding rows take of the budget, whoever is first in the queue is taken: `Reductions` counts on it.
     pub(super) fn admit(&mut self) -> Step<Rows<ReqId>> {
         if self.setup.engine.filter_before_prefill && self.world.running.reqs.is_empty() {
             self.world.running.is_full = false;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use educe::Educe;
 
 use crate::engine::{EventQueue, Time};
-use crate::record::{Canon, ReqId};
+use crate::record::{Encoding, ReqId};
 
 use super::batch::Rows;
 use super::setup::{Arrive, Setup};
@@ -121,7 +121,7 @@ impl Arrivals {
     ///
     /// Who comes later stands behind them, but for one thing: what came at the very time that it is now stands by its place
     /// in the setup among whatever comes at the next ingest. `times` says that times are to be written as they are.
-    pub fn canon(&self, now: Time, times: bool, out: &mut Canon) {
+    pub fn encode(&self, now: Time, times: bool, out: &mut Encoding) {
         // By the setup, those of them that are still there are the requests that were not seen and are not due.
         let Arrivals { due, timed: _, by_turn: _, after: _, before: _ } = self;
         if due.is_empty() {

@@ -45,7 +45,7 @@ pub struct Batch {
     /// Speculative decoding with the lazy strategy: the track index that each row plans to write, if not dropped.
     pub plan: Option<Rows<u8>>,
     /// Whether the forward keeps a state of a row, and the track slot: as the batch's arrays have it, a value a row.
-    /// Speculative decoding leaves those of the prefill behind until a filter or merge drops them. Only for a witness.
+    /// Speculative decoding leaves those of the prefill behind until a filter or merge drops them. Only for a probe.
     pub track_rows: Vec<(bool, SlotId)>,
     /// What prepare saw of the shared fields, a value a row, if that is asked for.
     pub glimpses: Vec<Glimpse>,

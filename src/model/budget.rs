@@ -29,7 +29,7 @@ impl TokenRatio {
     }
 
     /// What tells two of one run apart, for a search.
-    pub fn canon(&self) -> u64 {
+    pub fn encode(&self) -> u64 {
         // Where it ends and its pace are those of the setup.
         let TokenRatio { current, min: _, decay: _ } = self;
         current.to_bits()

@@ -133,7 +133,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         it.tip = it.tip.fold(token);
         if token != own || !streams.is_outputs(it.stream) {
             it.stream = streams.follow(streams.prefix(it.stream, len), token);
-            self.tell_streams();
+            self.emit_streams();
         }
         if self.tokens {
             self.sink.tokens(req, len, &[token]);

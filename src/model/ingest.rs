@@ -69,7 +69,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         };
         let (stream, prompt) = self.world.sequence_of(self.setup, req);
         assert!(prompt.len > 0, "validation refuses empty prompts");
-        self.tell_streams();
+        self.emit_streams();
         self.sink.fact(Fact::Prompt { req, prompt });
         if self.tokens {
             self.sink.tokens(req, 0, &self.world.streams.tokens(prompt));

@@ -57,7 +57,7 @@ pub struct World {
     pub(super) streams: Streams,
     pub(super) sequences: Arc<[Sequence]>,
     /// Streams that the sink was told of.
-    pub(super) streams_told: u32,
+    pub(super) streams_emitted: u32,
     /// Streams that were attached since.
     pub(super) attached: Vec<StreamId>,
     pub(super) waiting: Vec<ReqId>,
@@ -112,7 +112,7 @@ impl World {
             reqs: vec![Req::unseen(); setup.requests.len()],
             streams,
             sequences,
-            streams_told: 0,
+            streams_emitted: 0,
             attached: Vec::new(),
             waiting: Vec::new(),
             arrivals: Arrivals::new(setup),
@@ -228,7 +228,7 @@ pub struct Machine<'a, C, S> {
     /// Whether requests are told that only the admission latch keeps waiting.
     pub(super) latch: bool,
     /// Whether fields and arrays are told.
-    pub(super) witness: bool,
+    pub(super) probe: bool,
     /// Boxed: a search takes it in and out with every step.
     pub(super) world: Box<World>,
     /// Whether the sink wants tokens by their values.
@@ -268,7 +268,7 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
             sink,
             skew: false,
             latch: false,
-            witness: false,
+            probe: false,
             world,
             tokens,
             paged: Rows::new(),
@@ -313,7 +313,7 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
         self.ask("turn", self.world.turn, 1, 0);
         let at = self.world.clock.cpu;
         self.sink.fact(Fact::Turn { turn: self.world.turn, at });
-        self.tell_streams();
+        self.emit_streams();
         let launched = if self.setup.engine.overlap { self.launch_overlap() } else { self.launch_normal() };
         let processed = launched.and_then(|due| {
             if due.result {

@@ -34,7 +34,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             let first = it.track[usize::from(it.next_track_idx)];
             let (track, track_end) = self.track_extend(req).unzip();
             let track = track.flatten();
-            if self.witness
+            if self.probe
                 && let Some(slot) = first
             {
                 batch.track_rows.push((track.is_some(), slot));
@@ -51,7 +51,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
                 track,
                 next_track_idx: it.has_track.then_some(it.next_track_idx),
             });
-            self.say_row(&batch, batch.reqs.len() - 1, track_end);
+            self.emit_row(&batch, batch.reqs.len() - 1, track_end);
         }
         self.end();
         if self.setup.engine.mixed_chunk && !self.world.running.reqs.is_empty() {
@@ -95,7 +95,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         batch.merge(decode);
         batch.prepared = decode.prepared.iter().map(|&row| PreparedRow { track: None, ..row }).collect();
         for &req in &decode.reqs {
-            self.say_fields(req);
+            self.emit_fields(req);
         }
         let rows = decode.reqs.len() as u32;
         self.sink.fact(Fact::Mix { batch: batch.id, decode: decode.id, rows });
@@ -264,7 +264,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
         self.capture_rows(&mut batch);
         self.build_masks(&mut batch);
-        self.tell_rows(&mut batch);
+        self.emit_rows(&mut batch);
         batch.glimpses = self.glimpse(&batch.reqs);
         self.end();
         Ok(self.queue_copy(batch))
@@ -393,8 +393,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// Tells that the rows of a decode batch were prepared.
-    fn tell_rows(&mut self, batch: &mut Batch) {
-        if !self.witness {
+    fn emit_rows(&mut self, batch: &mut Batch) {
+        if !self.probe {
             return self.sink.rows(RowFacts::Prepared(batch.id, &batch.prepared));
         }
         batch.track_rows.clear();
@@ -405,7 +405,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
         for (i, row) in batch.prepared.iter().enumerate() {
             self.sink.fact(row.fact(batch.id));
-            self.say_row(batch, i, None);
+            self.emit_row(batch, i, None);
         }
     }
 }

@@ -31,7 +31,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         for (i, row) in (prefills..).zip(&pending.batch.prepared) {
             self.process_decode(pending, i, row)?;
         }
-        self.tell_results(pending);
+        self.emit_results(pending);
         if !self.world.deferred_frees.is_empty() {
             self.free_deferred();
         }
@@ -54,7 +54,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             return Ok(());
         }
         let (outputs, end) = self.append_outputs(req, 1);
-        self.tell_outputs(pending, req, (outputs, self.world.clock.cpu), end);
+        self.emit_outputs(pending, req, (outputs, self.world.clock.cpu), end);
         if end.is_some() { self.release_finished(req) } else { self.cache_unfinished(req) }
     }
 
@@ -64,7 +64,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let req = prepared.req;
         self.spend(self.setup.costs.result_request);
         if let Some(why) = passed(&self.world.reqs[req.index()]) {
-            self.tell_results(pending);
+            self.emit_results(pending);
             self.sink.fact(Fact::Skip { batch: pending.batch.id, req, why });
             return Ok(());
         }
@@ -76,7 +76,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let tracked = it.has_track && pending.batch.mode != Mode::Mixed;
         let asked = if tracked { self.ask_rule(pending, i, it) } else { Ok(Action::none(Check::None)) };
         match asked {
-            Ok(action) if action.is_nothing() && end.is_none() && !self.skew && !self.witness => {
+            Ok(action) if action.is_nothing() && end.is_none() && !self.skew && !self.probe => {
                 self.results.push(ResultRow { check: action.check, ..row });
                 if tracked {
                     self.spend(self.setup.costs.of_check(action.check));
@@ -98,10 +98,10 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     ) -> Step {
         let batch = &pending.batch;
         let ResultRow { at, lookahead, req, outputs, kv_committed_len, check: _ } = row;
-        self.tell_results(pending);
-        self.tell_outputs(pending, req, (outputs, at), end);
+        self.emit_results(pending);
+        self.emit_outputs(pending, req, (outputs, at), end);
         if batch.mode != Mode::Mixed {
-            self.say_fields(req);
+            self.emit_fields(req);
         }
         if self.skew && tracked && batch.mode == Mode::Decode {
             let view = self.view(batch, i, &self.world.reqs[req.index()]);
@@ -117,12 +117,12 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             self.spend(self.setup.costs.of_check(check));
             self.carry_out(pending, req, action, flips);
         }
-        self.say_fields(req);
+        self.emit_fields(req);
         if end.is_some() { self.release_finished(req) } else { Ok(()) }
     }
 
     /// Tells the rows that were processed since the last time.
-    fn tell_results(&mut self, pending: &Pending) {
+    fn emit_results(&mut self, pending: &Pending) {
         if !self.results.is_empty() {
             self.sink.rows(RowFacts::Results(pending.batch.id, &self.results));
             self.results.clear();
@@ -130,7 +130,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// Tells how many outputs a request has, and whether it ends with them.
-    fn tell_outputs(&mut self, pending: &Pending, req: ReqId, (outputs, at): (u32, Time), end: Option<End>) {
+    fn emit_outputs(&mut self, pending: &Pending, req: ReqId, (outputs, at): (u32, Time), end: Option<End>) {
         self.sink.fact(Fact::Output { batch: pending.batch.id, req, outputs, at });
         if let Some((kind, outputs)) = end {
             self.sink.fact(Fact::Finish { req, kind, outputs });

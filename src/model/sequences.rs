@@ -80,14 +80,14 @@ fn sequence(setup: &Setup, req: ReqId, known: &[Option<Sequence>], streams: &mut
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Tells the streams that there are, and since the last time.
-    pub(super) fn tell_streams(&mut self) {
-        let World { streams, streams_told, attached, .. } = &mut *self.world;
+    pub(super) fn emit_streams(&mut self) {
+        let World { streams, streams_emitted, attached, .. } = &mut *self.world;
         let lineage = streams.lineage();
-        let new = (*streams_told..lineage.count()).map(StreamId).filter(|&stream| stream != StreamId::ROOT);
+        let new = (*streams_emitted..lineage.count()).map(StreamId).filter(|&stream| stream != StreamId::ROOT);
         for stream in attached.drain(..).chain(new) {
             self.sink.fact(Fact::Stream { stream, parent: lineage.parent(stream) });
         }
-        *streams_told = lineage.count();
+        *streams_emitted = lineage.count();
     }
 }
 

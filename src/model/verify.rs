@@ -31,7 +31,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             batch.prepared.push(row);
             // Whether it is written depends on what is accepted.
             self.sink.fact(PreparedRow { track: None, ..row }.fact(batch.id));
-            self.say_row(&batch, i, None);
+            self.emit_row(&batch, i, None);
         }
         self.end();
         Ok(self.queue_copy(batch))

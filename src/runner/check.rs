@@ -4,8 +4,8 @@ use educe::Educe;
 
 use crate::engine::{Chooser, Open};
 use crate::judge::{Finding, Goal, Judge, Judgement, Kind, Options, Verdict, weight};
-use crate::model::{Ended, Frame, Machine, Rule, Setup, World};
-use crate::record::{Canon, fingerprint};
+use crate::model::{Ended, Machine, Reductions, Rule, Setup, World};
+use crate::record::{Encoding, fingerprint};
 use crate::search::{self, Bound, Explored, Limits, Order, Path, Replay, Stepped, System};
 
 use super::{Keep, run_while, run_with};
@@ -21,7 +21,7 @@ pub struct Check<'a> {
     /// Which state is next.
     pub order: Order,
     /// Tell states apart by all that they are, not by what can matter later.
-    pub literal: bool,
+    pub unreduced: bool,
     /// Threads; nothing that is reported depends on them.
     pub jobs: usize,
 }
@@ -63,8 +63,8 @@ impl Checked {
 
 /// Searches all timings.
 pub fn check(check: &Check<'_>, limits: Limits<'_>) -> Checked {
-    let Check { setup, rule, open, order, literal, jobs } = *check;
-    let timings = Timings { setup, rule, frame: Frame::new(setup, open), literal };
+    let Check { setup, rule, open, order, unreduced, jobs } = *check;
+    let timings = Timings { setup, rule, reductions: Reductions::new(setup, open), unreduced };
     let explored = search::explore(&timings, open, order, jobs, limits);
     let findings: Vec<Found> = explored
         .found
@@ -84,7 +84,7 @@ pub fn check(check: &Check<'_>, limits: Limits<'_>) -> Checked {
         run_with(setup, rule, &mut chooser, Keep::default(), None).bound
     });
     let verdict = if explored.bound.is_some() { worst.max(Verdict::Inconclusive) } else { worst };
-    Checked { rule: rule.name(), verdict, explored, bound, symmetries: Frame::symmetries(setup), findings }
+    Checked { rule: rule.name(), verdict, explored, bound, symmetries: Reductions::symmetries(setup), findings }
 }
 
 /// The first finding of a kind that is a fault of its own.
@@ -111,7 +111,7 @@ pub fn counts(finding: &Finding) -> bool {
 /// A machine and its judge between two turns.
 #[derive(Educe, Debug)]
 #[educe(Clone)]
-pub struct Moment {
+pub struct SearchState {
     world: Box<World>,
     judge: Judge,
     /// Turns taken, as the bound on them counts: the number of a turn jumps where nothing happens.
@@ -122,21 +122,21 @@ pub struct Moment {
 struct Timings<'a> {
     setup: &'a Setup,
     rule: &'a dyn Rule,
-    frame: Frame,
-    literal: bool,
+    reductions: Reductions,
+    unreduced: bool,
 }
 
 impl System for Timings<'_> {
-    type State = Box<Moment>;
+    type State = Box<SearchState>;
     type Kind = Kind;
-    type Scratch = Canon;
+    type Scratch = Encoding;
 
-    fn start(&self) -> Box<Moment> {
+    fn start(&self) -> Box<SearchState> {
         let options = Options { page_size: self.setup.engine.page_size, keep_boundaries: false, keep_reasons: false };
-        Box::new(Moment { world: Box::new(World::new(self.setup)), judge: Judge::new(options), turns: 0 })
+        Box::new(SearchState { world: Box::new(World::new(self.setup)), judge: Judge::new(options), turns: 0 })
     }
 
-    fn step(&self, state: Box<Moment>, chooser: &mut impl Chooser) -> (Box<Moment>, Stepped<Kind>) {
+    fn step(&self, state: Box<SearchState>, chooser: &mut impl Chooser) -> (Box<SearchState>, Stepped<Kind>) {
         let mut after = state;
         let mut machine = Machine::resume(self.setup, self.rule, chooser, &mut after.judge, after.world);
         let ended = machine.turn();
@@ -157,20 +157,22 @@ impl System for Timings<'_> {
         (after, Stepped { over, cut, found: kinds(&findings), goals: goals.bits() })
     }
 
-    fn scratch(&self) -> Canon {
-        Frame::canon(self.setup)
+    fn scratch(&self) -> Encoding {
+        Reductions::encoding(self.setup)
     }
 
-    fn fingerprint(&self, state: &Box<Moment>, canon: &mut Canon) -> u128 {
-        let Moment { world, judge, turns: _ } = &**state;
-        if self.literal {
-            return fingerprint(format!("{}{}", world.literal(self.setup, self.frame), judge.literal()).as_bytes());
+    fn fingerprint(&self, state: &Box<SearchState>, encoding: &mut Encoding) -> u128 {
+        let SearchState { world, judge, turns: _ } = &**state;
+        if self.unreduced {
+            return fingerprint(
+                format!("{}{}", world.unreduced(self.setup, self.reductions), judge.unreduced()).as_bytes(),
+            );
         }
-        canon.begin();
-        world.canon_queues(self.setup, self.frame, canon);
-        world.canon_rest(self.setup, self.frame, judge.names(), canon);
-        judge.canon(canon);
-        canon.fingerprint()
+        encoding.begin();
+        world.encode_queues(self.setup, self.reductions, encoding);
+        world.encode_rest(self.setup, self.reductions, judge.names(), encoding);
+        judge.encode(encoding);
+        encoding.fingerprint()
     }
 }
 

@@ -3,21 +3,21 @@
 //! Owns where the person is and how to get there fast: the state is kept at some turns, and the turns in between are run again.
 //! A position is a list of answers, a turn and a number of facts: the same on every machine. Refuses to draw.
 
+mod interactive;
 mod moves;
-mod person;
-mod so_far;
+mod progress;
 
 use crate::engine::{Chooser, Open, Seeded};
 use crate::judge::{Judge, Judgement, Options as JudgeOptions};
 use crate::model::{Ended, Machine, Rule, Setup, World};
 use crate::record::{Entry, Fact, Record, Sink};
-use crate::scene::{Known, Painter, Scene};
+use crate::scene::{JudgedView, Scene, SceneBuilder};
 use crate::search::Misfit;
 
+pub use interactive::Question;
 pub use moves::{Stop, Unit, differs};
-pub use person::Question;
 
-use person::Person;
+use interactive::Interactive;
 
 use super::{Keep, run_with};
 
@@ -49,7 +49,7 @@ struct Place {
 #[derive(Clone, Debug)]
 struct Moment {
     place: Place,
-    known: Known,
+    view: JudgedView,
 }
 
 /// The turn that is looked at.
@@ -61,7 +61,7 @@ struct Turn {
     /// How far the machine is after it.
     after: Option<Place>,
     /// After the first `fact` entries.
-    known: Known,
+    view: JudgedView,
     fact: usize,
 }
 
@@ -91,16 +91,16 @@ impl<'a> Session<'a> {
     /// At the beginning of a run of `setup` under `rule`, with durations drawn by `seed`. Questions that are `open` are answered by
     /// `answers`, then as scripted.
     pub fn new(setup: &'a Setup, rule: &'static dyn Rule, open: Open, seed: u64, answers: Vec<u32>) -> Session<'a> {
-        let known = Known::new(Judge::new(JudgeOptions {
+        let view = JudgedView::new(Judge::new(JudgeOptions {
             page_size: setup.engine.page_size,
             keep_boundaries: false,
             keep_reasons: true,
         }));
         let durations = Seeded::new(seed);
         let place = Place { world: Some(Box::new(World::new(setup))), durations, asked: 0, turns: 0, ended: None };
-        let before = Moment { place, known: known.clone() };
+        let before = Moment { place, view: view.clone() };
         let turn =
-            Turn { before: before.clone(), record: Vec::new(), questions: Vec::new(), after: None, known, fact: 0 };
+            Turn { before: before.clone(), record: Vec::new(), questions: Vec::new(), after: None, view, fact: 0 };
         let judgement =
             Judge::new(JudgeOptions { page_size: 1, keep_boundaries: false, keep_reasons: true }).finish(&[]);
         let (numbers, asking, misfit, found, kept) = (Vec::new(), Vec::new(), None, Vec::new(), vec![before]);
@@ -157,8 +157,8 @@ impl<'a> Session<'a> {
     }
 
     /// What is known there.
-    pub fn known(&self) -> &Known {
-        &self.turn.known
+    pub fn view(&self) -> &JudgedView {
+        &self.turn.view
     }
 
     /// Everything that happens in this turn; the first [`Position::fact`] entries have happened.
@@ -174,12 +174,12 @@ impl<'a> Session<'a> {
     /// What there is to see of this turn and of some before it.
     pub fn scene(&self, turns_before: usize) -> Scene {
         let here = self.turn.before.place.turns;
-        let Moment { mut place, known } = self.moment(here.saturating_sub(turns_before));
-        let mut painter = Painter::new(known, None);
+        let Moment { mut place, view } = self.moment(here.saturating_sub(turns_before));
+        let mut builder = SceneBuilder::new(view, None);
         while place.turns <= here && place.ended.is_none() {
-            self.take_turn(&mut place, &mut painter);
+            self.take_turn(&mut place, &mut builder);
         }
-        painter.finish(&self.judgement)
+        builder.finish(&self.judgement)
     }
 
     /// Goes to a moment, or to the nearest there is.
@@ -190,16 +190,16 @@ impl<'a> Session<'a> {
             let mut after = before.place.clone();
             let mut record = Record::default();
             let questions = self.take_turn(&mut after, &mut record);
-            let known = before.known.clone();
-            self.turn = Turn { before, record: record.entries, questions, after: Some(after), known, fact: 0 };
+            let view = before.view.clone();
+            self.turn = Turn { before, record: record.entries, questions, after: Some(after), view, fact: 0 };
         }
         let fact = to.fact.min(self.turn.record.len());
         if fact < self.turn.fact {
-            self.turn.known.clone_from(&self.turn.before.known);
+            self.turn.view.clone_from(&self.turn.before.view);
             self.turn.fact = 0;
         }
         for entry in &self.turn.record[self.turn.fact..fact] {
-            tell(entry, &mut self.turn.known);
+            tell(entry, &mut self.turn.view);
         }
         self.turn.fact = fact;
     }
@@ -265,7 +265,7 @@ impl<'a> Session<'a> {
             let (number, turn) = (world.turn(), self.numbers.len());
             assert!(self.numbers.last().is_none_or(|&last| last < number), "turns have numbers of their own");
             self.numbers.push(number);
-            let questions = self.take_turn(&mut now.place, &mut now.known);
+            let questions = self.take_turn(&mut now.place, &mut now.view);
             if !questions.is_empty() {
                 self.asking.push(turn);
             }
@@ -273,7 +273,7 @@ impl<'a> Session<'a> {
             given.extend(
                 questions.iter().take_while(|it| it.nth < self.answers.len()).map(|it| (it.answer, it.choice.default)),
             );
-            self.found.resize(now.known.judge.found(), now.place.turns - 1);
+            self.found.resize(now.view.judge.found(), now.place.turns - 1);
             if now.place.turns.is_multiple_of(spacing) {
                 self.kept.push(now.clone());
             }
@@ -291,7 +291,7 @@ impl<'a> Session<'a> {
         }
         self.answers = given.into_iter().map(|it| it.0).collect();
         let keep = Keep { boundaries: true, ..Keep::default() };
-        let mut person = Person::new(&self.open, &self.answers, 0, Seeded::new(self.seed));
+        let mut person = Interactive::new(&self.open, &self.answers, 0, Seeded::new(self.seed));
         self.judgement = run_with(self.setup, self.rule, &mut person, keep, None).judgement;
     }
 
@@ -301,10 +301,10 @@ impl<'a> Session<'a> {
             return None;
         }
         for entry in &self.turn.record[self.turn.fact..] {
-            tell(entry, &mut self.turn.known);
+            tell(entry, &mut self.turn.view);
         }
         self.turn.fact = self.turn.record.len();
-        Some(Moment { place: self.turn.after.take()?, known: self.turn.known.clone() })
+        Some(Moment { place: self.turn.after.take()?, view: self.turn.view.clone() })
     }
 
     /// The state before a turn.
@@ -312,7 +312,7 @@ impl<'a> Session<'a> {
         let at = self.kept.partition_point(|moment| moment.place.turns <= turn) - 1;
         let mut now = self.kept[at].clone();
         while now.place.turns < turn && now.place.ended.is_none() {
-            self.take_turn(&mut now.place, &mut now.known);
+            self.take_turn(&mut now.place, &mut now.view);
         }
         now
     }
@@ -320,10 +320,10 @@ impl<'a> Session<'a> {
     /// Runs one turn, and returns the open questions that it asked.
     fn take_turn(&self, place: &mut Place, mut sink: &mut dyn Sink) -> Vec<Question> {
         let world = place.world.take().expect("between two turns it is here");
-        let mut person = Person::new(&self.open, &self.answers, place.asked, place.durations.clone());
+        let mut person = Interactive::new(&self.open, &self.answers, place.asked, place.durations.clone());
         let mut chooser: &mut dyn Chooser = &mut person;
         let machine = Machine::resume(self.setup, self.rule, &mut chooser, &mut sink, world);
-        let mut machine = machine.with_skew(true).with_witness(true);
+        let mut machine = machine.with_skew(true).with_probe(true);
         place.ended = machine.turn();
         place.world = Some(machine.into_world());
         place.turns += 1;

@@ -4,12 +4,12 @@
 //! Owns the shapes that renderers draw, and the sinks that fill them. Refuses to judge: what a slot holds and what a decision
 //! is worth it asks of the [`Judge`].
 
-mod board;
-mod painter;
+mod builder;
+mod live_view;
 mod reads;
 
-pub use board::{Board, Flight, ReqNow, SlotNow, Stage};
-pub use painter::Painter;
+pub use builder::SceneBuilder;
+pub use live_view::{Flight, LiveView, ReqNow, SlotNow, Stage};
 
 use crate::judge::{Class, Judge};
 use crate::record::{BatchId, Check, Fact, Field, FinishKind, Mode, Owner, Passed, Phase, ReqId, Sink, SlotId};
@@ -234,30 +234,30 @@ pub struct Scene {
     pub end_ns: u64,
 }
 
-/// A judge and a board that have seen the same facts: all that is known at one moment.
+/// A judge and a live view that have seen the same facts: all that is known at one moment.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct JudgedView {
     /// The judge.
     pub judge: Judge,
     /// Where everything stands.
-    pub board: Board,
+    pub live_view: LiveView,
 }
 
-impl Known {
+impl JudgedView {
     /// Nothing yet.
-    pub fn new(judge: Judge) -> Known {
-        Known { judge, board: Board::default() }
+    pub fn new(judge: Judge) -> JudgedView {
+        JudgedView { judge, live_view: LiveView::default() }
     }
 
     /// A slot as it is now.
     pub fn slot(&self, slot: SlotId) -> SlotNow {
-        self.board.slot(&self.judge, slot)
+        self.live_view.slot(&self.judge, slot)
     }
 }
 
-impl Sink for Known {
+impl Sink for JudgedView {
     fn fact(&mut self, fact: Fact) {
         self.judge.fact(fact);
-        self.board.fact(fact);
+        self.live_view.fact(fact);
     }
 }

@@ -24,16 +24,16 @@ pub(super) struct Snapshot {
 
 impl Snapshot {
     pub(super) fn new(session: &Session) -> Snapshot {
-        let known = session.known();
+        let view = session.view();
         let position = session.position();
         Snapshot {
             rule: session.rule().name(),
             position,
             number: session.number(position.turn).unwrap_or(0),
             answers: session.answers().to_vec(),
-            time: known.board.now.to_string(),
-            reqs: known.board.reqs().to_vec(),
-            slots: known.board.slot_ids().map(|slot| (slot, known.slot(slot))).collect(),
+            time: view.live_view.now.to_string(),
+            reqs: view.live_view.reqs().to_vec(),
+            slots: view.live_view.slot_ids().map(|slot| (slot, view.slot(slot))).collect(),
             boundaries: session.boundaries().0.len(),
             findings: session.findings().len(),
             verdict: name::verdict(session.judgement().verdict),

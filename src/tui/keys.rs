@@ -73,9 +73,9 @@ pub fn parse(script: &str) -> Result<Vec<Key>, String> {
     while let Some(c) = rest.chars().next() {
         if c == '<' {
             let (name, after) = rest[1..].split_once('>').ok_or("a `<` has no `>` after it: write the key as <lt>")?;
-            let known = NAMED.iter().find(|known| known.0 == name);
-            let names = || NAMED.map(|known| known.0).join(", ");
-            keys.push(known.ok_or_else(|| format!("there is no key <{name}>; those with names are {}", names()))?.1);
+            let entry = NAMED.iter().find(|entry| entry.0 == name);
+            let names = || NAMED.map(|entry| entry.0).join(", ");
+            keys.push(entry.ok_or_else(|| format!("there is no key <{name}>; those with names are {}", names()))?.1);
             rest = after;
         } else {
             if !c.is_whitespace() {

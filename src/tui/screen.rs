@@ -123,7 +123,7 @@ fn header(app: &App, columns: usize) -> Line<'static> {
     let all = session.judgement().findings.len();
     let found = session.findings().len();
     let mut spans = vec![
-        Span::raw(format!("{}  turn {number}/{last}  {}  ", session.rule().name(), session.known().board.now)),
+        Span::raw(format!("{}  turn {number}/{last}  {}  ", session.rule().name(), session.view().live_view.now)),
         Span::raw("ends "),
         Span::styled(name::verdict(verdict), app.look.verdict(verdict)),
     ];

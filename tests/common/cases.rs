@@ -66,7 +66,7 @@ impl Case {
     pub fn search(&self, rule: &str, states_max: u64) -> Checked {
         let (setup, vary) = self.setup();
         let rule = runner::rule(rule).expect("the rule exists");
-        let check = Check { setup: &setup, rule, open: &vary.open(), order: Order::Bfs, literal: false, jobs: 1 };
+        let check = Check { setup: &setup, rule, open: &vary.open(), order: Order::Bfs, unreduced: false, jobs: 1 };
         runner::check(&check, Limits { states_max, stop: &|_| false })
     }
 }

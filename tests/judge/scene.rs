@@ -8,7 +8,7 @@ use overlapsim::model::Machine;
 use overlapsim::record::{Fact, Fields, Mode, Owner, Sink};
 use overlapsim::runner::{self, Keep};
 use overlapsim::scenario::{self, Scenario};
-use overlapsim::scene::{Fit, Known, Lane, Scene, Stage, Work};
+use overlapsim::scene::{Fit, JudgedView, Lane, Scene, Stage, Work};
 
 /// Every scenario that runs within a blink, with its scene and judgement under every rule.
 fn each(mut look: impl FnMut(&str, &Scenario, &Scene, &Judgement)) {
@@ -154,7 +154,7 @@ fn segments_of_a_slot_join_and_a_window_shows_what_the_whole_does() {
 
 /// A run with what is known at every moment of it.
 struct Looking<'a> {
-    known: Known,
+    view: JudgedView,
     name: &'a str,
     exposed: u32,
 }
@@ -163,17 +163,17 @@ impl Sink for Looking<'_> {
     fn fact(&mut self, fact: Fact) {
         // What is told of a slot just before it is donated is what the audit finds.
         let offer = if let Fact::Donate { slot, .. } = fact { Some(slot) } else { None };
-        let offer = offer.filter(|&slot| matches!(self.known.board.owner(slot), Some(Owner::Track(..))));
-        let before = offer.map(|slot| (self.known.slot(slot), slot));
-        self.known.fact(fact);
-        let audited = before.and_then(|(now, slot)| Some((now, self.known.judge.holds_donation(slot)?)));
+        let offer = offer.filter(|&slot| matches!(self.view.live_view.owner(slot), Some(Owner::Track(..))));
+        let before = offer.map(|slot| (self.view.slot(slot), slot));
+        self.view.fact(fact);
+        let audited = before.and_then(|(now, slot)| Some((now, self.view.judge.holds_donation(slot)?)));
         if let Some((slot, right)) = audited {
             let wrong = !right;
             assert_eq!(slot.fit, if wrong { Fit::Exposed } else { Fit::Right }, "{}: {fact:?} of {slot:?}", self.name);
             self.exposed += u32::from(wrong);
         }
         if let Fact::Retract { req, .. } = fact {
-            let it = self.known.board.reqs()[req.index()];
+            let it = self.view.live_view.reqs()[req.index()];
             assert_eq!((it.stage, it.k, it.fields), (Stage::Waiting, 0, Fields::default()), "{}", self.name);
         }
     }
@@ -188,10 +188,10 @@ fn a_slot_is_exposed_just_when_its_donation_would_be_wrong() {
             keep_boundaries: false,
             keep_reasons: true,
         });
-        let mut looking = Looking { known: Known::new(judge), name, exposed: 0 };
+        let mut looking = Looking { view: JudgedView::new(judge), name, exposed: 0 };
         let rule = runner::rule(name.rsplit(' ').next().expect("a rule")).expect("a known rule");
         let mut chooser = Seeded::new(scenario.seed);
-        Machine::new(&scenario.setup, rule, &mut chooser, &mut looking).with_witness(true).run();
+        Machine::new(&scenario.setup, rule, &mut chooser, &mut looking).with_probe(true).run();
         exposed += looking.exposed;
     });
     assert!(exposed > 10, "{exposed} wrong donations");
@@ -206,9 +206,9 @@ fn the_last_phase_ends_with_the_run() {
             keep_boundaries: false,
             keep_reasons: true,
         });
-        let mut known = Known::new(judge);
-        runner::replay(&scenario.setup, rule, &mut Seeded::new(scenario.seed), &mut known);
+        let mut view = JudgedView::new(judge);
+        runner::replay(&scenario.setup, rule, &mut Seeded::new(scenario.seed), &mut view);
         let last = scene.spans.iter().rfind(|span| span.lane == Lane::Cpu).expect("a phase");
-        assert_eq!(last.end_ns, known.board.now.ns(), "{name}");
+        assert_eq!(last.end_ns, view.live_view.now.ns(), "{name}");
     });
 }

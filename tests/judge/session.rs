@@ -74,9 +74,9 @@ fn steps_lead_to_the_end_and_back() {
             // After the last row there may be more of its turn.
             assert!(session.position() == last || unit == Unit::Result, "{}: {unit:?}", file.display());
             session.seek(last);
-            for (position, known) in seen.iter().rev().skip(1) {
+            for (position, view) in seen.iter().rev().skip(1) {
                 assert!(session.back(unit), "{}: {unit:?}", file.display());
-                assert_eq!((session.position(), &shot(&session)), (*position, known), "{}: {unit:?}", file.display());
+                assert_eq!((session.position(), &shot(&session)), (*position, view), "{}: {unit:?}", file.display());
             }
             assert!(!session.back(unit));
         }
@@ -84,9 +84,9 @@ fn steps_lead_to_the_end_and_back() {
 }
 
 fn shot(session: &Session) -> String {
-    let known = session.known();
-    let slots: Vec<_> = known.board.slot_ids().map(|slot| known.slot(slot)).collect();
-    format!("{:?} {:?} {:?} {}", known.board.now, known.board.reqs(), slots, session.findings().len())
+    let view = session.view();
+    let slots: Vec<_> = view.live_view.slot_ids().map(|slot| view.slot(slot)).collect();
+    format!("{:?} {:?} {:?} {}", view.live_view.now, view.live_view.reqs(), slots, session.findings().len())
 }
 
 /// Counts facts up to a number of turns.

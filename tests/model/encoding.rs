@@ -5,15 +5,15 @@ use std::path::Path;
 
 /// Files, and the structs that each of them takes apart.
 const LISTS: [(&str, &[&str]); 17] = [
-    ("src/model/canon.rs", &["World", "Batch", "Pending", "Req", "Pages", "RowMasks"]),
+    ("src/model/encoding.rs", &["World", "Batch", "Pending", "Req", "Pages", "RowMasks"]),
     ("src/model/arrivals.rs", &["Arrivals", "Due"]),
     ("src/model/budget.rs", &["TokenRatio"]),
     ("src/model/pages.rs", &["PagePool"]),
     ("src/model/slots.rs", &["SlotPool"]),
-    ("src/model/frame.rs", &["RequestSpec"]),
-    ("src/model/radix/canon.rs", &["Radix", "Node"]),
+    ("src/model/reductions.rs", &["RequestSpec"]),
+    ("src/model/radix/encoding.rs", &["Radix", "Node"]),
     ("src/model/radix/lock.rs", &["Lock"]),
-    ("src/judge/canon.rs", &["Judge", "Storage", "LiveRequest", "Hit"]),
+    ("src/judge/encoding.rs", &["Judge", "Storage", "LiveRequest", "Hit"]),
     ("src/judge/storage/owners.rs", &["Owners"]),
     ("src/judge/storage/pages.rs", &["Pages"]),
     ("src/judge/storage/clock.rs", &["Clock"]),
@@ -66,7 +66,7 @@ fn where_a_search_writes_a_state_every_field_is_named() {
             assert!(all.iter().any(|it| whole(it) || is_some(it)), "{file} takes no {name} apart: {all:?}");
         }
     }
-    for file in ["src/model/canon.rs", "src/model/radix/canon.rs", "src/judge/canon.rs"] {
+    for file in ["src/model/encoding.rs", "src/model/radix/encoding.rs", "src/judge/encoding.rs"] {
         let text =
             std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).expect("the file is there");
         assert!(!bare(&text).contains("..}"), "{file} leaves fields out without a word");

@@ -17,7 +17,7 @@ fn read(text: &str) -> Scenario {
 
 fn search_in(scenario: &Scenario, rule: &str, order: Order, jobs: usize, states_max: u64) -> Checked {
     let rule = runner::rule(rule).expect("a rule");
-    let check = Check { setup: &scenario.setup, rule, open: &scenario.vary.open(), order, literal: false, jobs };
+    let check = Check { setup: &scenario.setup, rule, open: &scenario.vary.open(), order, unreduced: false, jobs };
     runner::check(&check, Limits { states_max, stop: &|_| false })
 }
 

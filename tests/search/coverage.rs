@@ -30,7 +30,8 @@ fn suite() -> Goals {
         let scenario = scenario::parse("x.ron", text, ".".as_ref(), &[]).expect("a valid scenario");
         let open = scenario.vary.open();
         for &rule in &rules {
-            let check = Check { setup: &scenario.setup, rule, open: &open, order: Order::Bfs, literal: false, jobs: 1 };
+            let check =
+                Check { setup: &scenario.setup, rule, open: &open, order: Order::Bfs, unreduced: false, jobs: 1 };
             let checked = runner::check(&check, Limits { states_max: 100_000, stop: &|_| false });
             reached = reached.union(Goals::from_bits(checked.explored.goals));
         }

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use overlapsim::engine::Open;
 use overlapsim::judge::{Judge, Kind, Options};
-use overlapsim::model::{Frame, Machine, Rule, Setup, World};
-use overlapsim::record::{Canon, Fact, Owner, Sink, Tee, fingerprint};
+use overlapsim::model::{Machine, Reductions, Rule, Setup, World};
+use overlapsim::record::{Encoding, Fact, Owner, Sink, Tee, fingerprint};
 use overlapsim::runner::counts;
 use overlapsim::scenario::{self, Scenario};
 use overlapsim::search::Enumerate;
@@ -54,7 +54,7 @@ impl Sink for Happened {
 }
 
 #[derive(Clone)]
-struct Moment {
+struct SearchState {
     world: World,
     judge: Judge,
 }
@@ -62,32 +62,32 @@ struct Moment {
 struct System<'a> {
     setup: &'a Setup,
     rule: &'a dyn Rule,
-    frame: Frame,
-    canon: Canon,
+    reductions: Reductions,
+    encoding: Encoding,
 }
 
 impl System<'_> {
     /// What tells a state from others when nothing is left out.
-    fn literal(&self, at: &Moment) -> u128 {
-        fingerprint(format!("{}{}", at.world.literal(self.setup, self.frame), at.judge.literal()).as_bytes())
+    fn unreduced(&self, at: &SearchState) -> u128 {
+        fingerprint(format!("{}{}", at.world.unreduced(self.setup, self.reductions), at.judge.unreduced()).as_bytes())
     }
 
     /// What tells a state from those with another future.
-    fn print(&mut self, at: &Moment) -> u128 {
-        self.canon.begin();
-        at.world.canon_queues(self.setup, self.frame, &mut self.canon);
-        at.world.canon_rest(self.setup, self.frame, at.judge.names(), &mut self.canon);
-        at.judge.canon(&mut self.canon);
-        self.canon.fingerprint()
+    fn print(&mut self, at: &SearchState) -> u128 {
+        self.encoding.begin();
+        at.world.encode_queues(self.setup, self.reductions, &mut self.encoding);
+        at.world.encode_rest(self.setup, self.reductions, at.judge.names(), &mut self.encoding);
+        at.judge.encode(&mut self.encoding);
+        self.encoding.fingerprint()
     }
 
     /// Takes every step from a state.
-    fn steps(&self, from: &Moment, open: &Open) -> Vec<Step<Moment>> {
+    fn steps(&self, from: &SearchState, open: &Open) -> Vec<Step<SearchState>> {
         let mut steps = Vec::new();
         let mut chooser = Enumerate::new(open);
         chooser.begin();
         loop {
-            let Moment { world, judge } = from.clone();
+            let SearchState { world, judge } = from.clone();
             let mut sink = Tee(judge, Happened::default());
             let mut machine = Machine::resume(self.setup, self.rule, &mut chooser, &mut sink, world.into());
             let ended = machine.turn();
@@ -96,7 +96,7 @@ impl System<'_> {
             let findings = judge.take_findings(ended.is_some()).0;
             let kinds = findings.iter().filter(|finding| counts(finding)).map(|finding| finding.kind).collect();
             let over = ended.is_some() || world.turn() >= self.setup.turns_max;
-            let at = Moment { world: *world, judge };
+            let at = SearchState { world: *world, judge };
             let cut = at.judge.is_cut() || ended.is_none() && over;
             steps.push((kinds, fingerprint(happened.as_bytes()), cut, (!over).then_some(at)));
             if !chooser.advance() {
@@ -115,15 +115,15 @@ struct Node {
 /// All states, if they are not too many.
 fn graph(system: &mut System, open: &Open) -> Option<Vec<Node>> {
     let options = Options { page_size: system.setup.engine.page_size, keep_boundaries: false, keep_reasons: true };
-    let start = Moment { world: World::new(system.setup), judge: Judge::new(options) };
-    let mut places = BTreeMap::from([(system.literal(&start), 0)]);
+    let start = SearchState { world: World::new(system.setup), judge: Judge::new(options) };
+    let mut places = BTreeMap::from([(system.unreduced(&start), 0)]);
     let mut moments = vec![start];
     let mut nodes = Vec::new();
     while let Some(at) = moments.get(nodes.len()).cloned() {
         let mut steps = BTreeSet::new();
         for (kinds, happened, cut, next) in system.steps(&at, open) {
             let place = next.map(|next| {
-                *places.entry(system.literal(&next)).or_insert_with(|| {
+                *places.entry(system.unreduced(&next)).or_insert_with(|| {
                     moments.push(next);
                     moments.len() - 1
                 })
@@ -162,7 +162,8 @@ fn futures(nodes: &[Node]) -> Vec<usize> {
 
 /// Looks at the states of a setup. Returns how many there are, and how many of them are taken for another.
 fn look(seed: u64, setup: &Setup, open: &Open, rule: &dyn Rule) -> Option<[usize; 2]> {
-    let mut system = System { setup, rule, frame: Frame::new(setup, open), canon: Frame::canon(setup) };
+    let mut system =
+        System { setup, rule, reductions: Reductions::new(setup, open), encoding: Reductions::encoding(setup) };
     let nodes = graph(&mut system, open)?;
     let mut known = BTreeMap::new();
     for (node, future) in nodes.iter().zip(futures(&nodes)) {

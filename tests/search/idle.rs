@@ -169,8 +169,8 @@ fn a_wait_for_a_time_does_not_use_up_the_turns() {
         let scenario = scenario::parse("x.ron", text, ".".as_ref(), &[]).expect("a valid scenario");
         let rule = runner::rule("paired").expect("a rule");
         let open = Vary { arrivals: true, ..scenario.vary }.open();
-        for literal in [false, true] {
-            let check = Check { setup: &scenario.setup, rule, open: &open, order: Order::Bfs, literal, jobs: 1 };
+        for unreduced in [false, true] {
+            let check = Check { setup: &scenario.setup, rule, open: &open, order: Order::Bfs, unreduced, jobs: 1 };
             let checked = runner::check(&check, Limits { states_max: 20_000, stop: &mut |_| false });
             assert_eq!(checked.explored.bound, None::<Bound>, "{text}");
         }

@@ -33,7 +33,7 @@ fn setup(strategy: &str) -> (Setup, Vary) {
 
 /// The kinds that the exhaustive search finds, each with the choices that lead there.
 fn check(setup: &Setup, rule: &dyn Rule, open: &Open) -> Vec<(Kind, Vec<u32>)> {
-    let check = Check { setup, rule, open, order: Order::Bfs, literal: false, jobs: 2 };
+    let check = Check { setup, rule, open, order: Order::Bfs, unreduced: false, jobs: 2 };
     let checked = runner::check(&check, Limits { states_max: 100_000, stop: &|_| false });
     assert!(checked.is_complete());
     checked.findings.into_iter().map(|found| (found.finding.kind, found.path.answers)).collect()

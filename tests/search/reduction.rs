@@ -14,14 +14,14 @@ use crate::common::planted::{RIGHT, RIGHT_LAZY, WRONG, WRONG_LAZY};
 
 /// Setups that are drawn.
 const SEEDS: u64 = 460;
-/// Most unique states of a literal search.
+/// Most unique states of a search without reduction.
 const STATES_MAX: u64 = 400;
 /// Random runs of each.
 const RUNS: u64 = 12;
 
-fn search(setup: &Setup, rule: &dyn Rule, vary: Vary, literal: bool, order: Order, jobs: usize) -> Checked {
-    let check = Check { setup, rule, open: &vary.open(), order, literal, jobs };
-    let states_max = if literal { STATES_MAX } else { 20 * STATES_MAX };
+fn search(setup: &Setup, rule: &dyn Rule, vary: Vary, unreduced: bool, order: Order, jobs: usize) -> Checked {
+    let check = Check { setup, rule, open: &vary.open(), order, unreduced, jobs };
+    let states_max = if unreduced { STATES_MAX } else { 20 * STATES_MAX };
     runner::check(&check, Limits { states_max, stop: &|_| false })
 }
 
@@ -74,11 +74,11 @@ fn drawn(setup: &Setup, rule: &dyn Rule, vary: Vary) -> BTreeSet<Kind> {
 
 /// Searches a setup in every way. Says what came of it, nothing if it is too large; where it is not the same, panics.
 fn compare(seed: u64, setup: &Setup, vary: Vary, rule: &dyn Rule) -> Option<Told> {
-    let literal = search(setup, rule, vary, true, Order::Bfs, 1);
-    if literal.explored.bound == Some(Bound::States) {
+    let unreduced = search(setup, rule, vary, true, Order::Bfs, 1);
+    if unreduced.explored.bound == Some(Bound::States) {
         return None;
     }
-    let want = told(&literal);
+    let want = told(&unreduced);
     let wrong = |what: &str, got: &dyn std::fmt::Debug| {
         let text = scenario::write(&Scenario::of(setup.clone()));
         panic!("seed {seed} under {}, {vary:?}, {what}: letter by letter {want:?}, got {got:?}\n{text}", rule.name())
@@ -99,7 +99,7 @@ fn compare(seed: u64, setup: &Setup, vary: Vary, rule: &dyn Rule) -> Option<Told
         }
     }
     let more: Vec<Kind> = drawn(setup, rule, vary).into_iter().filter(|kind| !want.2.contains_key(kind)).collect();
-    if literal.is_complete() && !more.is_empty() {
+    if unreduced.is_complete() && !more.is_empty() {
         wrong("random runs", &more);
     }
     Some(want)
@@ -186,8 +186,8 @@ fn what_comes_at_one_moment_and_turns_that_are_jumped_over_are_told_apart() {
     for (rule, text) in MOMENTS {
         let scenario = scenario::parse("x.ron", text, ".".as_ref(), &[]).expect("a valid scenario");
         let rule = runner::rule(rule).expect("a rule");
-        let find = |literal, order| {
-            let check = Check { setup: &scenario.setup, rule, open: &scenario.vary.open(), order, literal, jobs: 1 };
+        let find = |unreduced, order| {
+            let check = Check { setup: &scenario.setup, rule, open: &scenario.vary.open(), order, unreduced, jobs: 1 };
             told(&runner::check(&check, Limits { states_max: 100_000, stop: &|_| false }))
         };
         let letter_by_letter = find(true, Order::Bfs);

@@ -1,7 +1,7 @@
 //! How often slots are given out: no run does it more often than a search counts on when it leaves those out that came back.
 
 use overlapsim::judge::{Judge, Options};
-use overlapsim::model::{Event, Frame, Machine, Setup, Vary};
+use overlapsim::model::{Event, Machine, Reductions, Setup, Vary};
 use overlapsim::record::{Fact, Owner, ReqId, Sink, Tee};
 use overlapsim::search::{Draw, Style};
 
@@ -36,7 +36,7 @@ impl Sink for Counts {
 fn with_least_pool(mut setup: Setup, vary: Vary) -> Option<Setup> {
     let mut lasts = |slots: u32| {
         setup.engine.mamba_slots = slots;
-        Frame::new(&setup, &vary.open()).fresh_slots_last
+        Reductions::new(&setup, &vary.open()).fresh_slots_last
     };
     if !lasts(LARGE) {
         return None;

@@ -5,7 +5,7 @@ use crate::command::fail_on::FailOn;
 use crate::command::line::{replay_line, shell_word};
 use crate::command::output::Exit;
 use crate::command::progress::cores;
-use crate::command::run::Way;
+use crate::command::run::ReplaySpec;
 use crate::judge::{Kind, weight};
 use crate::report::{FindingLine, RuleFailure, Scope, TestBound, name};
 use crate::runner::{self, Check, Checked, Found};
@@ -20,7 +20,7 @@ pub(super) fn check(scenario: &Scenario, expect: &ExpectEvery, args: &TestArgs) 
     let rule = runner::rule(&expect.rule).expect("the parser knows every rule by name");
     let open = scenario.vary.open();
     let setup = &scenario.setup;
-    let search = Check { setup, rule, open: &open, order: Order::Bfs, literal: false, jobs: cores() };
+    let search = Check { setup, rule, open: &open, order: Order::Bfs, unreduced: false, jobs: cores() };
     let checked = runner::check(&search, Limits { states_max: args.states_max, stop: &mut |_| false });
     let expected = verdict(expect.verdict);
     let wanted: Vec<Kind> = expect.kinds.iter().map(|kind| kind_named(kind)).collect();
@@ -37,8 +37,8 @@ pub(super) fn check(scenario: &Scenario, expect: &ExpectEvery, args: &TestArgs) 
         return None;
     }
     let replay = |found: &&&Found| {
-        let way = Way { choices: Some(&found.path.answers), ..Way::default() };
-        replay_line(&scenario.path, &expect.rule, way)
+        let spec = ReplaySpec { choices: Some(&found.path.answers), ..ReplaySpec::default() };
+        replay_line(&scenario.path, &expect.rule, spec)
     };
     let mut replays: Vec<String> = unexpected.iter().map(replay).collect();
     if replays.is_empty() {

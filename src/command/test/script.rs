@@ -7,7 +7,7 @@ use crate::command::expectation::verdict;
 use crate::command::fail_on::{FailOn, verdicts};
 use crate::command::line::replay_line;
 use crate::command::output::Exit;
-use crate::command::run::{Way, reports};
+use crate::command::run::{ReplaySpec, reports};
 use crate::judge::{Finding, Kind};
 use crate::model::Setup;
 use crate::record::{FinishKind, ReqId};
@@ -25,7 +25,8 @@ pub(super) fn check(
 ) -> Option<RuleFailure> {
     let rule = runner::rule(&expect.rule).expect("the parser knows every rule by name");
     let outcomes = [runner::run(&scenario.setup, rule, scenario.seed, Keep::default(), None)];
-    for warning in reports(scenario, path, &[rule], Way::default(), &outcomes).iter().flat_map(report::warnings) {
+    for warning in reports(scenario, path, &[rule], ReplaySpec::default(), &outcomes).iter().flat_map(report::warnings)
+    {
         if !warnings.contains(&warning) {
             warnings.push(warning);
         }
@@ -51,7 +52,7 @@ pub(super) fn check(
         differences,
         bound: None,
         refused: refused.map(FailOn::word),
-        replays: vec![replay_line(&scenario.path, &expect.rule, Way::default())],
+        replays: vec![replay_line(&scenario.path, &expect.rule, ReplaySpec::default())],
     })
 }
 

@@ -5,7 +5,7 @@
 use educe::Educe;
 use tinyvec::TinyVec;
 
-use crate::record::{Canon, Kept, SlotId};
+use crate::record::{Encoding, Kept, SlotId};
 
 use super::Class;
 use super::cause::Trail;
@@ -34,7 +34,7 @@ impl Recorded {
     }
 
     /// Writes the lengths.
-    pub fn encode(&self, out: &mut Canon) {
+    pub fn encode(&self, out: &mut Encoding) {
         let Recorded {
             lens,
             trail: _, // Only for words of a finding, which a replay makes anew.

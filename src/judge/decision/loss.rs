@@ -5,7 +5,7 @@
 
 use educe::Educe;
 
-use crate::record::{Canon, Phase, ReqId, SlotId, or_none};
+use crate::record::{Encoding, Phase, ReqId, SlotId, or_none};
 
 use super::super::findings::Findings;
 use super::Checkpoints;
@@ -64,7 +64,7 @@ impl Dues {
     }
 
     /// Writes what a later loss depends on; not what it costs.
-    pub fn encode(&self, out: &mut Canon) {
+    pub fn encode(&self, out: &mut Encoding) {
         let Dues {
             refused,
             open,

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use educe::Educe;
 
-use crate::record::{BatchId, Canon, Check, Decision, Phase, ReqId, SlotId};
+use crate::record::{BatchId, Check, Decision, Encoding, Phase, ReqId, SlotId};
 
 use super::coverage::{classed, jitter};
 use super::findings::Findings;
@@ -303,7 +303,7 @@ impl DecisionDiff {
     }
 
     /// Encodes what is known of a request.
-    pub fn encode(&self, req: ReqId, out: &mut Canon) {
+    pub fn encode(&self, req: ReqId, out: &mut Encoding) {
         // All else that there is are counts, and boundaries for a report.
         let DecisionDiff {
             requests,

@@ -5,7 +5,7 @@
 use educe::Educe;
 use tinyvec::TinyVec;
 
-use crate::record::{BatchId, Canon, SlotId, or_none};
+use crate::record::{BatchId, Encoding, SlotId, or_none};
 
 /// A decode step whose result has not been processed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -144,7 +144,7 @@ impl Window {
     }
 
     /// Encodes the steps whose results are to come, oldest first.
-    pub fn encode(&self, out: &mut Canon) {
+    pub fn encode(&self, out: &mut Encoding) {
         let Window { steps, before } = self;
         for (at, step) in steps.iter().enumerate() {
             let Step { batch, k, track, prepared, launched } = step;

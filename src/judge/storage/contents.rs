@@ -5,7 +5,7 @@
 
 use educe::Educe;
 
-use crate::record::{BatchId, Canon, NAME_END, Names, Prefix, ReqId, SlotId};
+use crate::record::{BatchId, Encoding, NAME_END, Names, Prefix, ReqId, SlotId};
 
 use super::super::grow::entry;
 use super::SLOTS_MAX;
@@ -235,7 +235,7 @@ impl Contents {
     /// Writes what a slot holds, and what forwards in flight do to it, behind the words for who has it. One word says which
     /// of the others follow.
     #[inline]
-    pub fn encode(&self, slot: SlotId, [kind, holder]: [u32; 2], names: &impl Names, out: &mut Canon) {
+    pub fn encode(&self, slot: SlotId, [kind, holder]: [u32; 2], names: &impl Names, out: &mut Encoding) {
         // Of the contents as a whole: slots without a label and their flaws are out of reach, the clock is told by how many launches are in
         // flight, in which order, and a run that names too much is cut short at once.
         // What launches in flight overwrote is encoded with each slot.
@@ -258,7 +258,7 @@ impl Contents {
         [first, kind]: [u32; 2],
         owner: Option<ReqId>,
         names: &impl Names,
-        out: &mut Canon,
+        out: &mut Encoding,
     ) {
         let flaw = self.flaw_in(slot);
         let slot = self.get(slot);
@@ -287,7 +287,7 @@ impl Contents {
     }
 
     #[inline(never)]
-    fn encode_in_flight(&self, slot: SlotId, [kind, holder]: [u32; 2], names: &impl Names, out: &mut Canon) {
+    fn encode_in_flight(&self, slot: SlotId, [kind, holder]: [u32; 2], names: &impl Names, out: &mut Encoding) {
         let flaw = self.flaw_in(slot);
         let unknown = self.overwritten.iter().filter(|(other, _)| *other == slot).map(|(_, before)| before);
         let slot = self.get(slot);
@@ -368,7 +368,7 @@ impl Contents {
 
 /// Writes where a cached state came from.
 #[inline]
-fn encode_donation(slot: &Slot, out: &mut Canon) {
+fn encode_donation(slot: &Slot, out: &mut Encoding) {
     // What left the state is for goals.
     if let Some(Donation { req, state, root, by_decode: _ }) = &slot.donation {
         let flags = [slot.writer == Some(*req), *state == slot.now.content, root.is_some()];

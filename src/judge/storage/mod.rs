@@ -15,7 +15,7 @@ mod sequence;
 
 use educe::Educe;
 
-use crate::record::{Canon, Lineage, Owner, Prefix, ReqId, SlotId, StreamId};
+use crate::record::{Encoding, Lineage, Owner, Prefix, ReqId, SlotId, StreamId};
 
 use super::findings::Findings;
 use super::live::Live;
@@ -141,7 +141,7 @@ impl Storage {
     }
 
     /// Encodes all that a sequence depends on: its stream, and where each ancestor of that goes on.
-    pub fn encode_sequence(&self, content: Prefix, out: &mut Canon) {
+    pub fn encode_sequence(&self, content: Prefix, out: &mut Encoding) {
         let mut at = content.stream;
         while at != StreamId::ROOT {
             let parent = self.lineage.parent(at);

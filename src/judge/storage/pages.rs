@@ -5,7 +5,7 @@
 use educe::Educe;
 use tinyvec::TinyVec;
 
-use crate::record::{Canon, GrantId, Owner, PageRange, ReqId};
+use crate::record::{Encoding, GrantId, Owner, PageRange, ReqId};
 
 use super::super::findings::{Findings, Trouble};
 use super::super::grow::entry;
@@ -67,7 +67,7 @@ impl Pages {
 
     /// Encodes whether a request owns `pages` and no others. Grants are names: they are encoded only where it is not so, which the machine
     /// never does by itself.
-    pub fn encode(&self, pages: PageRange, req: ReqId, out: &mut Canon) {
+    pub fn encode(&self, pages: PageRange, req: ReqId, out: &mut Encoding) {
         let grants = (0..).map(GrantId).zip(&self.grants);
         let ranges = grants.flat_map(|(grant, owned)| owned.iter().map(move |it| (it.owner, it.range(grant))));
         let own = || ranges.clone().filter(|&(owner, _)| owner == Owner::Request(req)).map(|(_, range)| range);

@@ -13,7 +13,7 @@
 //! Lengths are in tokens from the root unless a name says pages or slots.
 
 mod audit;
-mod canon;
+mod encoding;
 mod evict;
 mod insert;
 mod lock;

@@ -9,7 +9,7 @@ use super::{Prepared, Timeline};
 
 impl Sink for Timeline<'_> {
     fn fact(&mut self, fact: Fact) {
-        if self.deaf {
+        if self.output_closed {
             return;
         }
         match fact {

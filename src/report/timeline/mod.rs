@@ -41,7 +41,7 @@ pub struct Timeline<'a> {
     /// Who receives the text.
     out: &'a mut dyn FnMut(&str) -> bool,
     /// Whether nobody wants more.
-    deaf: bool,
+    output_closed: bool,
     /// The turns that are drawn, if not all.
     turns: Option<RangeInclusive<u32>>,
     turn: Option<Turn>,
@@ -93,8 +93,8 @@ impl<'a> Timeline<'a> {
         let classes = judgement.boundaries.iter().map(|of| ((of.batch, of.req), of.class)).collect();
         let (turn, ended, open, prepared, stream, modes, seen) = Default::default();
         let wrong = Wrong::new(judgement);
-        let deaf = !out(LEGEND);
-        Timeline { names, wrong, classes, out, deaf, turns, turn, ended, open, prepared, stream, modes, seen }
+        let output_closed = !out(LEGEND);
+        Timeline { names, wrong, classes, out, output_closed, turns, turn, ended, open, prepared, stream, modes, seen }
     }
 
     /// Hands out the last turn, and what was found in turns that did not come, or that none of those asked for came.
@@ -104,12 +104,12 @@ impl<'a> Timeline<'a> {
             self.finish_phase(turn.to);
         }
         self.close_turn();
-        if let (false, Some(turns), Some((last, false))) = (self.deaf, &self.turns, self.ended) {
+        if let (false, Some(turns), Some((last, false))) = (self.output_closed, &self.turns, self.ended) {
             let (first, to) = (turns.start(), turns.end());
             (self.out)(&format!("\nnone of the turns {first} to {to} was run: the last is turn {last}\n"));
         }
         let left = self.wrong.left(self.names);
-        if !self.deaf && self.turns.is_none() && !left.is_empty() {
+        if !self.output_closed && self.turns.is_none() && !left.is_empty() {
             (self.out)(&format!("\n{}\n", left.join("\n")));
         }
     }
@@ -133,7 +133,7 @@ impl<'a> Timeline<'a> {
             }
             let mut text = String::new();
             turn.print(&mut text, self.stream.make_contiguous(), self.names);
-            self.deaf = self.deaf || !(self.out)(&text);
+            self.output_closed = self.output_closed || !(self.out)(&text);
         }
     }
 

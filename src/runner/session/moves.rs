@@ -257,10 +257,10 @@ impl Session<'_> {
 
     /// After which entry finding number `nth`, from 0, is there.
     fn found_at(&self, nth: usize) -> usize {
-        let mut known = self.turn.before.known.clone();
+        let mut view = self.turn.before.view.clone();
         for (at, entry) in self.record().iter().enumerate() {
-            tell(entry, &mut known);
-            if known.judge.found() > nth {
+            tell(entry, &mut view);
+            if view.judge.found() > nth {
                 return at + 1;
             }
         }

@@ -36,15 +36,15 @@ pub(super) fn lines(app: &App) -> Lines {
 /// A line that points at the phase that this moment is in, or after.
 fn cursor(app: &App, phases: &[(usize, usize)]) -> String {
     let session = &app.session;
-    let known = session.known();
+    let view = session.view();
     let stop = session.stop();
     let mark = if app.look.ascii { '^' } else { '▲' };
     let (column, word) = match stop.begun.checked_sub(1).and_then(|at| phases.get(at)) {
         None => (0, "the turn begins"),
-        Some(&(_, end)) if known.board.phase.is_none() => (end, "after it"),
+        Some(&(_, end)) if view.live_view.phase.is_none() => (end, "after it"),
         Some(&(start, end)) => ((start + end) / 2, "in it"),
     };
-    let (column, words) = (5 + column, format!("{word}, {}", known.board.now));
+    let (column, words) = (5 + column, format!("{word}, {}", view.live_view.now));
     // The words stand where there is room for them.
     match column.checked_sub(words.len() + 1) {
         Some(room) => format!("{}{words} {mark}", " ".repeat(room)),

@@ -11,7 +11,7 @@ use super::super::words::{cell, kept_words, stage_word};
 use super::Lines;
 
 pub(super) fn lines(app: &App) -> Lines {
-    let known = app.session.known();
+    let view = app.session.view();
     let head = format!(
         "{:<7} {:<8} {:>4} {:>4} {:>2} {:>4} {:>2} {:>2} {:<6}",
         "request", "is", "k", "out", "L", "C", "nx", "la", "keeps"
@@ -20,7 +20,7 @@ pub(super) fn lines(app: &App) -> Lines {
     let mut over = Vec::new();
     let mut at_line = 0;
     let about = app.session.about();
-    for (at, it) in known.board.reqs().iter().enumerate() {
+    for (at, it) in view.live_view.reqs().iter().enumerate() {
         let id = cell(&name::request(&app.names, ReqId(at as u32)), 7);
         let idx = |of: Option<u8>| of.map_or("-".to_owned(), |of| of.to_string());
         let lookahead = it.lookahead.map_or("-".to_owned(), |l| l.to_string());
@@ -34,7 +34,7 @@ pub(super) fn lines(app: &App) -> Lines {
             idx(it.fields.last_track_idx),
         );
         let kept = it.kept();
-        let fit = kept.slot.map_or(Fit::None, |slot| known.slot(slot).fit);
+        let fit = kept.slot.map_or(Fit::None, |slot| view.slot(slot).fit);
         let faint = matches!(it.stage, Stage::Finished | Stage::Unseen);
         let style = if faint { app.look.faint() } else { ratatui::style::Style::new() };
         let kept = Span::styled(kept_words(kept), app.look.fit(fit));

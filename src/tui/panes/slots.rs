@@ -12,12 +12,12 @@ use super::super::words::{cell, held_words, owner_words};
 use super::Lines;
 
 pub(super) fn lines(app: &App) -> Lines {
-    let known = app.session.known();
+    let view = app.session.view();
     let head = format!("{:<4} {:<9} {:<6} {:<5}", "slot", "owner", "holds", "label");
     let mut lines = vec![Line::from(Span::styled(head, app.look.head()))];
     let mut rows = Vec::new();
-    for slot in known.board.slot_ids().filter(|slot| slot.0 > 0) {
-        let now = known.slot(slot);
+    for slot in view.live_view.slot_ids().filter(|slot| slot.0 > 0) {
+        let now = view.slot(slot);
         let SlotNow { owner, label, fit, lands, .. } = now;
         // What a slot held that nobody holds any more is of no account.
         let holds = if owner.is_some() { held_words(&now, &app.names) } else { String::new() };

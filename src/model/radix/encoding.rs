@@ -3,7 +3,7 @@
 //! Where nothing is ever evicted, only what a live request, or one to come, can match is written: the order of use and the
 //! locks decide nothing then.
 
-use crate::record::{Canon, Names, ReqId};
+use crate::record::{Encoding, Names, ReqId};
 
 use super::node::Node;
 use super::{Lock, NodeId, Radix};
@@ -16,12 +16,12 @@ const PLAIN: u32 = 0xFFFF_0000;
 
 impl Radix {
     /// Writes the tree. Where something may be short, how recent nodes are matters, and who locks them, too: `lock` tells it.
-    pub fn canon<'a>(
+    pub fn encode<'a>(
         &self,
         ample: bool,
         names: &impl Names,
         lock: impl Fn(ReqId) -> Option<&'a Lock>,
-        out: &mut Canon,
+        out: &mut Encoding,
     ) {
         let Radix {
             nodes: known,

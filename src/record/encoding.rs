@@ -23,26 +23,26 @@ const ROOM: usize = 1024;
 /// What the contents of slots and nodes are called: by whoever knows the tokens of the requests.
 pub trait Names {
     /// The live request whose first tokens these are, if there is one.
-    fn owner(&self, content: Prefix, canon: &Canon) -> Option<ReqId>;
+    fn owner(&self, content: Prefix, encoding: &Encoding) -> Option<ReqId>;
 
     /// Writes all that a sequence of no live request depends on: its stream, and where each ancestor of that goes on.
-    fn sequence(&self, content: Prefix, out: &mut Canon);
+    fn sequence(&self, content: Prefix, out: &mut Encoding);
 
     /// Writes a slot at a place of the free list, but for one that is like one that was never used: no forward in flight uses it, and
     /// what it holds is the prefix of no request.
-    fn free(&self, slot: SlotId, place: u32, out: &mut Canon);
+    fn free(&self, slot: SlotId, place: u32, out: &mut Encoding);
 
     /// Whether a slot is the tree's and holds what it was donated as, which is this, and no forward in flight or
     /// earlier fault has to do with it. Who donated it, and whether that is who wrote it last, is all that is left to say.
     fn plain(&self, slot: SlotId, content: Prefix) -> Option<(ReqId, bool)>;
 
     /// Writes whether a request owns these pages and no others, and if not, which.
-    fn pages(&self, pages: PageRange, req: ReqId, out: &mut Canon);
+    fn pages(&self, pages: PageRange, req: ReqId, out: &mut Encoding);
 }
 
-/// Words under way, with the labels given so far. One value serves many states: [`Canon::begin`] clears it.
+/// Words under way, with the labels given so far. One value serves many states: [`Encoding::begin`] clears it.
 #[derive(Clone, Debug)]
-pub struct Canon {
+pub struct Encoding {
     /// Little-endian words, the first `len` of it: all else is room.
     words: Vec<[u8; 4]>,
     len: usize,
@@ -71,12 +71,12 @@ pub struct Canon {
     pub ranks: Vec<u32>,
 }
 
-impl Canon {
+impl Encoding {
     /// For runs of requests with these classes of interchangeable ones.
-    pub fn new(classes: Vec<u32>, shares: bool) -> Canon {
+    pub fn new(classes: Vec<u32>, shares: bool) -> Encoding {
         let count = classes.len();
         let heads = (0..).zip(&classes).filter(|&(index, &class)| index == class).map(|(_, &class)| class).collect();
-        Canon {
+        Encoding {
             words: vec![[0; 4]; ROOM],
             len: 0,
             classes,
@@ -301,7 +301,7 @@ impl Canon {
 
     /// The name of a content of which it is known whether it is the prefix of a live request: that; otherwise, if it can be of
     /// use, how long it is, and if it cannot, that it is nothing. The first word, below [`NAME_END`], tells which.
-    /// [`Canon::rest_of`] writes the rest of the name.
+    /// [`Encoding::rest_of`] writes the rest of the name.
     #[inline]
     pub fn named(&self, content: Prefix, owner: Option<ReqId>) -> [u32; 3] {
         if content == Prefix::EMPTY {
@@ -360,46 +360,46 @@ pub fn fingerprint(bytes: &[u8]) -> u128 {
 mod tests {
     use super::*;
 
-    fn words(write: impl Fn(&mut Canon)) -> Vec<u8> {
-        let mut canon = Canon::new(vec![0, 0, 2], false);
-        canon.begin();
-        write(&mut canon);
-        canon.words().to_vec()
+    fn words(write: impl Fn(&mut Encoding)) -> Vec<u8> {
+        let mut encoding = Encoding::new(vec![0, 0, 2], false);
+        encoding.begin();
+        write(&mut encoding);
+        encoding.words().to_vec()
     }
 
     #[test]
     fn slots_batches_and_interchangeable_requests_are_named_by_first_use() {
-        let some = words(|canon| {
-            canon.slot(Some(SlotId(7)));
-            canon.slot(Some(SlotId(3)));
-            canon.slot(Some(SlotId(7)));
-            canon.batch(BatchId(9));
-            canon.req(ReqId(1));
-            canon.req(ReqId(0));
+        let some = words(|encoding| {
+            encoding.slot(Some(SlotId(7)));
+            encoding.slot(Some(SlotId(3)));
+            encoding.slot(Some(SlotId(7)));
+            encoding.batch(BatchId(9));
+            encoding.req(ReqId(1));
+            encoding.req(ReqId(0));
         });
-        let same = words(|canon| {
-            canon.slot(Some(SlotId(1)));
-            canon.slot(Some(SlotId(2)));
-            canon.slot(Some(SlotId(1)));
-            canon.batch(BatchId(4));
-            canon.req(ReqId(0));
-            canon.req(ReqId(1));
+        let same = words(|encoding| {
+            encoding.slot(Some(SlotId(1)));
+            encoding.slot(Some(SlotId(2)));
+            encoding.slot(Some(SlotId(1)));
+            encoding.batch(BatchId(4));
+            encoding.req(ReqId(0));
+            encoding.req(ReqId(1));
         });
         assert_eq!(some, same);
-        assert_ne!(words(|canon| canon.req(ReqId(2))), words(|canon| canon.req(ReqId(0))));
+        assert_ne!(words(|encoding| encoding.req(ReqId(2))), words(|encoding| encoding.req(ReqId(0))));
     }
 
     #[test]
     fn a_round_that_comes_again_knows_no_labels_of_before() {
-        let mut canon = Canon::new(vec![0], false);
-        canon.begin();
-        (0..3).for_each(|slot| canon.slot(Some(SlotId(slot))));
-        canon.round = u32::MAX;
-        canon.begin();
-        canon.slot(Some(SlotId(2)));
-        let mut fresh = Canon::new(vec![0], false);
+        let mut encoding = Encoding::new(vec![0], false);
+        encoding.begin();
+        (0..3).for_each(|slot| encoding.slot(Some(SlotId(slot))));
+        encoding.round = u32::MAX;
+        encoding.begin();
+        encoding.slot(Some(SlotId(2)));
+        let mut fresh = Encoding::new(vec![0], false);
         fresh.begin();
         fresh.slot(Some(SlotId(2)));
-        assert_eq!((canon.words(), canon.round), (fresh.words(), 1));
+        assert_eq!((encoding.words(), encoding.round), (fresh.words(), 1));
     }
 }

@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 
 use super::archive::SegmentLines;
 use super::divergence::{Divergence, Place};
+use super::encoded_event::EncodedEvent;
 use super::lines::{Line, Trouble};
 use super::taint::Taints;
-use super::told::Told;
 
 /// Lines of the recording shown before a difference, and after it.
 const AROUND: usize = 3;
@@ -49,7 +49,7 @@ pub(super) struct Recorded {
 
 /// The recording under comparison, and what has come of it.
 #[derive(Debug)]
-pub struct Ledger<'a> {
+pub struct RecordingCursor<'a> {
     lines: SegmentLines<'a>,
     taints: Taints,
     ahead: VecDeque<Recorded>,
@@ -74,10 +74,10 @@ pub struct Ledger<'a> {
     pub cut: bool,
 }
 
-impl<'a> Ledger<'a> {
+impl<'a> RecordingCursor<'a> {
     /// At the first event of a recording.
     pub fn new(lines: SegmentLines<'a>) -> Self {
-        let mut ledger = Ledger {
+        let mut cursor = RecordingCursor {
             lines,
             taints: Taints::default(),
             ahead: VecDeque::new(),
@@ -93,10 +93,10 @@ impl<'a> Ledger<'a> {
             cut: false,
         };
         // The first event says what the recording is of: the setup was made from it.
-        if let Some(meta) = ledger.pop() {
-            *ledger.compared.entry(meta.kind).or_default() += 1;
+        if let Some(meta) = cursor.pop() {
+            *cursor.compared.entry(meta.kind).or_default() += 1;
         }
-        ledger
+        cursor
     }
 
     /// Whether there is nothing more to compare.
@@ -190,7 +190,7 @@ impl<'a> Ledger<'a> {
         field: &str,
         recorded: Value,
         modelled: Value,
-        told: Option<&Told>,
+        told: Option<&EncodedEvent>,
     ) {
         let place = Place { path: field.to_string(), recorded, modelled };
         self.divergence = Some(self.divergence_at(event, place, told));
@@ -201,7 +201,7 @@ impl<'a> Ledger<'a> {
     pub(super) fn field_ends(
         &mut self,
         event: &Recorded,
-        told: &Told,
+        told: &EncodedEvent,
         nothing_depends: bool,
         place: Option<Place>,
         seen: Vec<Place>,
@@ -217,7 +217,7 @@ impl<'a> Ledger<'a> {
     }
 
     /// An event differs in a field on which nothing depends: the comparison goes on.
-    fn observe(&mut self, event: &Recorded, place: Place, told: &Told) {
+    fn observe(&mut self, event: &Recorded, place: Place, told: &EncodedEvent) {
         let field: String =
             place.path.split('[').map(|part| part.split_once(']').map_or(part, |(_, rest)| rest)).collect();
         *self.observed.entry(format!("{}.{field}", event.kind)).or_default() += 1;
@@ -226,7 +226,7 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    fn divergence_at(&mut self, event: &Recorded, place: Place, told: Option<&Told>) -> Divergence {
+    fn divergence_at(&mut self, event: &Recorded, place: Place, told: Option<&EncodedEvent>) -> Divergence {
         while self.ahead.len() < AROUND {
             let Some(next) = self.read() else { break };
             self.ahead.push_back(next);
@@ -261,7 +261,7 @@ impl<'a> Ledger<'a> {
     }
 
     /// The recording is over, and the model is not.
-    pub(super) fn ran_out(&mut self, told: &Told) {
+    pub(super) fn ran_out(&mut self, told: &EncodedEvent) {
         let line = self.before.back().map_or(0, |line| line.number);
         self.divergence = Some(Divergence {
             line,

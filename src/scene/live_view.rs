@@ -100,7 +100,7 @@ pub struct Flight {
 
 /// Requests and slots now.
 #[derive(Clone, Debug, Default)]
-pub struct Board {
+pub struct LiveView {
     /// The loop turn.
     pub turn: u32,
     /// The time on the CPU.
@@ -114,7 +114,7 @@ pub struct Board {
     launch: Option<(BatchId, Time)>,
 }
 
-impl Board {
+impl LiveView {
     /// By request index; requests that were never named are left out at the end.
     pub fn reqs(&self) -> &[ReqNow] {
         &self.reqs

@@ -1,4 +1,4 @@
-//! What the teller remembers of a request.
+//! What the encoder remembers of a request.
 
 use crate::record::Fields;
 

@@ -15,7 +15,7 @@ pub struct Question {
 
 /// Answers open questions on a person's behalf. Durations are drawn.
 #[derive(Clone, Debug)]
-pub(super) struct Person<'a> {
+pub(super) struct Interactive<'a> {
     open: &'a Open,
     answers: &'a [u32],
     next: usize,
@@ -23,10 +23,10 @@ pub(super) struct Person<'a> {
     questions: Vec<Question>,
 }
 
-impl<'a> Person<'a> {
+impl<'a> Interactive<'a> {
     /// Goes on after `asked` questions.
     pub fn new(open: &'a Open, answers: &'a [u32], asked: usize, durations: Seeded) -> Self {
-        Person { open, answers, next: asked, durations, questions: Vec::new() }
+        Interactive { open, answers, next: asked, durations, questions: Vec::new() }
     }
 
     /// What was asked, and where the durations go on.
@@ -35,7 +35,7 @@ impl<'a> Person<'a> {
     }
 }
 
-impl Chooser for Person<'_> {
+impl Chooser for Interactive<'_> {
     fn choose(&mut self, choice: Choice) -> u32 {
         if choice.options < 2 || !self.open.has(choice.site) {
             return choice.default;

@@ -6,7 +6,7 @@ use crate::record::Phase;
 
 /// One event of the model.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Told {
+pub struct EncodedEvent {
     /// The loop turn, counted from 0.
     pub turn: u32,
     /// The CPU phase that it was told in.
@@ -17,7 +17,7 @@ pub struct Told {
     pub fields: Vec<(&'static str, Value)>,
 }
 
-impl Told {
+impl EncodedEvent {
     /// The value of a field.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.fields.iter().find(|(field, _)| *field == name).map(|(_, value)| value)
@@ -38,7 +38,7 @@ impl Told {
 /// Who hears the events of a model, in order.
 pub trait Listener {
     /// One event.
-    fn told(&mut self, event: Told);
+    fn told(&mut self, event: EncodedEvent);
 
     /// Whether nothing more need be told.
     fn is_over(&self) -> bool {
@@ -46,8 +46,8 @@ pub trait Listener {
     }
 }
 
-impl Listener for Vec<Told> {
-    fn told(&mut self, event: Told) {
+impl Listener for Vec<EncodedEvent> {
+    fn told(&mut self, event: EncodedEvent) {
         self.push(event);
     }
 }

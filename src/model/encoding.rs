@@ -2,17 +2,17 @@
 //! not depend on the way there.
 //!
 //! Left out are the clock and the turn where nothing waits for them, counters that are only compared with each other, what
-//! belongs to requests that are over, and, where the [`Frame`] says that a pool is never short, its order and count; where it says that
+//! belongs to requests that are over, and, where the [`Reductions`] says that a pool is never short, its order and count; where it says that
 //! slots that came back to the pool are not given out again, they are left out too. When all requests are over, so are tree and pools.
 //! Arrays of a batch that its launch has used up are left out too. Everything else is written.
 
-use crate::record::{Canon, Names, ReqId, or_none};
+use crate::record::{Encoding, Names, ReqId, or_none};
 
 use super::batch::Batch;
 use super::clock::Clock;
-use super::frame::Frame;
 use super::machine::{Last, Pending, World};
 use super::pages::Pages;
+use super::reductions::Reductions;
 use super::request::{Req, Stage};
 use super::rule::RowMasks;
 use super::setup::{ResultQueue, Setup};
@@ -22,7 +22,7 @@ const END: u32 = u32::MAX - 2;
 
 impl World {
     /// Writes who waits, runs and is in flight. Gives every live request its label.
-    pub fn canon_queues(&self, setup: &Setup, frame: Frame, out: &mut Canon) {
+    pub fn encode_queues(&self, setup: &Setup, reductions: Reductions, out: &mut Encoding) {
         // No field is left out by oversight: a new one does not compile until it stands here.
         let World {
             // By the setup.
@@ -33,14 +33,14 @@ impl World {
             waiting,
             arrivals,
             pinned,
-            running: _, // Written by `canon_running`.
+            running: _, // Written by `encode_running`.
             last,
             queue,
             decoded,
             chunked,
             chunk_abort,
             idle,
-            // Written by `canon_rest`.
+            // Written by `encode_rest`.
             slots: _,
             pages: _,
             tree: _,
@@ -62,25 +62,25 @@ impl World {
             // For the words about a bound.
             turns_run: _,
             turns_idle: _,
-            // Written with the requests whose tokens they are, and by `canon_rest`.
+            // Written with the requests whose tokens they are, and by `encode_rest`.
             streams: _,
             // By the setup.
             sequences: _,
             // All that there are, and attached, are told within a turn.
-            streams_told: _,
+            streams_emitted: _,
             attached: _,
             // Names.
             grants: _,
         } = self;
         assert!(pinned.is_empty(), "pins are checked within their turn");
-        let clock_matters = self.clock_matters(frame);
+        let clock_matters = self.clock_matters(reductions);
         out.put([or_none(self.turn_matters(setup).then_some(*turn)), u32::from(*idle)]);
         if clock_matters {
             out.long(cpu.ns());
             out.long(gpu_free.ns());
             queue.iter().for_each(|pending| out.long(pending.copied.ns()));
         }
-        arrivals.canon(*cpu, clock_matters, out);
+        arrivals.encode(*cpu, clock_matters, out);
         out.word(END);
         waiting.iter().for_each(|&req| out.req(req));
         out.word(END);
@@ -90,13 +90,13 @@ impl World {
                 None => out.word(END),
             }
         }
-        self.canon_running(setup, out);
+        self.encode_running(setup, out);
         match last {
             Last::None => out.word(0),
             Last::Running => out.word(1),
-            Last::Extend(last) => self.canon_last(last, *decoded, out),
+            Last::Extend(last) => self.encode_last(last, *decoded, out),
         }
-        queue.iter().for_each(|pending| self.canon_pending(pending, out));
+        queue.iter().for_each(|pending| self.encode_pending(pending, out));
         out.word(END);
         for (index, it) in reqs.iter().enumerate() {
             let req = ReqId(index as u32);
@@ -108,13 +108,13 @@ impl World {
     }
 
     /// Writes the prefill batch that was launched last: it is merged into the running batch.
-    fn canon_last(&self, last: &Batch, decoded_last: u32, out: &mut Canon) {
+    fn encode_last(&self, last: &Batch, decoded_last: u32, out: &mut Encoding) {
         let Batch {
             object,
             chunked,
             is_full,
             prefills,
-            // Written by `canon_rows`.
+            // Written by `encode_rows`.
             reqs: _,
             seq_lens: _,
             id: _,   // A name: that of the batch in the queue is written there.
@@ -123,20 +123,20 @@ impl World {
             prepared: _,
             plan: _,
             masks: _,
-            // For witnesses.
+            // For a probe.
             track_rows: _,
             glimpses: _,
         } = last;
         out.word(2);
         out.flag(*object == decoded_last);
-        self.canon_rows(last, out);
+        self.encode_rows(last, out);
         out.word(prefills.len() as u32);
         out.req_if_live(*chunked);
         out.flag(*is_full);
     }
 
     /// Writes a batch whose result is to come.
-    fn canon_pending(&self, pending: &Pending, out: &mut Canon) {
+    fn encode_pending(&self, pending: &Pending, out: &mut Encoding) {
         // `copied` is written with the clock.
         let Pending { batch, copied: _, accepted } = pending;
         let Batch {
@@ -154,7 +154,7 @@ impl World {
             // What a merge asks of the batch launched last, and that is not this copy.
             chunked: _,
             is_full: _,
-            // For witnesses.
+            // For a probe.
             track_rows: _,
             glimpses: _,
         } = &**batch;
@@ -168,15 +168,15 @@ impl World {
             let since = prepared.map(|prepared| self.reqs[req.index()].decode_batch_idx.wrapping_sub(prepared));
             let plan = plan.as_ref().map(|plan| u32::from(plan[i]));
             out.put([label, u32::from(is_prefill), accepted(i), or_none(since), or_none(plan)]);
-            self.canon_masks(batch.row_masks(i), req, out);
+            self.encode_masks(batch.row_masks(i), req, out);
         }
     }
 
     /// Writes the fields of every live request, and if there is or will be one the tree and the pools.
-    pub fn canon_rest(&self, setup: &Setup, frame: Frame, names: &impl Names, out: &mut Canon) {
+    pub fn encode_rest(&self, setup: &Setup, reductions: Reductions, names: &impl Names, out: &mut Encoding) {
         for at in 0..out.reqs().len() {
             let req = out.reqs()[at];
-            self.canon_req(setup, req, names, out);
+            self.encode_req(setup, req, names, out);
         }
         out.word(END);
         // What their numbers stand for depends on the way here.
@@ -189,9 +189,9 @@ impl World {
         out.flag(goes_on);
         // Where nobody is left, and nobody is to come, nothing is matched, given out or evicted any more.
         if goes_on {
-            self.canon_over(setup, names, out);
-            self.tree.canon(frame.ample, names, |req| self.reqs[req.index()].lock.as_ref(), out);
-            self.canon_pools(frame, names, out);
+            self.encode_over(setup, names, out);
+            self.tree.encode(reductions.ample, names, |req| self.reqs[req.index()].lock.as_ref(), out);
+            self.encode_pools(reductions, names, out);
         }
         for &(slot, owner) in &self.deferred_frees {
             out.slot(Some(slot));
@@ -203,15 +203,15 @@ impl World {
     }
 
     /// Writes how much there is in the pools, and the slots that came back.
-    fn canon_pools(&self, frame: Frame, names: &impl Names, out: &mut Canon) {
-        if !frame.ample {
-            out.long(self.ratio.canon());
+    fn encode_pools(&self, reductions: Reductions, names: &impl Names, out: &mut Encoding) {
+        if !reductions.ample {
+            out.long(self.ratio.encode());
             out.word(self.refreshes);
             out.word(self.pages.available());
             out.word(self.slots.available());
         }
         let (fresh, back) = self.slots.waiting();
-        if frame.fresh_slots_last {
+        if reductions.fresh_slots_last {
             assert!(fresh > 0, "slots that nobody had last");
         } else {
             back.enumerate().for_each(|(place, slot)| names.free(slot, fresh + place as u32, out));
@@ -220,9 +220,9 @@ impl World {
     }
 
     /// The state letter by letter, but for the clock and the turn where nothing waits for them.
-    pub fn literal(&self, setup: &Setup, frame: Frame) -> String {
+    pub fn unreduced(&self, setup: &Setup, reductions: Reductions) -> String {
         let mut world = self.clone();
-        if !self.clock_matters(frame) {
+        if !self.clock_matters(reductions) {
             world.clock = Default::default();
         }
         if !self.turn_matters(setup) {
@@ -233,8 +233,8 @@ impl World {
     }
 
     /// Whether something is still to come at a time, or the order of things may hang on times alone.
-    fn clock_matters(&self, frame: Frame) -> bool {
-        frame.clock_matters || self.arrivals.next().1.is_some()
+    fn clock_matters(&self, reductions: Reductions) -> bool {
+        reductions.clock_matters || self.arrivals.next().1.is_some()
     }
 
     /// Whether something is still to come in a turn that has a number.
@@ -248,7 +248,7 @@ impl World {
     }
 
     /// The rows of a batch whose requests are alive, and the length of each.
-    fn canon_rows(&self, batch: &Batch, out: &mut Canon) {
+    fn encode_rows(&self, batch: &Batch, out: &mut Encoding) {
         for (&req, &len) in batch.reqs.iter().zip(&batch.seq_lens) {
             if self.over(req) {
                 // It is filtered out, and whether all, some or none are decides what becomes of the masks.
@@ -261,14 +261,14 @@ impl World {
         out.word(END);
     }
 
-    fn canon_running(&self, setup: &Setup, out: &mut Canon) {
+    fn encode_running(&self, setup: &Setup, out: &mut Encoding) {
         let Batch {
             reqs,
             is_full,
             plan,
             // By `Batch::row_masks`.
             masks: _,
-            // Written by `canon_rows`.
+            // Written by `encode_rows`.
             seq_lens: _,
             // Empty: its prefill is over.
             prefills: _,
@@ -279,7 +279,7 @@ impl World {
             prepared: _,
             // What only a prefill batch is asked for.
             chunked: _,
-            // For witnesses.
+            // For a probe.
             track_rows: _,
             glimpses: _,
         } = &self.running;
@@ -287,17 +287,17 @@ impl World {
         if reqs.is_empty() {
             return out.word(END);
         }
-        self.canon_rows(&self.running, out);
+        self.encode_rows(&self.running, out);
         // The result of a copy looks at its own.
         if setup.engine.result_queue == ResultQueue::Alias {
             for (i, &req) in reqs.iter().enumerate() {
                 out.maybe(plan.as_ref().map(|plan| u32::from(plan[i])));
-                self.canon_masks(self.running.row_masks(i), req, out);
+                self.encode_masks(self.running.row_masks(i), req, out);
             }
         }
     }
 
-    fn canon_masks(&self, masks: Option<RowMasks>, req: ReqId, out: &mut Canon) {
+    fn encode_masks(&self, masks: Option<RowMasks>, req: ReqId, out: &mut Encoding) {
         let Some(row) = masks else { return out.word(END) };
         // Whether there is a mask of the next step at all is the same in every batch of a setup under a rule.
         let RowMasks { mask, mask_next, decode_batch_idx, track_idx } = row;
@@ -305,7 +305,7 @@ impl World {
         out.put([bits, self.reqs[req.index()].decode_batch_idx.wrapping_sub(decode_batch_idx)]);
     }
 
-    fn canon_req(&self, setup: &Setup, req: ReqId, names: &impl Names, out: &mut Canon) {
+    fn encode_req(&self, setup: &Setup, req: ReqId, names: &impl Names, out: &mut Encoding) {
         // No field is left out by oversight: a new one does not compile until it stands here.
         let Req {
             kv_committed_len,
@@ -366,7 +366,7 @@ impl World {
             assert!(!holds && *middle_chunks == 0, "a request that waits holds nothing");
             return;
         }
-        // `tree.canon` writes `lock` where it matters.
+        // `tree.encoding` writes `lock` where it matters.
         out.put([*kv_committed_len, *device_len, *kv_allocated_len, *prefix_len, *extend_end, *cache_protected_len]);
         let [active, source] = [out.label_slot(*active), out.label_slot(*cow_source)];
         let tracks = [out.label_slot(track[0]), out.label_slot(track[1])];
@@ -384,9 +384,9 @@ impl World {
     }
 
     /// Requests that are over: how many of each kind, and the tokens that prompts may still be made of.
-    fn canon_over(&self, setup: &Setup, names: &impl Names, out: &mut Canon) {
+    fn encode_over(&self, setup: &Setup, names: &impl Names, out: &mut Encoding) {
         if out.are_all_unlike() {
-            return self.canon_each_over(setup, names, out);
+            return self.encode_each_over(setup, names, out);
         }
         for (index, it) in self.reqs.iter().enumerate() {
             let class = out.class(ReqId(index as u32));
@@ -395,7 +395,7 @@ impl World {
                 Stage::Waiting | Stage::Running => {}
                 Stage::Finished => {
                     out.count(class, 1);
-                    self.canon_tokens(setup, index, names, out);
+                    self.encode_tokens(setup, index, names, out);
                 }
             }
         }
@@ -403,7 +403,7 @@ impl World {
     }
 
     /// The same where no two requests are interchangeable: two bits each, sixteen to a word.
-    fn canon_each_over(&self, setup: &Setup, names: &impl Names, out: &mut Canon) {
+    fn encode_each_over(&self, setup: &Setup, names: &impl Names, out: &mut Encoding) {
         for (some, first) in self.reqs.chunks(16).zip((0..).step_by(16)) {
             let bits = |(at, it): (usize, &Req)| match it.stage {
                 Stage::Waiting | Stage::Running => 0,
@@ -413,12 +413,12 @@ impl World {
             };
             out.word(some.iter().enumerate().fold(0, |word, it| word << 2 | bits(it)));
             let over = some.iter().enumerate().filter(|(_, it)| it.stage == Stage::Finished);
-            over.for_each(|(at, _)| self.canon_tokens(setup, first + at, names, out));
+            over.for_each(|(at, _)| self.encode_tokens(setup, first + at, names, out));
         }
     }
 
     /// The tokens of a request that is over, if a prompt may still be made of them.
-    fn canon_tokens(&self, setup: &Setup, index: usize, names: &impl Names, out: &mut Canon) {
+    fn encode_tokens(&self, setup: &Setup, index: usize, names: &impl Names, out: &mut Encoding) {
         if self.is_needed(setup, index) {
             let it = &self.reqs[index];
             out.put([it.known, it.known_len()]);

@@ -15,12 +15,12 @@ use super::output::Failure;
 ///
 /// # Panics
 /// If the text reads back as another setup, rule, seed or expectation than was given.
-pub(super) fn write_made(path: &Path, made: &Scenario) -> Result<(), Failure> {
+pub(super) fn write_scenario(path: &Path, made: &Scenario) -> Result<(), Failure> {
     write_file(path, &text_of(path, made)?)
 }
 
-/// As [`write_made`], unless another file has the name: then says no.
-pub(super) fn write_new_made(path: &Path, made: &Scenario) -> Result<bool, Failure> {
+/// As [`write_scenario`], unless another file has the name: then says no.
+pub(super) fn write_new_scenario(path: &Path, made: &Scenario) -> Result<bool, Failure> {
     write_new_file(path, &text_of(path, made)?)
 }
 

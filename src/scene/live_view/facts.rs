@@ -2,9 +2,9 @@
 
 use crate::record::{Decision, Fact, Offered, Phase, Sink, Stream};
 
-use super::{Board, Flight, ReqNow, Stage};
+use super::{Flight, LiveView, ReqNow, Stage};
 
-impl Sink for Board {
+impl Sink for LiveView {
     fn fact(&mut self, fact: Fact) {
         match fact {
             Fact::Turn { turn, at } => (self.turn, self.now, self.phase) = (turn, at, None),

@@ -1,4 +1,4 @@
-//! What a witness is told beyond the facts that everybody gets: the bookkeeping fields of requests and the arrays of
+//! What a probe is told beyond the facts that everybody gets: the bookkeeping fields of requests and the arrays of
 //! batches, at the moments at which recordings of the real scheduler note them. Only on demand.
 
 use crate::engine::Chooser;
@@ -9,15 +9,15 @@ use super::machine::Machine;
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Has [`Fact::Fields`] and [`Fact::Arrays`] told.
-    pub fn with_witness(mut self, on: bool) -> Self {
-        self.witness = on;
+    pub fn with_probe(mut self, on: bool) -> Self {
+        self.probe = on;
         self
     }
 
     /// Tells the fields of a request as they are now.
     #[inline]
-    pub(super) fn say_fields(&mut self, req: ReqId) {
-        if !self.witness {
+    pub(super) fn emit_fields(&mut self, req: ReqId) {
+        if !self.probe {
             return;
         }
         let it = &self.world.reqs[req.index()];
@@ -38,8 +38,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Tells what the arrays of a batch say of its row `i`, whose tracking ends at `track_end`, and the fields of its
     /// request.
     #[inline]
-    pub(super) fn say_row(&mut self, batch: &Batch, i: usize, track_end: Option<u32>) {
-        if !self.witness {
+    pub(super) fn emit_row(&mut self, batch: &Batch, i: usize, track_end: Option<u32>) {
+        if !self.probe {
             return;
         }
         let req = batch.reqs[i];
@@ -49,7 +49,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             mask_next: batch.row_masks(i).and_then(|masks| masks.mask_next),
             plan: batch.plan.as_ref().map(|plan| plan[i]),
         };
-        self.say_fields(req);
+        self.emit_fields(req);
         self.sink.fact(Fact::Arrays { batch: batch.id, req, arrays });
     }
 }

@@ -3,11 +3,11 @@
 
 use super::setup::{Arrive, Event, Prompt, RequestSpec, Setup, Strategy};
 use crate::engine::Open;
-use crate::record::Canon;
+use crate::record::Encoding;
 
 /// What holds of every run of a setup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Frame {
+pub struct Reductions {
     /// Neither KV nor state slots are ever short, whatever the order of things: nothing is evicted, and the budget, its share
     /// of outputs and the orders of the tree decide nothing.
     pub ample: bool,
@@ -63,9 +63,9 @@ fn given_out(setup: &Setup, open: &Open) -> Option<u64> {
     Some(by_prefills.saturating_add(by_steps))
 }
 
-impl Frame {
+impl Reductions {
     /// Looks at a setup, and at what is open.
-    pub fn new(setup: &Setup, open: &Open) -> Frame {
+    pub fn new(setup: &Setup, open: &Open) -> Reductions {
         let engine = &setup.engine;
         let page = u64::from(engine.page_size);
         let (mut kv, mut slots) = (0, 0);
@@ -84,7 +84,7 @@ impl Frame {
         let fresh_slots_last = kv_is_ample && given_out.is_some_and(|given| given < pool);
         let still = super::clock::least(setup.costs.ingest) + super::clock::least(setup.costs.plan) == 0;
         let ample = kv_is_ample && (fresh_slots_last || slots < pool);
-        Frame { ample, fresh_slots_last, clock_matters: still }
+        Reductions { ample, fresh_slots_last, clock_matters: still }
     }
 
     /// For each request the first one that it can change places with: the same arrival, end and length of a prompt of
@@ -121,15 +121,15 @@ impl Frame {
     }
 
     /// Where states of runs of `setup` are written out.
-    pub fn canon(setup: &Setup) -> Canon {
+    pub fn encoding(setup: &Setup) -> Encoding {
         let fresh = |prompt: &Prompt| matches!(prompt, Prompt::Fresh { .. });
         let shares = !setup.requests.iter().all(|spec| fresh(&spec.prompt));
-        Canon::new(Frame::classes(setup), shares)
+        Encoding::new(Reductions::classes(setup), shares)
     }
 
     /// In how many ways interchangeable requests can change places: 1 if there are none.
     pub fn symmetries(setup: &Setup) -> u64 {
-        let classes = Frame::classes(setup);
+        let classes = Reductions::classes(setup);
         let nth = |index: usize| classes[..=index].iter().filter(|class| **class == classes[index]).count() as u64;
         (0..classes.len()).map(nth).fold(1, u64::saturating_mul)
     }

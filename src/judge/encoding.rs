@@ -4,7 +4,7 @@
 //! over. Findings are taken as they come ([`Judge::take_findings`]), so that two ways to a state need not have found the
 //! same.
 
-use crate::record::{Canon, Names, Owner, PageRange, Prefix, ReqId, SlotId};
+use crate::record::{Encoding, Names, Owner, PageRange, Prefix, ReqId, SlotId};
 
 use super::storage::{Hit, LiveRequest, Storage};
 use super::{Finding, Goals, Judge};
@@ -30,7 +30,7 @@ impl Judge {
     }
 
     /// The state letter by letter, but for where and when it is: a wait that can go on for ever is one state.
-    pub fn literal(&self) -> String {
+    pub fn unreduced(&self) -> String {
         let mut judge = self.clone();
         judge.turns = 0;
         judge.findings.turn = 0;
@@ -46,7 +46,7 @@ impl Judge {
 
     /// Encodes what is known of every live request and of every slot that has a label, in the order of the labels; slots
     /// that only the judge still looks at get theirs here.
-    pub fn canon(&self, out: &mut Canon) {
+    pub fn encode(&self, out: &mut Encoding) {
         // No field is left out by oversight: a new one does not compile until it stands here.
         let Judge {
             storage,
@@ -83,7 +83,7 @@ impl Judge {
 }
 
 impl Storage {
-    fn encode_request(&self, req: ReqId, out: &mut Canon) {
+    fn encode_request(&self, req: ReqId, out: &mut Encoding) {
         out.flag(self.owners.is_locked(req));
         let Some(LiveRequest { taint, hit, tokens: _ }) = self.requests.peek(req) else { return out.word(END) };
         // The tokens are those that the machine encodes. Which finding is at the root is for reports.
@@ -98,7 +98,7 @@ impl Storage {
     }
 
     /// Encodes what belongs to no live request and no slot with a label.
-    fn encode_rest(&self, out: &mut Canon) {
+    fn encode_rest(&self, out: &mut Encoding) {
         let Storage {
             contents,
             owners,
@@ -117,7 +117,7 @@ impl Storage {
         out.long(left);
     }
 
-    fn encode_slot(&self, slot: SlotId, out: &mut Canon) {
+    fn encode_slot(&self, slot: SlotId, out: &mut Encoding) {
         let (kind, req) = self.owners.kind(slot);
         self.contents.encode(slot, [kind, out.rank_if_live(req)], self, out);
     }
@@ -125,17 +125,17 @@ impl Storage {
 
 impl Names for Storage {
     #[inline]
-    fn owner(&self, content: Prefix, canon: &Canon) -> Option<ReqId> {
+    fn owner(&self, content: Prefix, encoding: &Encoding) -> Option<ReqId> {
         let is_of = |req: &&ReqId| self.is_of(content, **req);
-        if content.len == 0 { None } else { canon.reqs().iter().find(is_of).copied() }
+        if content.len == 0 { None } else { encoding.reqs().iter().find(is_of).copied() }
     }
 
-    fn sequence(&self, content: Prefix, out: &mut Canon) {
+    fn sequence(&self, content: Prefix, out: &mut Encoding) {
         self.encode_sequence(content, out);
     }
 
     #[inline]
-    fn free(&self, slot: SlotId, place: u32, out: &mut Canon) {
+    fn free(&self, slot: SlotId, place: u32, out: &mut Encoding) {
         let Some(state) = self.contents.settled(slot).filter(|_| self.owners.owner(slot).is_none()) else {
             let label = out.label_slot(Some(slot));
             return out.put([place, label]);
@@ -159,7 +159,7 @@ impl Names for Storage {
         self.contents.plain(slot, state).filter(|_| is_cached)
     }
 
-    fn pages(&self, pages: PageRange, req: ReqId, out: &mut Canon) {
+    fn pages(&self, pages: PageRange, req: ReqId, out: &mut Encoding) {
         self.pages.encode(pages, req, out);
     }
 }

@@ -20,7 +20,7 @@ use crate::model::{Ended, Setup, Stop, World};
 use crate::record::{AssertKind, BatchId, Fact, FinishKind, Mode, Phase, Place, ReqId, Sink, SlotId, State, Token};
 
 use super::assertions;
-use super::told::{Listener, Told};
+use super::encoded_event::{EncodedEvent, Listener};
 use batches::{Batch, Preparing};
 use content::Content;
 use requests::{Ending, Request};
@@ -31,17 +31,17 @@ use totals::{Last, Totals};
 const IDLE_TURNS: u32 = 3;
 
 /// A sink that tells a listener what a recording of the same run would say.
-pub struct Teller<'a> {
+pub struct EventEncoder<'a> {
     scribe: Scribe<'a>,
     listener: &'a mut dyn Listener,
 }
 
-impl<'a> Teller<'a> {
+impl<'a> EventEncoder<'a> {
     /// Before the first turn of a run of `setup`. The recorded loop gives up, and says so, at turn `turns_max`.
     ///
     /// `stops` are the stop tokens of the requests, for those that are never sampled.
     pub fn new(setup: &'a Setup, stops: &'a [Option<Token>], turns_max: u32, listener: &'a mut dyn Listener) -> Self {
-        Teller { scribe: Scribe::new(setup, stops, turns_max), listener }
+        EventEncoder { scribe: Scribe::new(setup, stops, turns_max), listener }
     }
 
     /// Tells what is left when the run is over.
@@ -64,7 +64,7 @@ impl<'a> Teller<'a> {
     }
 }
 
-impl Sink for Teller<'_> {
+impl Sink for EventEncoder<'_> {
     fn fact(&mut self, fact: Fact) {
         self.scribe.fact(fact);
         if !self.scribe.queue.is_empty() {
@@ -106,7 +106,7 @@ struct Scribe<'a> {
     last_end: u32,
     /// The turn at which the recorded loop gives up.
     turns_max: u32,
-    queue: Vec<Told>,
+    queue: Vec<EncodedEvent>,
 }
 
 fn option<T: Into<Value>>(value: Option<T>) -> Value {
@@ -137,7 +137,7 @@ impl<'a> Scribe<'a> {
     }
 
     fn say(&mut self, kind: &'static str, fields: Vec<(&'static str, Value)>) {
-        self.queue.push(Told { turn: self.turn, phase: self.phase, kind, fields });
+        self.queue.push(EncodedEvent { turn: self.turn, phase: self.phase, kind, fields });
     }
 
     fn name(&self, req: ReqId) -> Value {

@@ -11,12 +11,12 @@ use crate::judge::{Class, Judgement, Kind};
 use crate::record::{BatchId, Check, Mode, Owner, Phase, ReqId, SlotId};
 
 use super::reads::Reads;
-use super::{Donation, Known, Lane, Life, ReqNow, Scene, Segment, SlotNow, Span, Stage, Step, TurnAt, Work};
+use super::{Donation, JudgedView, Lane, Life, ReqNow, Scene, Segment, SlotNow, Span, Stage, Step, TurnAt, Work};
 
 /// The painting of a run under way.
 #[derive(Debug)]
-pub struct Painter {
-    known: Known,
+pub struct SceneBuilder {
+    view: JudgedView,
     scene: Scene,
     /// The turns that are painted, if not all.
     turns: Option<RangeInclusive<u32>>,
@@ -37,27 +37,27 @@ pub struct Painter {
     found: Vec<Option<usize>>,
 }
 
-impl Painter {
+impl SceneBuilder {
     /// Paints the facts that follow on what is known, if their turn is one of `turns`; all if not given.
-    pub fn new(known: Known, turns: Option<RangeInclusive<u32>>) -> Painter {
+    pub fn new(view: JudgedView, turns: Option<RangeInclusive<u32>>) -> SceneBuilder {
         let (scene, painting, cpu, forward, steps, open, touched, reads) = Default::default();
         // What was found before is not painted.
-        let found = vec![None; known.judge.found()];
-        Painter { known, scene, turns, painting, cpu, forward, steps, open, touched, reads, found }
+        let found = vec![None; view.judge.found()];
+        SceneBuilder { view, scene, turns, painting, cpu, forward, steps, open, touched, reads, found }
     }
 
     /// What is known after the facts so far.
-    pub fn known(&self) -> &Known {
-        &self.known
+    pub fn view(&self) -> &JudgedView {
+        &self.view
     }
 
     /// The scene, with the classes and findings of the judgement of the run.
     pub fn finish(mut self, judgement: &Judgement) -> Scene {
         // An assertion ends the run in the middle of a phase.
-        self.close_cpu(self.known.board.now.ns());
+        self.close_cpu(self.view.live_view.now.ns());
         self.end_turn();
         self.stop();
-        let Painter { mut scene, known, found: spans_found, .. } = self;
+        let SceneBuilder { mut scene, view, found: spans_found, .. } = self;
         let first = scene.turns.first().map_or(0, |turn| turn.turn);
         let last = scene.turns.last().map_or(0, |turn| turn.turn);
         let from = judgement.boundaries.partition_point(|of| of.turn < first);
@@ -87,8 +87,8 @@ impl Painter {
             })
             .collect();
         scene.end_ns = scene.spans.iter().map(|span| span.end_ns).max().unwrap_or(0);
-        scene.lives.resize(known.board.reqs().len(), Life::default());
-        for (life, now) in scene.lives.iter_mut().zip(known.board.reqs()) {
+        scene.lives.resize(view.live_view.reqs().len(), Life::default());
+        for (life, now) in scene.lives.iter_mut().zip(view.live_view.reqs()) {
             let ReqNow { prompt_len, hit, outputs, finish, retracted, .. } = *now;
             *life = Life { prompt_len, hit, outputs, finish, retracted, ..*life };
         }
@@ -101,7 +101,7 @@ impl Painter {
         if self.painting && !painting {
             self.stop();
         } else if !self.painting && painting {
-            self.touched.extend(self.known.board.slot_ids());
+            self.touched.extend(self.view.live_view.slot_ids());
         }
         self.painting = painting;
         (self.cpu, self.forward) = (None, None);
@@ -114,17 +114,17 @@ impl Painter {
         if !self.painting {
             return;
         }
-        let board = &self.known.board;
+        let live_view = &self.view.live_view;
         let Some(turn) = self.scene.turns.last_mut() else { return };
-        let owners = board.slot_ids().filter_map(|slot| board.owner(slot));
+        let owners = live_view.slot_ids().filter_map(|slot| live_view.owner(slot));
         (turn.slots_used, turn.slots_cached) =
             owners.fold((0, 0), |(used, cached), owner| (used + 1, cached + u32::from(owner == Owner::Tree)));
-        turn.waiting = board.reqs().iter().filter(|it| it.stage == Stage::Waiting).count() as u32;
+        turn.waiting = live_view.reqs().iter().filter(|it| it.stage == Stage::Waiting).count() as u32;
     }
 
     /// Ends what is under way.
     fn stop(&mut self) {
-        let now_ns = self.known.board.now.ns();
+        let now_ns = self.view.live_view.now.ns();
         for mut segment in self.open.iter_mut().filter_map(Option::take) {
             segment.end_ns = now_ns;
             self.scene.segments.push(segment);
@@ -138,7 +138,7 @@ impl Painter {
         if !self.painting {
             return None;
         }
-        self.scene.spans.push(Span { lane, work, batch, turn: self.known.board.turn, start_ns, end_ns });
+        self.scene.spans.push(Span { lane, work, batch, turn: self.view.live_view.turn, start_ns, end_ns });
         Some(self.scene.spans.len() - 1)
     }
 
@@ -233,11 +233,11 @@ impl Painter {
         if !self.painting {
             return self.touched.clear();
         }
-        let now_ns = self.known.board.now.ns();
+        let now_ns = self.view.live_view.now.ns();
         for slot in std::mem::take(&mut self.touched) {
-            let SlotNow { owner, holds, writer, label, fit, lands } = self.known.slot(slot);
+            let SlotNow { owner, holds, writer, label, fit, lands } = self.view.slot(slot);
             let lands_ns = lands.map(|(_, end)| end.ns()).filter(|&end_ns| end_ns > now_ns);
-            let turn = self.known.board.turn;
+            let turn = self.view.live_view.turn;
             let (start_ns, end_ns) = (now_ns, now_ns);
             let segment = Segment { slot, turn, start_ns, end_ns, owner, holds, writer, label, fit, lands_ns };
             if slot.index() >= self.open.len() {
@@ -261,7 +261,7 @@ impl Painter {
 
     /// The slots whose label may be another one now.
     fn touch_kept(&mut self, req: ReqId) {
-        if let Some(it) = self.known.board.reqs().get(req.index()) {
+        if let Some(it) = self.view.live_view.reqs().get(req.index()) {
             self.touched.extend(it.track.into_iter().flatten());
         }
     }

@@ -19,18 +19,18 @@ impl Session<'_> {
     pub fn findings(&self) -> &[Finding] {
         let all = &self.judgement().findings;
         let over = self.position() == Position { turn: self.turns() - 1, fact: self.record().len() };
-        if over { all } else { &all[..self.known().judge.found()] }
+        if over { all } else { &all[..self.view().judge.found()] }
     }
 
     /// The findings of this turn, each with the number of entries after which it is there.
     pub fn findings_in_turn(&self) -> Vec<(usize, &Finding)> {
         let all = &self.judgement().findings;
-        let mut known = self.turn.before.known.clone();
+        let mut view = self.turn.before.view.clone();
         let mut found = Vec::new();
         for (at, entry) in self.record().iter().enumerate() {
-            let before = known.judge.found();
-            tell(entry, &mut known);
-            found.extend((before..known.judge.found()).filter_map(|nth| Some((at + 1, all.get(nth)?))));
+            let before = view.judge.found();
+            tell(entry, &mut view);
+            found.extend((before..view.judge.found()).filter_map(|nth| Some((at + 1, all.get(nth)?))));
         }
         found
     }

@@ -3,16 +3,16 @@
 use crate::record::{Fact, Field, Mode, Owner, Phase, Sink};
 use crate::scene::{Donation, Fit, Lane, Work};
 
-use super::Painter;
+use super::SceneBuilder;
 
-impl Sink for Painter {
+impl Sink for SceneBuilder {
     fn fact(&mut self, fact: Fact) {
         if let Fact::Turn { turn, at } = fact {
             self.begin_turn(turn, at.ns());
         }
         // What is freed again at once is looked at before that.
-        let offered = if let Fact::Donate { slot, .. } = fact { self.known.slot(slot).fit } else { Fit::None };
-        self.known.fact(fact);
+        let offered = if let Fact::Donate { slot, .. } = fact { self.view.slot(slot).fit } else { Fit::None };
+        self.view.fact(fact);
         let cpu = self.cpu;
         match fact {
             Fact::Begin { phase, batch, at } => {
@@ -27,7 +27,7 @@ impl Sink for Painter {
             }
             Fact::Wait { batch, at } => self.wait(batch, at.ns()),
             Fact::Arrive { req, at, .. } => {
-                let turn = self.known.board.turn;
+                let turn = self.view.live_view.turn;
                 let life = self.life(req);
                 (life.arrived_ns, life.seen) = (Some(at.ns()), Some(turn));
             }
@@ -87,9 +87,9 @@ impl Sink for Painter {
                 self.reads.write(req, Field::OutputIds, cpu);
             }
             Fact::Finish { req, outputs, .. } => {
-                let now_ns = self.known.board.now.ns();
+                let now_ns = self.view.live_view.now.ns();
                 // A verify may have appended more than it delivers.
-                if let Some((Phase::Result, Some(batch))) = self.known.board.phase
+                if let Some((Phase::Result, Some(batch))) = self.view.live_view.phase
                     && let Some(step) = self.step(batch, req)
                 {
                     step.outputs = Some(outputs);
@@ -120,7 +120,7 @@ impl Sink for Painter {
             Fact::Donate { req, label, key_len, slot, how } => {
                 if let Some(span) = cpu {
                     let (finished, existed) = (how.finished, how.existed);
-                    let cached = self.known.judge.holds_donation(slot).filter(|_| !existed);
+                    let cached = self.view.judge.holds_donation(slot).filter(|_| !existed);
                     let right = cached.unwrap_or(offered != Fit::Exposed);
                     self.donate(Donation { req, label, key_len, slot, span, finished, existed, right });
                 }
@@ -156,7 +156,7 @@ impl Sink for Painter {
             | Fact::Bound { .. }
             | Fact::Done { .. } => {}
         }
-        self.found.resize(self.known.judge.found(), cpu);
+        self.found.resize(self.view.judge.found(), cpu);
         self.look();
     }
 }
