@@ -14,8 +14,9 @@ mod streams;
 
 pub use encoding::{Encoding, NAME_END, Names, fingerprint, or_none};
 pub use fact::{
-    AssertKind, Check, Decision, Donated, Fact, Field, Fields, FinishKind, Kept, Mode, Nothing, Offered, Owner, Passed,
-    Phase, Place, RowArrays, Stream,
+    AssertKind, BatchFact, CacheFact, Check, Decision, DecisionFact, Donated, Fact, Field, Fields, FinishKind,
+    ForwardFact, Kept, Mode, Nothing, Offered, Owner, PageFact, Passed, Phase, Place, ProbeFact, RequestFact,
+    RowArrays, RunFact, ScriptFact, SlotFact, Stream,
 };
 pub use ids::{BatchId, GrantId, PageRange, ReqId, SlotId, StreamId, Token};
 pub use rows::{PreparedRow, ResultRow, RowFacts, StepRow};

@@ -15,7 +15,7 @@ use std::ops::RangeInclusive;
 use crate::engine::{Chooser, Seeded};
 use crate::judge::{Judge, Judgement, Options as JudgeOptions};
 use crate::model::{Ended, Machine, Release, Rule, Setup, World};
-use crate::record::{Fact, Record, ReqId, RowFacts, Sink, Tee};
+use crate::record::{Fact, Record, ReqId, RequestFact, RowFacts, Sink, Tee};
 use crate::report::{Meter, RunCounts, Skew, Timing};
 use crate::rule::{CommittedLen, CompletedMask, MaskLookahead, Paired, TokenLen};
 use crate::scene::{JudgedView, Scene, SceneBuilder};
@@ -204,7 +204,7 @@ impl<'a> Watch<'a> {
 
 impl Sink for Watch<'_> {
     fn fact(&mut self, fact: Fact) {
-        if let Fact::Output { req, outputs, .. } = fact {
+        if let Fact::Request(RequestFact::Output { req, outputs, .. }) = fact {
             let new = self.new_of(req, outputs);
             (self.more)(new);
         }

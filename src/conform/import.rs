@@ -4,7 +4,7 @@
 use crate::engine::{Choice, Chooser, Scripted};
 use crate::judge::Judgement;
 use crate::model::{Event, Machine, Rule, Setup, Stop};
-use crate::record::{Fact, ReqId, Sink};
+use crate::record::{Fact, ReqId, RequestFact, RunFact, Sink};
 
 use super::cursor::RecordingCursor;
 use super::plan::Own;
@@ -117,11 +117,11 @@ struct Happened {
 
 impl Sink for Happened {
     fn fact(&mut self, fact: Fact) {
-        if let Fact::Turn { turn, .. } = fact {
+        if let Fact::Run(RunFact::Turn { turn, .. }) = fact {
             self.turn = turn;
-        } else if let Fact::Abort { req, taken: true, .. } = fact {
+        } else if let Fact::Request(RequestFact::Abort { req, taken: true, .. }) = fact {
             self.aborts.push(Event::Abort { turn: self.turn, req });
-        } else if let Fact::Retract { req, .. } = fact {
+        } else if let Fact::Request(RequestFact::Retract { req, .. }) = fact {
             self.retracts.push((self.turn, req));
         }
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use crate::record::{BatchId, Fact, Record, ReqId, Sink, SlotId, Stream};
+use crate::record::{BatchId, CacheFact, Fact, ForwardFact, Record, ReqId, RequestFact, RunFact, Sink, SlotId, Stream};
 
 use super::{Access, Edge, Event, Lane, Order, Use, Work};
 
@@ -167,86 +167,89 @@ impl Builder {
 impl Sink for Builder {
     fn fact(&mut self, fact: Fact) {
         match fact {
-            Fact::Turn { turn, at } => {
+            Fact::Run(fact) => self.run_fact(fact),
+            Fact::Request(fact) => self.request_fact(fact),
+            Fact::Cache(fact) => self.cache_fact(fact),
+            Fact::Forward(fact) => self.forward_fact(fact),
+            Fact::Slot(_) | Fact::Page(_) | Fact::Batch(_) | Fact::Decision(_) | Fact::Probe(_) | Fact::Script(_) => {}
+        }
+    }
+}
+
+impl Builder {
+    fn run_fact(&mut self, fact: RunFact) {
+        match fact {
+            RunFact::Turn { turn, at } => {
                 self.now_ns = at.ns();
                 self.close();
                 self.turn = turn;
             }
-            Fact::Begin { phase, batch, at } => {
+            RunFact::Begin { phase, batch, at } => {
                 self.now_ns = at.ns();
                 self.begin(Work::Phase(phase), batch);
             }
-            Fact::End { at } => {
+            RunFact::End { at } => {
                 self.now_ns = at.ns();
                 self.close();
             }
-            Fact::Output { at, .. } => self.now_ns = at.ns(),
-            Fact::Wait { batch, at } => {
+            RunFact::Wait { batch, at } => {
                 self.now_ns = at.ns();
                 self.wait(batch);
             }
-            Fact::Launch { batch, mode, start, end, copied, .. } => {
-                self.launch(batch, Work::Forward(mode), [start.ns(), end.ns(), copied.ns()]);
-            }
-            Fact::Clear { req, slot } => {
-                let event = self.effects();
-                self.access(event, Use::Write, slot, req, Some(0));
-            }
-            Fact::CopyState { req, from, to, stream: Stream::Schedule } => self.copy_now(req, from, to),
-            Fact::CopyState { req, from, to, stream: Stream::Forward } => {
-                let event = self.effects();
-                self.access(event, Use::Read, from, req, None);
-                self.access(event, Use::Write, to, req, None);
-            }
-            Fact::Extend { req, slot, to, track, .. } | Fact::Verify { req, slot, to, track, .. } => {
-                self.advance(req, slot, to, track)
-            }
-            Fact::Step { req, slot, k, track, .. } => self.advance(req, slot, k, track.map(|slot| (slot, k))),
-            Fact::Donate { req, key_len, slot, .. } => {
+            RunFact::Done { at } => self.now_ns = at.ns(),
+            RunFact::Assert { .. } | RunFact::Bound { .. } => {}
+        }
+    }
+
+    fn request_fact(&mut self, fact: RequestFact) {
+        match fact {
+            RequestFact::Output { at, .. } => self.now_ns = at.ns(),
+            RequestFact::Arrive { .. }
+            | RequestFact::Admit { .. }
+            | RequestFact::Prompt { .. }
+            | RequestFact::MiddleChunk { .. }
+            | RequestFact::Skip { .. }
+            | RequestFact::Finish { .. }
+            | RequestFact::Retract { .. }
+            | RequestFact::Abort { .. } => {}
+        }
+    }
+
+    fn cache_fact(&mut self, fact: CacheFact) {
+        match fact {
+            CacheFact::Donate { req, key_len, slot, .. } => {
                 let event = self.cpu();
                 self.acted = true;
                 self.access(event, Use::Offer, slot, req, Some(key_len));
             }
-            Fact::Done { at } => self.now_ns = at.ns(),
-            Fact::Arrive { .. }
-            | Fact::Match { .. }
-            | Fact::Hit { .. }
-            | Fact::Admit { .. }
-            | Fact::SlotAlloc { .. }
-            | Fact::SlotRefused { .. }
-            | Fact::SlotMove { .. }
-            | Fact::SlotFree { .. }
-            | Fact::PageAlloc { .. }
-            | Fact::PageMove { .. }
-            | Fact::PageFree { .. }
-            | Fact::Lock { .. }
-            | Fact::Unlock { .. }
-            | Fact::PrepareExtend { .. }
-            | Fact::PrepareDecode { .. }
-            | Fact::HostMasks { .. }
-            | Fact::MasksDropped { .. }
-            | Fact::Mix { .. }
-            | Fact::Stream { .. }
-            | Fact::Prompt { .. }
-            | Fact::Sampled { .. }
-            | Fact::MiddleChunk { .. }
-            | Fact::Skip { .. }
-            | Fact::Finish { .. }
-            | Fact::Row { .. }
-            | Fact::Read { .. }
-            | Fact::Fields { .. }
-            | Fact::Arrays { .. }
-            | Fact::Flip { .. }
-            | Fact::NoDonate { .. }
-            | Fact::TrackRefused { .. }
-            | Fact::Retract { .. }
-            | Fact::Assert { .. }
-            | Fact::Latched { .. }
-            | Fact::PinMissed { .. }
-            | Fact::PinEnded { .. }
-            | Fact::Abort { .. }
-            | Fact::EventUnused { .. }
-            | Fact::Bound { .. } => {}
+            CacheFact::Match { .. }
+            | CacheFact::Hit { .. }
+            | CacheFact::Lock { .. }
+            | CacheFact::Unlock { .. }
+            | CacheFact::NoDonate { .. } => {}
+        }
+    }
+
+    fn forward_fact(&mut self, fact: ForwardFact) {
+        match fact {
+            ForwardFact::Launch { batch, mode, start, end, copied, .. } => {
+                self.launch(batch, Work::Forward(mode), [start.ns(), end.ns(), copied.ns()]);
+            }
+            ForwardFact::Clear { req, slot } => {
+                let event = self.effects();
+                self.access(event, Use::Write, slot, req, Some(0));
+            }
+            ForwardFact::CopyState { req, from, to, stream: Stream::Schedule } => self.copy_now(req, from, to),
+            ForwardFact::CopyState { req, from, to, stream: Stream::Forward } => {
+                let event = self.effects();
+                self.access(event, Use::Read, from, req, None);
+                self.access(event, Use::Write, to, req, None);
+            }
+            ForwardFact::Extend { req, slot, to, track, .. } | ForwardFact::Verify { req, slot, to, track, .. } => {
+                self.advance(req, slot, to, track)
+            }
+            ForwardFact::Step { req, slot, k, track, .. } => self.advance(req, slot, k, track.map(|slot| (slot, k))),
+            ForwardFact::Stream { .. } | ForwardFact::Sampled { .. } => {}
         }
     }
 }

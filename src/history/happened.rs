@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::engine::{Choice, Chooser};
 use crate::model::Event;
-use crate::record::{Fact, FinishKind, ReqId, Sink, Token};
+use crate::record::{Fact, FinishKind, ReqId, RequestFact, RunFact, Sink, Token};
 
 /// Forwards every question, and notes the answers that facts do not tell.
 pub(super) struct Noting<'a> {
@@ -80,15 +80,15 @@ impl Sink for Happened {
     fn fact(&mut self, fact: Fact) {
         let turn = self.turn;
         self.facts.push((turn, fact));
-        if let Fact::Turn { turn, .. } = fact {
+        if let Fact::Run(RunFact::Turn { turn, .. }) = fact {
             self.turn = turn;
-        } else if let Fact::Arrive { req, .. } = fact {
+        } else if let Fact::Request(RequestFact::Arrive { req, .. }) = fact {
             self.seen.push((req, turn));
-        } else if let Fact::Finish { req, kind, outputs } = fact {
+        } else if let Fact::Request(RequestFact::Finish { req, kind, outputs }) = fact {
             self.ends.insert(req, End { turn, kind, outputs });
-        } else if let Fact::Abort { req, taken: true, .. } = fact {
+        } else if let Fact::Request(RequestFact::Abort { req, taken: true, .. }) = fact {
             self.aborts.push(Event::Abort { turn, req });
-        } else if let Fact::Retract { req, .. } = fact {
+        } else if let Fact::Request(RequestFact::Retract { req, .. }) = fact {
             self.retracts.push((turn, req));
         }
     }

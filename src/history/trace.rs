@@ -2,7 +2,7 @@
 //! script is spelled.
 
 use crate::engine::Time;
-use crate::record::{Fact, Owner, ReqId, StreamId};
+use crate::record::{Fact, ForwardFact, ProbeFact, ReqId, RequestFact, RunFact, StreamId};
 
 /// Whether the facts of two runs are the same, where `name` says what a request of the first one is called in the second.
 pub(super) fn same(first: &[(u32, Fact)], second: &[(u32, Fact)], name: impl Fn(ReqId) -> ReqId) -> bool {
@@ -14,61 +14,29 @@ pub(super) fn same(first: &[(u32, Fact)], second: &[(u32, Fact)], name: impl Fn(
 
 /// A fact without times and tokens, and with requests renamed; nothing if it only tells of turns and of the script.
 fn bare(mut fact: Fact, name: &dyn Fn(ReqId) -> ReqId) -> Option<Fact> {
-    let owned = |owner: &mut Owner| match owner {
-        Owner::Active(req) | Owner::Track(req, _) | Owner::Request(req) => *req = name(*req),
-        Owner::Spare | Owner::Tree => {}
-    };
     match &mut fact {
-        Fact::Turn { .. }
-        | Fact::Begin { .. }
-        | Fact::End { .. }
-        | Fact::Latched { .. }
-        | Fact::PinMissed { .. }
-        | Fact::PinEnded { .. }
-        | Fact::Abort { taken: false, .. }
-        | Fact::EventUnused { .. }
-        | Fact::Stream { .. }
-        | Fact::Prompt { .. } => return None,
-        Fact::HostMasks { .. } | Fact::MasksDropped { .. } | Fact::Mix { .. } | Fact::Bound { .. } => {}
-        Fact::Done { at } | Fact::Wait { at, .. } => *at = Time::ZERO,
-        Fact::Launch { start, end, copied, .. } => (*start, *end, *copied) = (Time::ZERO, Time::ZERO, Time::ZERO),
-        Fact::Arrive { req, at, .. } | Fact::Output { req, at, .. } => (*req, *at) = (name(*req), Time::ZERO),
-        // Streams go by the order of the requests.
-        Fact::Sampled { req, stream, .. } => (*req, *stream) = (name(*req), StreamId::ROOT),
-        Fact::SlotRefused { req, .. } | Fact::Assert { req, .. } => *req = req.map(name),
-        Fact::SlotAlloc { owner, .. }
-        | Fact::SlotFree { owner, .. }
-        | Fact::PageAlloc { owner, .. }
-        | Fact::PageFree { owner, .. } => owned(owner),
-        Fact::SlotMove { from, to, .. } | Fact::PageMove { from, to, .. } => {
-            owned(from);
-            owned(to);
+        Fact::Run(RunFact::Turn { .. } | RunFact::Begin { .. } | RunFact::End { .. })
+        | Fact::Probe(ProbeFact::Latched { .. })
+        | Fact::Script(_)
+        | Fact::Request(RequestFact::Abort { taken: false, .. } | RequestFact::Prompt { .. })
+        | Fact::Forward(ForwardFact::Stream { .. }) => return None,
+        Fact::Run(RunFact::Done { at } | RunFact::Wait { at, .. })
+        | Fact::Request(RequestFact::Arrive { at, .. } | RequestFact::Output { at, .. }) => *at = Time::ZERO,
+        Fact::Forward(ForwardFact::Launch { start, end, copied, .. }) => {
+            (*start, *end, *copied) = (Time::ZERO, Time::ZERO, Time::ZERO);
         }
-        Fact::Match { req, .. }
-        | Fact::Hit { req, .. }
-        | Fact::Admit { req }
-        | Fact::Lock { req, .. }
-        | Fact::Unlock { req, .. }
-        | Fact::PrepareExtend { req, .. }
-        | Fact::PrepareDecode { req, .. }
-        | Fact::Clear { req, .. }
-        | Fact::CopyState { req, .. }
-        | Fact::Extend { req, .. }
-        | Fact::Step { req, .. }
-        | Fact::Verify { req, .. }
-        | Fact::MiddleChunk { req, .. }
-        | Fact::Skip { req, .. }
-        | Fact::Finish { req, .. }
-        | Fact::Row { req, .. }
-        | Fact::Fields { req, .. }
-        | Fact::Arrays { req, .. }
-        | Fact::Read { req, .. }
-        | Fact::Flip { req, .. }
-        | Fact::Donate { req, .. }
-        | Fact::NoDonate { req, .. }
-        | Fact::TrackRefused { req, .. }
-        | Fact::Retract { req, .. }
-        | Fact::Abort { req, taken: true, .. } => *req = name(*req),
+        // Streams are numbered in the order of the requests.
+        Fact::Forward(ForwardFact::Sampled { stream, .. }) => *stream = StreamId::ROOT,
+        Fact::Run(RunFact::Assert { .. } | RunFact::Bound { .. })
+        | Fact::Request(_)
+        | Fact::Slot(_)
+        | Fact::Page(_)
+        | Fact::Cache(_)
+        | Fact::Batch(_)
+        | Fact::Forward(_)
+        | Fact::Decision(_)
+        | Fact::Probe(_) => {}
     }
+    fact.visit_reqs(&mut |req| *req = name(*req));
     Some(fact)
 }

@@ -70,7 +70,7 @@ impl Judge {
         }
     }
 
-    /// The judgement of all that was seen. What is due and not recorded by then is lost, as at [`crate::record::Fact::Done`]; what is
+    /// The judgement of all that was seen. What is due and not recorded by then is lost, as at [`crate::record::RunFact::Done`]; what is
     /// still held is only looked at if the run said that it was done.
     ///
     /// `names` are what requests are called in words, by index; an unnamed one is called by its number.

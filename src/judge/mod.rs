@@ -9,7 +9,7 @@
 //! use overlapsim::record::{Fact, Sink};
 //!
 //! let mut judge = Judge::new(Options { page_size: 1, keep_boundaries: false, keep_reasons: true });
-//! judge.fact(Fact::Bound { stalled: false });
+//! judge.fact(RunFact::Bound { stalled: false });
 //! assert_eq!(judge.finish(&[]).verdict, Verdict::Inconclusive);
 //! ```
 

@@ -2,7 +2,10 @@
 //!
 //! Owns that table. Does not interpret facts.
 
-use crate::record::{BatchId, Fact, Owner, ReqId, ResultRow, RowFacts, Sink, SlotId, StepRow};
+use crate::record::{
+    BatchFact, BatchId, CacheFact, DecisionFact, Fact, ForwardFact, Owner, PageFact, ReqId, RequestFact, ResultRow,
+    RowFacts, RunFact, ScriptFact, Sink, SlotFact, SlotId, StepRow,
+};
 
 use super::decision::Row;
 use super::storage::Offer;
@@ -10,100 +13,17 @@ use super::{Goal, Judge};
 
 impl Sink for Judge {
     fn fact(&mut self, fact: Fact) {
-        let Judge { storage, decisions, outcomes, findings, .. } = self;
         match fact {
-            Fact::Turn { turn, .. } => {
-                self.turns += 1;
-                findings.turn = turn;
-            }
-            Fact::Begin { phase, .. } => findings.phase = phase,
-            Fact::End { .. } | Fact::SlotRefused { .. } | Fact::PrepareExtend { .. } => {}
-            Fact::MasksDropped { .. }
-            | Fact::Flip { .. }
-            | Fact::Read { .. }
-            | Fact::Fields { .. }
-            | Fact::Latched { .. }
-            | Fact::Arrays { .. } => {}
-            Fact::Abort { req, place, taken } => self.aborted(req, place, taken),
-            Fact::Mix { rows, .. } => self.mix(rows),
-            Fact::MiddleChunk { .. } => self.goals.insert(Goal::PrefillInChunks),
-            Fact::Arrive { req, .. } => {
-                storage.arrive(req);
-                outcomes.arrive(req);
-            }
-            Fact::Match { req, state_len, .. } => outcomes.matched(req, state_len),
-            Fact::Hit { req, source, len } => {
-                let (by_decode, wrong) = storage.hit(req, source, len, findings);
-                self.started(by_decode, wrong);
-            }
-            Fact::Admit { req } => decisions.admit(req, outcomes.admit(req)),
-            Fact::SlotAlloc { slot, owner, .. } => storage.slot_alloc(slot, owner, findings),
-            Fact::SlotMove { slot, from, to } => storage.slot_move(slot, from, to, findings),
-            Fact::SlotFree { slot, owner, .. } => self.slot_free(slot, owner),
-            Fact::PageAlloc { pages, owner } => storage.pages.alloc(pages, owner, findings),
-            Fact::PageMove { pages, from, to } => storage.pages.pass(pages, from, Some(to), findings),
-            Fact::PageFree { pages, owner } => storage.pages.pass(pages, owner, None, findings),
-            Fact::Lock { req, node } => storage.owners.lock(req, node, findings),
-            Fact::Unlock { req, node } => storage.owners.unlock(req, node, findings),
-            Fact::PrepareDecode { batch, req, k, .. } => decisions.prepare(batch, req, k),
-            Fact::HostMasks { bytes, .. } => {
-                decisions.mask_reuse.bytes = decisions.mask_reuse.bytes.saturating_add(bytes)
-            }
-            Fact::Launch { batch, mode, rows, .. } => {
-                storage.contents.launch(batch);
-                self.queued(mode, rows);
-            }
-            Fact::Clear { req, slot } => storage.clear(req, slot, findings),
-            Fact::CopyState { req, from, to, stream } => storage.copy_state(req, from, to, stream, findings),
-            Fact::Extend { batch, req, slot, from, to, track } => {
-                self.extend(batch, req, slot, (from, to), track);
-            }
-            Fact::Step { batch, req, slot, k, track } => {
-                self.steps(batch, &[StepRow { req, k, slot, track, sampled: None }]);
-            }
-            Fact::Verify { batch, req, slot, from, to, track, .. } => {
-                self.extend(batch, req, slot, (from, to), track);
-                self.decisions.launch_verify(batch, req, to, track);
-                if track.is_some() {
-                    self.goals.insert(Goal::VerifyCrosses);
-                    self.coverage.boundary(req);
-                }
-            }
-            Fact::Stream { stream, parent } => storage.stream(stream, parent),
-            Fact::Prompt { req, prompt } => {
-                storage.prompt(req, prompt);
-                decisions.prompt(req, prompt.len);
-            }
-            Fact::Sampled { req, len, stream } => storage.sampled(req, len, stream),
-            Fact::Wait { batch, .. } => {
-                storage.contents.wait(batch);
-                self.coverage.wait(batch);
-            }
-            Fact::Skip { batch, req, .. } => decisions.skip(batch, req),
-            Fact::Output { req, outputs, .. } => outcomes.output(req, outputs),
-            Fact::Finish { req, kind, outputs } => {
-                outcomes.end(req, kind, outputs);
-                decisions.finish(req, outputs);
-                self.finished(req, kind);
-            }
-            Fact::Row { batch, req, lookahead, check, decision, .. } => {
-                decisions.row(Row { batch, req, lookahead, check, decision }, (findings.turn, findings.phase));
-            }
-            Fact::Donate { req, label, key_len, slot, how } => {
-                self.donate(req, Offer { label, key_len, slot, how });
-            }
-            Fact::NoDonate { req, why, .. } => self.no_donate(req, why),
-            Fact::TrackRefused { req, k, in_place } => {
-                decisions.refuse(req, k, in_place);
-                self.goals.insert(Goal::SecondSlotRefused);
-            }
-            Fact::Retract { req, .. } => self.retract(req),
-            Fact::Assert { req, kind } => self.assertion(req, kind),
-            Fact::PinMissed { req } => self.pins_missed.push(req),
-            Fact::PinEnded { req } => self.pins_ended.push(req),
-            Fact::EventUnused { turn, req } => self.events_unused.push((turn, req)),
-            Fact::Bound { stalled } => self.bounded(stalled),
-            Fact::Done { .. } => self.done(),
+            Fact::Run(fact) => self.run_fact(fact),
+            Fact::Request(fact) => self.request_fact(fact),
+            Fact::Slot(fact) => self.slot_fact(fact),
+            Fact::Page(fact) => self.page_fact(fact),
+            Fact::Cache(fact) => self.cache_fact(fact),
+            Fact::Batch(fact) => self.batch_fact(fact),
+            Fact::Forward(fact) => self.forward_fact(fact),
+            Fact::Decision(fact) => self.decision_fact(fact),
+            Fact::Script(fact) => self.script_fact(fact),
+            Fact::Probe(_) => {}
         }
     }
 
@@ -139,6 +59,145 @@ impl Sink for Judge {
                     self.decisions.row(Row { batch, req, lookahead, check, decision: None }, now);
                 }
             }
+        }
+    }
+}
+
+impl Judge {
+    fn run_fact(&mut self, fact: RunFact) {
+        match fact {
+            RunFact::Turn { turn, .. } => {
+                self.turns += 1;
+                self.findings.turn = turn;
+            }
+            RunFact::Begin { phase, .. } => self.findings.phase = phase,
+            RunFact::Wait { batch, .. } => {
+                self.storage.contents.wait(batch);
+                self.coverage.wait(batch);
+            }
+            RunFact::Assert { req, kind } => self.assertion(req, kind),
+            RunFact::Bound { stalled } => self.bounded(stalled),
+            RunFact::Done { .. } => self.done(),
+            RunFact::End { .. } => {}
+        }
+    }
+
+    fn request_fact(&mut self, fact: RequestFact) {
+        match fact {
+            RequestFact::Abort { req, place, taken } => self.aborted(req, place, taken),
+            RequestFact::MiddleChunk { .. } => self.goals.insert(Goal::PrefillInChunks),
+            RequestFact::Arrive { req, .. } => {
+                self.storage.arrive(req);
+                self.outcomes.arrive(req);
+            }
+            RequestFact::Admit { req } => self.decisions.admit(req, self.outcomes.admit(req)),
+            RequestFact::Prompt { req, prompt } => {
+                self.storage.prompt(req, prompt);
+                self.decisions.prompt(req, prompt.len);
+            }
+            RequestFact::Skip { batch, req, .. } => self.decisions.skip(batch, req),
+            RequestFact::Output { req, outputs, .. } => self.outcomes.output(req, outputs),
+            RequestFact::Finish { req, kind, outputs } => {
+                self.outcomes.end(req, kind, outputs);
+                self.decisions.finish(req, outputs);
+                self.finished(req, kind);
+            }
+            RequestFact::Retract { req, .. } => self.retract(req),
+        }
+    }
+
+    fn slot_fact(&mut self, fact: SlotFact) {
+        match fact {
+            SlotFact::Alloc { slot, owner, .. } => self.storage.slot_alloc(slot, owner, &mut self.findings),
+            SlotFact::Move { slot, from, to } => self.storage.slot_move(slot, from, to, &mut self.findings),
+            SlotFact::Free { slot, owner, .. } => self.slot_free(slot, owner),
+            SlotFact::Refused { .. } => {}
+        }
+    }
+
+    fn page_fact(&mut self, fact: PageFact) {
+        match fact {
+            PageFact::Alloc { pages, owner } => self.storage.pages.alloc(pages, owner, &mut self.findings),
+            PageFact::Move { pages, from, to } => self.storage.pages.pass(pages, from, Some(to), &mut self.findings),
+            PageFact::Free { pages, owner } => self.storage.pages.pass(pages, owner, None, &mut self.findings),
+        }
+    }
+
+    fn cache_fact(&mut self, fact: CacheFact) {
+        match fact {
+            CacheFact::Match { req, state_len, .. } => self.outcomes.matched(req, state_len),
+            CacheFact::Hit { req, source, len } => {
+                let (by_decode, wrong) = self.storage.hit(req, source, len, &mut self.findings);
+                self.started(by_decode, wrong);
+            }
+            CacheFact::Lock { req, node } => self.storage.owners.lock(req, node, &mut self.findings),
+            CacheFact::Unlock { req, node } => self.storage.owners.unlock(req, node, &mut self.findings),
+            CacheFact::Donate { req, label, key_len, slot, how } => {
+                self.donate(req, Offer { label, key_len, slot, how });
+            }
+            CacheFact::NoDonate { req, why, .. } => self.no_donate(req, why),
+        }
+    }
+
+    fn batch_fact(&mut self, fact: BatchFact) {
+        match fact {
+            BatchFact::Mix { rows, .. } => self.mix(rows),
+            BatchFact::PrepareDecode { batch, req, k, .. } => self.decisions.prepare(batch, req, k),
+            BatchFact::HostMasks { bytes, .. } => {
+                self.decisions.mask_reuse.bytes = self.decisions.mask_reuse.bytes.saturating_add(bytes)
+            }
+            BatchFact::TrackRefused { req, k, in_place } => {
+                self.decisions.refuse(req, k, in_place);
+                self.goals.insert(Goal::SecondSlotRefused);
+            }
+            BatchFact::PrepareExtend { .. } | BatchFact::MasksDropped { .. } => {}
+        }
+    }
+
+    fn forward_fact(&mut self, fact: ForwardFact) {
+        match fact {
+            ForwardFact::Launch { batch, mode, rows, .. } => {
+                self.storage.contents.launch(batch);
+                self.queued(mode, rows);
+            }
+            ForwardFact::Clear { req, slot } => self.storage.clear(req, slot, &mut self.findings),
+            ForwardFact::CopyState { req, from, to, stream } => {
+                self.storage.copy_state(req, from, to, stream, &mut self.findings)
+            }
+            ForwardFact::Extend { batch, req, slot, from, to, track } => {
+                self.extend(batch, req, slot, (from, to), track);
+            }
+            ForwardFact::Step { batch, req, slot, k, track } => {
+                self.steps(batch, &[StepRow { req, k, slot, track, sampled: None }]);
+            }
+            ForwardFact::Verify { batch, req, slot, from, to, track, .. } => {
+                self.extend(batch, req, slot, (from, to), track);
+                self.decisions.launch_verify(batch, req, to, track);
+                if track.is_some() {
+                    self.goals.insert(Goal::VerifyCrosses);
+                    self.coverage.boundary(req);
+                }
+            }
+            ForwardFact::Stream { stream, parent } => self.storage.stream(stream, parent),
+            ForwardFact::Sampled { req, len, stream } => self.storage.sampled(req, len, stream),
+        }
+    }
+
+    fn decision_fact(&mut self, fact: DecisionFact) {
+        match fact {
+            DecisionFact::Row { batch, req, lookahead, check, decision, .. } => {
+                self.decisions
+                    .row(Row { batch, req, lookahead, check, decision }, (self.findings.turn, self.findings.phase));
+            }
+            DecisionFact::Flip { .. } => {}
+        }
+    }
+
+    fn script_fact(&mut self, fact: ScriptFact) {
+        match fact {
+            ScriptFact::PinMissed { req } => self.pins_missed.push(req),
+            ScriptFact::PinEnded { req } => self.pins_ended.push(req),
+            ScriptFact::EventUnused { turn, req } => self.events_unused.push((turn, req)),
         }
     }
 }

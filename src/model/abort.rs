@@ -2,7 +2,7 @@
 //! the result in flight.
 
 use crate::engine::{Choice, Chooser};
-use crate::record::{Fact, FinishKind, Nothing, Place, ReqId, Sink};
+use crate::record::{FinishKind, Nothing, Place, ReqId, RequestFact, Sink};
 
 use super::machine::{Last, Machine, Step};
 use super::request::Stage;
@@ -37,12 +37,12 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let place = self.place(req);
         match place {
             Place::Finished | Place::Gone => {
-                self.sink.fact(Fact::Abort { req, place, taken: false });
+                self.emit(RequestFact::Abort { req, place, taken: false });
                 return false;
             }
             Place::Waiting => {
                 self.world.waiting.retain(|&waiting| waiting != req);
-                self.sink.fact(Fact::Abort { req, place, taken: true });
+                self.emit(RequestFact::Abort { req, place, taken: true });
                 self.drop_request(req);
                 return true;
             }
@@ -52,7 +52,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         // A request that was retracted with its abort may be in chunks again: an abort of chunks is another one.
         let by_result = self.world.reqs[req.index()].to_abort && !in_chunks;
         let pending = by_result || self.world.chunk_abort == Some(req);
-        self.sink.fact(Fact::Abort { req, place, taken: !pending });
+        self.emit(RequestFact::Abort { req, place, taken: !pending });
         if pending {
             return false;
         }
@@ -106,7 +106,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.req(req).dropped = true;
         let (kind, outputs) = (FinishKind::Abort, self.world.reqs[req.index()].outputs);
         self.set_finished(req, kind, outputs);
-        self.sink.fact(Fact::Finish { req, kind, outputs });
+        self.emit(RequestFact::Finish { req, kind, outputs });
         self.close_request(req);
     }
 }

@@ -1,7 +1,7 @@
 //! Admission: which waiting requests the next prefill batch takes (`_get_new_batch_prefill_raw`, `PrefillAdder`).
 
 use crate::engine::Chooser;
-use crate::record::{Fact, Owner, ReqId, RowFacts, Sink, SlotId, Stream};
+use crate::record::{CacheFact, Owner, ReqId, RequestFact, RowFacts, Sink, SlotFact, SlotId, Stream};
 
 use super::batch::Rows;
 use super::budget::{Budget, Limits, Verdict};
@@ -186,7 +186,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let count = self.world.waiting.len() as u32;
         let mut spare = Rows::new();
         if count == 0 || !self.give_slots(count, &mut spare) {
-            self.sink.fact(Fact::SlotRefused { req: None, count });
+            self.emit(SlotFact::Refused { req: None, count });
             return;
         }
         self.world.slots.set_aside(&spare);
@@ -236,14 +236,14 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             }
         }
         let Match { state_len, kv_len, branching, state: source, .. } = found;
-        self.sink.fact(Fact::Match { req, state_len, kv_len, branching, source });
+        self.emit(CacheFact::Match { req, state_len, kv_len, branching, source });
         Ok(true)
     }
 
     fn slot_for_hit(&mut self, req: ReqId) -> Step<Option<SlotId>> {
         let owner = Owner::Active(req);
         if let Some(slot) = self.world.slots.take_spare() {
-            self.sink.fact(Fact::SlotMove { slot, from: Owner::Spare, to: owner });
+            self.emit(SlotFact::Move { slot, from: Owner::Spare, to: owner });
             return Ok(Some(slot));
         }
         if let Some(slot) = self.alloc_slot(owner) {
@@ -278,8 +278,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             if self.setup.engine.admission_forgets_skip {
                 held.forget_skip();
             }
-            self.sink.fact(Fact::Lock { req, node: node.0 });
-            self.sink.fact(Fact::Admit { req });
+            self.emit(CacheFact::Lock { req, node: node.0 });
+            self.emit(RequestFact::Admit { req });
             budget.take(len, if len < extend_len { 0 } else { max_new });
             admitted.push(req);
             if len < extend_len {

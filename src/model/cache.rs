@@ -1,7 +1,10 @@
 //! What a request hands to the radix tree and what it gives back: at its end, and after its prefill.
 
 use crate::engine::Chooser;
-use crate::record::{AssertKind, Donated, Fact, Nothing, Offered, Owner, ReqId, Sink, SlotId, Stream};
+use crate::record::{
+    AssertKind, CacheFact, Donated, ForwardFact, Nothing, Offered, Owner, PageFact, ReqId, Sink, SlotFact, SlotId,
+    Stream,
+};
 
 use super::batch::Rows;
 use super::machine::{Dead, Machine, Step};
@@ -88,7 +91,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Gives up what is not the tree's: a request that ends or is retracted donates no state.
     pub(super) fn donate_nothing(&mut self, req: ReqId, why: Nothing, slot: Option<SlotId>) {
-        self.sink.fact(Fact::NoDonate { req, why, slot });
+        self.emit(CacheFact::NoDonate { req, why, slot });
         self.drop_pages(req, self.world.reqs[req.index()].cache_protected_len);
     }
 
@@ -143,11 +146,11 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         // Whatever is cached of it, the next chunk goes on from here.
         self.req(req).prefix_len = end;
         let Some(label) = label else {
-            self.sink.fact(Fact::NoDonate { req, why: Nothing::NoCheckpoint, slot: None });
+            self.emit(CacheFact::NoDonate { req, why: Nothing::NoCheckpoint, slot: None });
             return Ok(());
         };
         let Some((slot, owner)) = self.hand_over(req)? else {
-            self.sink.fact(Fact::NoDonate { req, why: Nothing::NoSlot, slot: None });
+            self.emit(CacheFact::NoDonate { req, why: Nothing::NoSlot, slot: None });
             self.req(req).last_track_seqlen = None;
             return Ok(());
         };
@@ -159,7 +162,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             }
             self.relock(req, key_len, inserted.node);
         } else {
-            self.sink.fact(Fact::NoDonate { req, why: Nothing::NoCheckpoint, slot: None });
+            self.emit(CacheFact::NoDonate { req, why: Nothing::NoCheckpoint, slot: None });
             self.free_slot(slot, owner, true);
         }
         let it = self.req(req);
@@ -177,7 +180,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             let it = &self.world.reqs[req.index()];
             let kept = if it.has_track { it.track[usize::from(self.keep_idx(req))] } else { it.active };
             let from = kept.expect("a running request has the slot that it would donate");
-            self.sink.fact(Fact::CopyState { req, from, to: slot, stream: Stream::Schedule });
+            self.emit(ForwardFact::CopyState { req, from, to: slot, stream: Stream::Schedule });
             return Ok(Some((slot, Owner::Spare)));
         }
         let idx = self.keep_idx(req);
@@ -214,13 +217,13 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.free_pages(pages.range(protected, cached), Owner::Request(req));
         let given = pages.range(cached, offer.key_len / page);
         if given.count() > 0 {
-            self.sink.fact(Fact::PageMove { pages: given, from: Owner::Request(req), to: Owner::Tree });
+            self.emit(PageFact::Move { pages: given, from: Owner::Request(req), to: Owner::Tree });
         }
         let how = Donated { finished, existed: inserted.state_existed };
         let &Offer { label, slot, owner, key_len } = offer;
-        self.sink.fact(Fact::Donate { req, label, key_len, slot, how });
+        self.emit(CacheFact::Donate { req, label, key_len, slot, how });
         if !inserted.state_existed {
-            self.sink.fact(Fact::SlotMove { slot, from: owner, to: Owner::Tree });
+            self.emit(SlotFact::Move { slot, from: owner, to: Owner::Tree });
         }
         inserted
     }
@@ -235,7 +238,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
         self.unlock(req);
         let held = self.world.tree.lock(node);
-        self.sink.fact(Fact::Lock { req, node: node.0 });
+        self.emit(CacheFact::Lock { req, node: node.0 });
         let it = &mut self.world.reqs[req.index()];
         it.lock = Some(held);
         it.last_node = node;
@@ -252,7 +255,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     fn unlock(&mut self, req: ReqId) {
         if let Some(held) = self.req(req).lock.take() {
-            self.sink.fact(Fact::Unlock { req, node: held.node().0 });
+            self.emit(CacheFact::Unlock { req, node: held.node().0 });
             self.world.tree.unlock(held);
         }
     }

@@ -4,7 +4,7 @@
 //! token, and that comes from the request's true tokens, never from a slot.
 
 use crate::engine::{Chooser, Time};
-use crate::record::{Fact, Mode, Phase, PreparedRow, ReqId, RowFacts, Sink, SlotId, StepRow, Stream};
+use crate::record::{CacheFact, ForwardFact, Mode, Phase, PreparedRow, ReqId, RowFacts, Sink, SlotId, StepRow, Stream};
 
 use super::batch::{Batch, Prefill, Rows};
 use super::clock::{draw, draw_many};
@@ -36,7 +36,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let end = start + duration_ns;
         let copied = end + draw(self.chooser, costs.result_copy);
         self.world.clock.gpu_free = end;
-        self.sink.fact(Fact::Launch { batch: batch.id, mode: batch.mode, rows, start, end, copied });
+        self.emit(ForwardFact::Launch { batch: batch.id, mode: batch.mode, rows, start, end, copied });
         let mut accepted = Rows::new();
         match batch.mode {
             Mode::Extend | Mode::Mixed => self.forward_extend(batch),
@@ -58,7 +58,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             let it = &mut self.world.reqs[req.index()];
             if it.cow_source.is_none() && std::mem::take(&mut it.needs_clear) {
                 let slot = it.active.expect("a prefill row has an active slot");
-                self.sink.fact(Fact::Clear { req, slot });
+                self.emit(ForwardFact::Clear { req, slot });
             }
         }
         for &req in &batch.reqs {
@@ -68,7 +68,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             let req = batch.reqs[i];
             let slot = self.world.reqs[req.index()].active.expect("a prefill row has an active slot");
             let to = batch.seq_lens[i];
-            self.sink.fact(Fact::Extend { batch: batch.id, req, slot, from, to, track });
+            self.emit(ForwardFact::Extend { batch: batch.id, req, slot, from, to, track });
             self.sample(req, to);
         }
         self.forward_decode(batch);
@@ -79,8 +79,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let it = &mut self.world.reqs[req.index()];
         if let Some(from) = it.cow_source.take() {
             let to = it.active.expect("a hit has an active slot");
-            self.sink.fact(Fact::Hit { req, source: from, len: it.prefix_len });
-            self.sink.fact(Fact::CopyState { req, from, to, stream });
+            self.sink.fact(CacheFact::Hit { req, source: from, len: it.prefix_len }.into());
+            self.emit(ForwardFact::CopyState { req, from, to, stream });
         }
     }
 
@@ -95,7 +95,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             let masked = masks && it.finished();
             let (slot, track) = if masked { (SlotId(0), None) } else { (active, track) };
             if spells {
-                self.sink.fact(Fact::Step { batch: batch.id, req, slot, k, track });
+                self.emit(ForwardFact::Step { batch: batch.id, req, slot, k, track });
                 self.sample(req, k);
                 continue;
             }
@@ -121,7 +121,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let it = self.req(req);
         it.known += 1;
         let stream = it.stream;
-        self.sink.fact(Fact::Sampled { req, len, stream });
+        self.emit(ForwardFact::Sampled { req, len, stream });
     }
 
     /// The sampled token by its value: the model's own, unless the chooser has another one.

@@ -1,7 +1,7 @@
 //! The ingest phase: which requests are seen in this turn.
 
 use crate::engine::{Choice, Chooser};
-use crate::record::{Fact, Phase, ReqId, Sink, State};
+use crate::record::{Phase, ReqId, RequestFact, ScriptFact, Sink, State};
 
 use super::arrivals::Due;
 use super::batch::Rows;
@@ -26,10 +26,10 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             let Arrive::Before(_, k) = self.setup.requests[req.index()].arrive else { continue };
             let other = &self.world.reqs[other.index()];
             if other.finished() {
-                self.sink.fact(Fact::PinEnded { req });
+                self.emit(ScriptFact::PinEnded { req });
             } else if other.kv_committed_len >= k {
                 // Prefilled again after a retraction, beyond the step: there is no turn to take any more.
-                self.sink.fact(Fact::PinMissed { req });
+                self.emit(ScriptFact::PinMissed { req });
             }
         }
         let chooser = &mut *self.chooser;
@@ -70,11 +70,11 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let (stream, prompt) = self.world.sequence_of(self.setup, req);
         assert!(prompt.len > 0, "validation refuses empty prompts");
         self.emit_streams();
-        self.sink.fact(Fact::Prompt { req, prompt });
+        self.emit(RequestFact::Prompt { req, prompt });
         if self.tokens {
             self.sink.tokens(req, 0, &self.world.streams.tokens(prompt));
         }
-        self.sink.fact(Fact::Arrive { req, at, max_new: spec.max_new });
+        self.emit(RequestFact::Arrive { req, at, max_new: spec.max_new });
         let tip = if self.spells() { self.world.streams.fold(prompt) } else { State::ZERO };
         let it = self.req(req);
         it.stream = stream;
@@ -94,7 +94,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     pub(super) fn check_pins(&mut self) {
         for req in std::mem::take(&mut self.world.pinned) {
             if self.world.reqs[req.index()].stage == Stage::Waiting {
-                self.sink.fact(Fact::PinMissed { req });
+                self.emit(ScriptFact::PinMissed { req });
             }
         }
     }

@@ -4,7 +4,7 @@
 //! Owns the question what admission would do without the mark. It changes nothing: no recency, no split, no slot.
 
 use crate::engine::Chooser;
-use crate::record::{Fact, ReqId, Sink};
+use crate::record::{ProbeFact, ReqId, Sink};
 
 use super::budget::{Budget, Verdict};
 use super::machine::Machine;
@@ -29,7 +29,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     pub(super) fn report_latch(&mut self, budget: &Budget, admitted: &[ReqId]) {
         let Some(&req) = self.world.waiting.first().filter(|_| self.world.running.is_full) else { return };
         if self.would_admit(req, budget, admitted) {
-            self.sink.fact(Fact::Latched { req });
+            self.emit(ProbeFact::Latched { req });
         }
     }
 

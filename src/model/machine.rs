@@ -6,8 +6,8 @@ use educe::Educe;
 
 use crate::engine::{Chooser, Time};
 use crate::record::{
-    AssertKind, BatchId, Fact, Mode, Owner, PageRange, Phase, ReqId, ResultRow, Sink, SlotId, StepRow, StreamId,
-    Streams,
+    AssertKind, BatchId, Fact, Mode, Owner, PageRange, Phase, ReqId, ResultRow, RunFact, ScriptFact, Sink, SlotId,
+    StepRow, StreamId, Streams,
 };
 
 use super::arrivals::Arrivals;
@@ -298,7 +298,7 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
                 return None;
             }
         }
-        self.sink.fact(Fact::Bound { stalled: false });
+        self.emit(RunFact::Bound { stalled: false });
         Some(Ended::TurnsMax)
     }
 
@@ -312,7 +312,7 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
     pub fn turn(&mut self) -> Option<Ended> {
         self.ask("turn", self.world.turn, 1, 0);
         let at = self.world.clock.cpu;
-        self.sink.fact(Fact::Turn { turn: self.world.turn, at });
+        self.emit(RunFact::Turn { turn: self.world.turn, at });
         self.emit_streams();
         let launched = if self.setup.engine.overlap { self.launch_overlap() } else { self.launch_normal() };
         let processed = launched.and_then(|due| {
@@ -324,7 +324,7 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
         let Due { busy, held, result: _ } = match processed {
             Ok(due) => due,
             Err(Dead { req, kind }) => {
-                self.sink.fact(Fact::Assert { req, kind });
+                self.emit(RunFact::Assert { req, kind });
                 return Some(Ended::Asserted);
             }
         };
@@ -409,10 +409,10 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
             for (event, used) in self.setup.events.iter().zip(&world.events_used) {
                 let (turn, req) = event.at();
                 if !used {
-                    self.sink.fact(Fact::EventUnused { turn, req });
+                    self.sink.fact(ScriptFact::EventUnused { turn, req }.into());
                 }
             }
-            self.sink.fact(Fact::Done { at: world.clock.cpu });
+            self.sink.fact(RunFact::Done { at: world.clock.cpu }.into());
             return Some(Ended::Done);
         }
         let reqs = &world.reqs;
@@ -427,7 +427,7 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
         match world.arrivals.next() {
             (None, None) => {
                 // Something waits, and nothing that happens by itself can change what it waits for.
-                self.sink.fact(Fact::Bound { stalled: true });
+                self.emit(RunFact::Bound { stalled: true });
                 return Some(Ended::Stalled);
             }
             (Some(turn), None) => world.turn = world.turn.max(turn),
@@ -458,14 +458,20 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
         }
     }
 
+    /// Tells the sink a fact.
+    #[inline]
+    pub(super) fn emit(&mut self, fact: impl Into<Fact>) {
+        self.sink.fact(fact.into());
+    }
+
     /// Begins a CPU phase.
     pub(super) fn begin(&mut self, phase: Phase, batch: Option<BatchId>) {
-        self.sink.fact(Fact::Begin { phase, batch, at: self.world.clock.cpu });
+        self.emit(RunFact::Begin { phase, batch, at: self.world.clock.cpu });
     }
 
     /// Ends the CPU phase.
     pub(super) fn end(&mut self) {
-        self.sink.fact(Fact::End { at: self.world.clock.cpu });
+        self.emit(RunFact::End { at: self.world.clock.cpu });
     }
 
     /// Lets the CPU spend the cost of one use.

@@ -1,7 +1,7 @@
 //! The plan phase: merge the last prefill, admit a new one, or else take the running batch to decode.
 
 use crate::engine::Chooser;
-use crate::record::{Fact, Mode, Phase, ReqId, Sink};
+use crate::record::{BatchFact, Mode, Phase, ReqId, Sink};
 
 use super::batch::{Batch, Rows};
 use super::machine::{Last, Machine, Step};
@@ -65,7 +65,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             if self.world.running.reqs.is_empty() {
                 self.world.running = *last;
             } else if self.world.running.merge(&last) {
-                self.sink.fact(Fact::MasksDropped { batch: self.world.running.id });
+                self.emit(BatchFact::MasksDropped { batch: self.world.running.id });
             }
         }
     }
@@ -84,7 +84,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             self.world.running.filter(|req| goes_on(req) && !exclude.contains(&req))
         };
         if dropped {
-            self.sink.fact(Fact::MasksDropped { batch: self.world.running.id });
+            self.emit(BatchFact::MasksDropped { batch: self.world.running.id });
         }
     }
 

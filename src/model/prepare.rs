@@ -2,7 +2,7 @@
 
 use crate::engine::{Choice, Chooser};
 use crate::record::{
-    AssertKind, BatchId, Fact, GrantId, Mode, Owner, Phase, PreparedRow, ReqId, RowFacts, Sink, SlotId,
+    AssertKind, BatchFact, BatchId, GrantId, Mode, Owner, Phase, PreparedRow, ReqId, RowFacts, Sink, SlotFact, SlotId,
 };
 
 use super::batch::{Batch, Prefill, Rows};
@@ -41,7 +41,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             }
             let it = &self.world.reqs[req.index()];
             batch.prefills.push(Prefill { prefix_len: it.prefix_len, track });
-            self.sink.fact(Fact::PrepareExtend {
+            self.emit(BatchFact::PrepareExtend {
                 batch: batch.id,
                 req,
                 prefix_len: it.prefix_len,
@@ -98,7 +98,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             self.emit_fields(req);
         }
         let rows = decode.reqs.len() as u32;
-        self.sink.fact(Fact::Mix { batch: batch.id, decode: decode.id, rows });
+        self.emit(BatchFact::Mix { batch: batch.id, decode: decode.id, rows });
     }
 
     /// Gives the second slots back that the boundary rows of a decode batch took: their step keeps no state
@@ -171,12 +171,12 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     fn take_track_slots(&mut self, req: ReqId, count: u32) -> Option<()> {
         let mut slots = Rows::new();
         if !self.give_slots(count, &mut slots) {
-            self.sink.fact(Fact::SlotRefused { req: Some(req), count });
+            self.emit(SlotFact::Refused { req: Some(req), count });
             return None;
         }
         for (i, &slot) in slots.iter().enumerate() {
             let last = i + 1 == slots.len();
-            self.sink.fact(Fact::SlotAlloc { slot, owner: Owner::Track(req, i as u8), last });
+            self.emit(SlotFact::Alloc { slot, owner: Owner::Track(req, i as u8), last });
         }
         let pair = self.setup.engine.is_pair();
         let it = self.req(req);
@@ -337,7 +337,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         if in_place && self.setup.engine.refused_prealloc_clears_label {
             self.req(req).last_track_seqlen = None;
         }
-        self.sink.fact(Fact::TrackRefused { req, k, in_place });
+        self.emit(BatchFact::TrackRefused { req, k, in_place });
     }
 
     fn second_slot(&mut self, owner: Owner) -> Option<SlotId> {
@@ -371,7 +371,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
         let masks = HostMasks::new(wants, self.world.grid, engine.overlap);
         let bytes = masks.row_bytes() * batch.prepared.len() as u64;
-        self.sink.fact(Fact::HostMasks { batch: batch.id, bytes });
+        self.emit(BatchFact::HostMasks { batch: batch.id, bytes });
         batch.masks = Some(masks);
     }
 

@@ -2,13 +2,13 @@
 //! batches, at the moments at which recordings of the real scheduler note them. Only on demand.
 
 use crate::engine::Chooser;
-use crate::record::{Fact, Fields, ReqId, RowArrays, Sink};
+use crate::record::{Fields, ProbeFact, ReqId, RowArrays, Sink};
 
 use super::batch::Batch;
 use super::machine::Machine;
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
-    /// Has [`Fact::Fields`] and [`Fact::Arrays`] told.
+    /// Has [`ProbeFact::Fields`] and [`ProbeFact::Arrays`] told.
     pub fn with_probe(mut self, on: bool) -> Self {
         self.probe = on;
         self
@@ -32,7 +32,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             branching: it.branching,
             in_chunks: it.middle_chunks > 0,
         };
-        self.sink.fact(Fact::Fields { req, fields });
+        self.emit(ProbeFact::Fields { req, fields });
     }
 
     /// Tells what the arrays of a batch say of its row `i`, whose tracking ends at `track_end`, and the fields of its
@@ -50,6 +50,6 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             plan: batch.plan.as_ref().map(|plan| plan[i]),
         };
         self.emit_fields(req);
-        self.sink.fact(Fact::Arrays { batch: batch.id, req, arrays });
+        self.emit(ProbeFact::Arrays { batch: batch.id, req, arrays });
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::engine::{Choice, Chooser, Time};
 use crate::record::{
-    AssertKind, Check, Decision, Fact, FinishKind, Kept, Mode, Owner, Passed, Phase, PreparedRow, ReqId, ResultRow,
-    RowFacts, Sink,
+    AssertKind, Check, Decision, DecisionFact, FinishKind, Kept, Mode, Owner, Passed, Phase, PreparedRow, ReqId,
+    RequestFact, ResultRow, RowFacts, RunFact, Sink,
 };
 
 use super::batch::Batch;
@@ -21,7 +21,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let batch = pending.batch.id;
         self.begin(Phase::Result, Some(batch));
         self.world.clock.cpu = self.world.clock.cpu.max(pending.copied);
-        self.sink.fact(Fact::Wait { batch, at: self.world.clock.cpu });
+        self.emit(RunFact::Wait { batch, at: self.world.clock.cpu });
         self.spend(self.setup.costs.result);
         self.commit_accepted(pending);
         let prefills = pending.batch.prefills.len();
@@ -46,11 +46,11 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let it = &mut self.world.reqs[req.index()];
         if it.middle_chunks > 0 && !it.retracted {
             it.middle_chunks -= 1;
-            self.sink.fact(Fact::MiddleChunk { batch, req });
+            self.emit(RequestFact::MiddleChunk { batch, req });
             return Ok(());
         }
         if let Some(why) = passed(it) {
-            self.sink.fact(Fact::Skip { batch, req, why });
+            self.emit(RequestFact::Skip { batch, req, why });
             return Ok(());
         }
         let (outputs, end) = self.append_outputs(req, 1);
@@ -65,7 +65,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.spend(self.setup.costs.result_request);
         if let Some(why) = passed(&self.world.reqs[req.index()]) {
             self.emit_results(pending);
-            self.sink.fact(Fact::Skip { batch: pending.batch.id, req, why });
+            self.emit(RequestFact::Skip { batch: pending.batch.id, req, why });
             return Ok(());
         }
         let at = self.world.clock.cpu;
@@ -112,7 +112,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let flips = self.record(req, action);
         let decision = action.record.map(|_| Decision { before, after: self.kept(req) });
         let check = action.check;
-        self.sink.fact(Fact::Row { batch: batch.id, req, lookahead, kv_committed_len, check, decision });
+        self.emit(DecisionFact::Row { batch: batch.id, req, lookahead, kv_committed_len, check, decision });
         if tracked {
             self.spend(self.setup.costs.of_check(check));
             self.carry_out(pending, req, action, flips);
@@ -131,9 +131,9 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Tells how many outputs a request has, and whether it ends with them.
     fn emit_outputs(&mut self, pending: &Pending, req: ReqId, (outputs, at): (u32, Time), end: Option<End>) {
-        self.sink.fact(Fact::Output { batch: pending.batch.id, req, outputs, at });
+        self.emit(RequestFact::Output { batch: pending.batch.id, req, outputs, at });
         if let Some((kind, outputs)) = end {
-            self.sink.fact(Fact::Finish { req, kind, outputs });
+            self.emit(RequestFact::Finish { req, kind, outputs });
         }
     }
 
@@ -229,7 +229,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// What follows from an action that was recorded.
     fn carry_out(&mut self, pending: &Pending, req: ReqId, action: Action, flips: Option<u8>) {
         if let Some(next_track_idx) = flips {
-            self.sink.fact(Fact::Flip { batch: pending.batch.id, req, next_track_idx });
+            self.emit(DecisionFact::Flip { batch: pending.batch.id, req, next_track_idx });
         }
         if action.record.is_some() || flips.is_some() {
             self.spend(self.setup.costs.boundary_update);

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use crate::engine::{Choice, Chooser};
-use crate::record::{AssertKind, Fact, Nothing, ReqId, Sink};
+use crate::record::{AssertKind, BatchFact, Nothing, ReqId, RequestFact, Sink};
 
 use super::budget::RETRACT_DECODE_STEPS;
 use super::machine::{Dead, Machine, Step};
@@ -73,7 +73,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             return Err(Dead { req: keep.first().copied(), kind: AssertKind::OutOfPages });
         }
         if self.world.running.keep_in_order(&keep) {
-            self.sink.fact(Fact::MasksDropped { batch: self.world.running.id });
+            self.emit(BatchFact::MasksDropped { batch: self.world.running.id });
         }
         self.reestimate();
         self.world.waiting.extend(&retracted);
@@ -82,7 +82,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     fn retract_one(&mut self, req: ReqId, left: u32) {
         let outputs = self.world.reqs[req.index()].outputs;
-        self.sink.fact(Fact::Retract { req, outputs });
+        self.emit(RequestFact::Retract { req, outputs });
         self.donate_nothing(req, Nothing::Retracted, None);
         self.release_rest(req, None);
         self.make_kv_room(left * RETRACT_DECODE_STEPS);

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::engine::Chooser;
-use crate::record::{Fact, Prefix, ReqId, Sink, StreamId, Streams};
+use crate::record::{ForwardFact, Prefix, ReqId, Sink, StreamId, Streams};
 
 use super::machine::{Machine, World};
 use super::request::Stage;
@@ -85,7 +85,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let lineage = streams.lineage();
         let new = (*streams_emitted..lineage.count()).map(StreamId).filter(|&stream| stream != StreamId::ROOT);
         for stream in attached.drain(..).chain(new) {
-            self.sink.fact(Fact::Stream { stream, parent: lineage.parent(stream) });
+            self.sink.fact(ForwardFact::Stream { stream, parent: lineage.parent(stream) }.into());
         }
         *streams_emitted = lineage.count();
     }

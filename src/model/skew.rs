@@ -1,7 +1,7 @@
 //! What result(N) reads that is newer than what prepare(N) saw, and whether it mattered to the rule. Only on demand.
 
 use crate::engine::Chooser;
-use crate::record::{Fact, Field, ReqId, Sink, SlotId};
+use crate::record::{Field, ProbeFact, ReqId, Sink, SlotId};
 
 use super::machine::{Machine, Pending};
 use super::request::Req;
@@ -87,7 +87,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         for field in Field::ALL {
             let newer = seen.differs(&live, field);
             let changed = newer && self.rule.on_result(&seen.replace(view, field)) != done;
-            self.sink.fact(Fact::Read { batch, req, field, newer, changed });
+            self.emit(ProbeFact::Read { batch, req, field, newer, changed });
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Taking and giving back slots and pages, with the facts that say so; eviction.
 
 use crate::engine::Chooser;
-use crate::record::{AssertKind, Fact, Owner, PageRange, ReqId, Sink, SlotId};
+use crate::record::{AssertKind, Fact, Owner, PageFact, PageRange, ReqId, Sink, SlotFact, SlotId};
 
 use super::batch::Rows;
 use super::machine::{Dead, Machine, Pending, Step};
@@ -19,8 +19,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             self.world.slots.alloc_one()
         };
         self.sink.fact(match slot {
-            Some(slot) => Fact::SlotAlloc { slot, owner, last: true },
-            None => Fact::SlotRefused { req: holder(owner), count: 1 },
+            Some(slot) => Fact::Slot(SlotFact::Alloc { slot, owner, last: true }),
+            None => Fact::Slot(SlotFact::Refused { req: holder(owner), count: 1 }),
         });
         slot
     }
@@ -36,7 +36,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Gives a slot back. `last` closes one call of the allocator.
     pub(super) fn free_slot(&mut self, slot: SlotId, owner: Owner, last: bool) {
         self.world.slots.free(slot);
-        self.sink.fact(Fact::SlotFree { slot, owner, last });
+        self.emit(SlotFact::Free { slot, owner, last });
     }
 
     /// Gives a slot back, or keeps it for its owner until no forward in flight can write it.
@@ -65,7 +65,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
         let pages = self.req(req).pages.append(count);
         if count > 0 {
-            self.sink.fact(Fact::PageAlloc { pages, owner: Owner::Request(req) });
+            self.emit(PageFact::Alloc { pages, owner: Owner::Request(req) });
         }
         Ok(())
     }
@@ -74,7 +74,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     pub(super) fn free_pages(&mut self, pages: PageRange, owner: Owner) {
         self.world.pages.free(pages);
         if pages.count() > 0 {
-            self.sink.fact(Fact::PageFree { pages, owner });
+            self.emit(PageFact::Free { pages, owner });
         }
     }
 

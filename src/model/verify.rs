@@ -4,7 +4,7 @@
 //! step reserves or plans is therefore twice as wide as what it can accept.
 
 use crate::engine::{Choice, Chooser};
-use crate::record::{Fact, Mode, Owner, PreparedRow, ReqId, Sink};
+use crate::record::{ForwardFact, Mode, Owner, PreparedRow, ReqId, Sink};
 
 use super::batch::{Batch, Rows};
 use super::machine::{Machine, Pending, Step};
@@ -102,7 +102,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             let crossed = from / grid != to / grid;
             let PreparedRow { active: slot, track: target, .. } = batch.prepared[i];
             let track = target.filter(|_| crossed).map(|track| (track, to / grid * grid));
-            self.sink.fact(Fact::Verify { batch: batch.id, req, slot, from, to, track, target });
+            self.emit(ForwardFact::Verify { batch: batch.id, req, slot, from, to, track, target });
             // The scheduler's own copy of the length stays behind: it is what this step began with.
             self.world.running.seq_lens[i] = from;
             accepted.push(count);

@@ -4,7 +4,9 @@
 //! Owns the meaning of the forward effects in numbers. Refuses decisions, owners and times: a slot keeps what was written
 //! into it whoever takes it, and a wrong state is compared like a right one.
 
-use crate::record::{BatchId, Fact, ReqId, Sink, SlotId, Token};
+use crate::record::{
+    BatchId, CacheFact, DecisionFact, Fact, ForwardFact, ReqId, RequestFact, RunFact, Sink, SlotId, Token,
+};
 
 use super::divergence::{argmax, kl};
 use super::live::{Compared, Requests, Watch};
@@ -139,92 +141,12 @@ impl Gauge {
 impl Sink for Gauge {
     fn fact(&mut self, fact: Fact) {
         match fact {
-            Fact::Turn { turn, .. } => self.turn = turn,
-            Fact::Hit { req, source, len } => self.hit(req, source, len),
-            Fact::Clear { req, slot } => {
-                self.store.clear(slot);
-                if let Some(live) = self.requests.known(req) {
-                    // Starts from nothing. If it hits the cache, that follows.
-                    live.unwatch();
-                }
-            }
-            Fact::CopyState { from, to, .. } => {
-                let content = self.store.read(from);
-                self.store.write(to, content);
-            }
-            Fact::Extend { batch, req, slot, from, to, track } => {
-                self.start(req);
-                self.extend(req, slot, (from, to), track);
-                self.compare(batch, req, slot, to);
-            }
-            Fact::Step { batch, req, slot, k, track } => {
-                self.step(req, slot, k, track);
-                self.compare(batch, req, slot, k);
-            }
-            Fact::Verify { batch, req, slot, from, to, track, .. } => self.verify(batch, req, slot, (from, to), track),
-            Fact::Output { batch, req, outputs, .. } => {
-                if let Some(live) = self.requests.known(req) {
-                    live.output(batch, outputs, &mut self.severity);
-                }
-            }
-            // Whether a request has finished is told before its row: if it has, the end is among its last outputs.
-            Fact::Row { req, .. } => {
-                if let Some(live) = self.requests.known(req) {
-                    live.settle(u32::MAX, &mut self.severity);
-                }
-            }
-            Fact::Finish { req, outputs, .. } => {
-                if let Some(live) = self.requests.known(req) {
-                    live.settle(outputs, &mut self.severity);
-                }
-                self.requests.forget(req);
-            }
-            Fact::Retract { req, .. } => {
-                if let Some(live) = self.requests.known(req) {
-                    live.unwatch();
-                }
-            }
-            Fact::Stream { .. }
-            | Fact::Prompt { .. }
-            | Fact::Sampled { .. }
-            | Fact::Begin { .. }
-            | Fact::End { .. }
-            | Fact::Arrive { .. }
-            | Fact::Match { .. }
-            | Fact::Admit { .. }
-            | Fact::SlotAlloc { .. }
-            | Fact::SlotRefused { .. }
-            | Fact::SlotMove { .. }
-            | Fact::SlotFree { .. }
-            | Fact::PageAlloc { .. }
-            | Fact::PageMove { .. }
-            | Fact::PageFree { .. }
-            | Fact::Lock { .. }
-            | Fact::Unlock { .. }
-            | Fact::PrepareExtend { .. }
-            | Fact::PrepareDecode { .. }
-            | Fact::Mix { .. }
-            | Fact::MiddleChunk { .. }
-            | Fact::Read { .. }
-            | Fact::Fields { .. }
-            | Fact::Arrays { .. }
-            | Fact::HostMasks { .. }
-            | Fact::MasksDropped { .. }
-            | Fact::Launch { .. }
-            | Fact::Wait { .. }
-            | Fact::Skip { .. }
-            | Fact::Flip { .. }
-            | Fact::Donate { .. }
-            | Fact::NoDonate { .. }
-            | Fact::TrackRefused { .. }
-            | Fact::Assert { .. }
-            | Fact::Latched { .. }
-            | Fact::PinMissed { .. }
-            | Fact::PinEnded { .. }
-            | Fact::Abort { .. }
-            | Fact::EventUnused { .. }
-            | Fact::Bound { .. }
-            | Fact::Done { .. } => {}
+            Fact::Run(fact) => self.run_fact(fact),
+            Fact::Request(fact) => self.request_fact(fact),
+            Fact::Cache(fact) => self.cache_fact(fact),
+            Fact::Forward(fact) => self.forward_fact(fact),
+            Fact::Decision(fact) => self.decision_fact(fact),
+            Fact::Slot(_) | Fact::Page(_) | Fact::Batch(_) | Fact::Probe(_) | Fact::Script(_) => {}
         }
     }
 
@@ -240,6 +162,99 @@ impl Sink for Gauge {
         }
         for (len, &token) in (from..).zip(tokens) {
             live.sampled(len, token);
+        }
+    }
+}
+
+impl Gauge {
+    fn run_fact(&mut self, fact: RunFact) {
+        match fact {
+            RunFact::Turn { turn, .. } => self.turn = turn,
+            RunFact::Begin { .. }
+            | RunFact::End { .. }
+            | RunFact::Wait { .. }
+            | RunFact::Assert { .. }
+            | RunFact::Bound { .. }
+            | RunFact::Done { .. } => {}
+        }
+    }
+
+    fn request_fact(&mut self, fact: RequestFact) {
+        match fact {
+            RequestFact::Output { batch, req, outputs, .. } => {
+                if let Some(live) = self.requests.known(req) {
+                    live.output(batch, outputs, &mut self.severity);
+                }
+            }
+            RequestFact::Finish { req, outputs, .. } => {
+                if let Some(live) = self.requests.known(req) {
+                    live.settle(outputs, &mut self.severity);
+                }
+                self.requests.forget(req);
+            }
+            RequestFact::Retract { req, .. } => {
+                if let Some(live) = self.requests.known(req) {
+                    live.unwatch();
+                }
+            }
+            RequestFact::Prompt { .. }
+            | RequestFact::Arrive { .. }
+            | RequestFact::Admit { .. }
+            | RequestFact::MiddleChunk { .. }
+            | RequestFact::Skip { .. }
+            | RequestFact::Abort { .. } => {}
+        }
+    }
+
+    fn cache_fact(&mut self, fact: CacheFact) {
+        match fact {
+            CacheFact::Hit { req, source, len } => self.hit(req, source, len),
+            CacheFact::Match { .. }
+            | CacheFact::Lock { .. }
+            | CacheFact::Unlock { .. }
+            | CacheFact::Donate { .. }
+            | CacheFact::NoDonate { .. } => {}
+        }
+    }
+
+    fn forward_fact(&mut self, fact: ForwardFact) {
+        match fact {
+            ForwardFact::Clear { req, slot } => {
+                self.store.clear(slot);
+                if let Some(live) = self.requests.known(req) {
+                    // Starts from nothing. If it hits the cache, that follows.
+                    live.unwatch();
+                }
+            }
+            ForwardFact::CopyState { from, to, .. } => {
+                let content = self.store.read(from);
+                self.store.write(to, content);
+            }
+            ForwardFact::Extend { batch, req, slot, from, to, track } => {
+                self.start(req);
+                self.extend(req, slot, (from, to), track);
+                self.compare(batch, req, slot, to);
+            }
+            ForwardFact::Step { batch, req, slot, k, track } => {
+                self.step(req, slot, k, track);
+                self.compare(batch, req, slot, k);
+            }
+            ForwardFact::Verify { batch, req, slot, from, to, track, .. } => {
+                self.verify(batch, req, slot, (from, to), track)
+            }
+            ForwardFact::Stream { .. } | ForwardFact::Sampled { .. } | ForwardFact::Launch { .. } => {}
+        }
+    }
+
+    fn decision_fact(&mut self, fact: DecisionFact) {
+        match fact {
+            // Whether a request has finished is told before its row: if it has, the end is among its last outputs.
+            DecisionFact::Row { req, .. } => {
+                if let Some(live) = self.requests.known(req) {
+                    live.settle(u32::MAX, &mut self.severity);
+                }
+            }
+            DecisionFact::Flip { .. } => {}
         }
     }
 }

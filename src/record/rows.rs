@@ -5,22 +5,25 @@
 
 use crate::engine::Time;
 
-use super::{BatchId, Check, Fact, Owner, PageRange, ReqId, SlotId, StreamId};
+use super::{
+    BatchFact, BatchId, Check, DecisionFact, Fact, ForwardFact, Owner, PageFact, PageRange, ReqId, RequestFact,
+    SlotFact, SlotId, StreamId,
+};
 
 /// Facts of many rows or slots.
 #[derive(Clone, Copy, Debug)]
 pub enum RowFacts<'a> {
-    /// Slots were allocated in one call: [`Fact::SlotAlloc`].
+    /// Slots were allocated in one call: [`SlotFact::Alloc`].
     SlotsAlloc(&'a [SlotId], Owner),
-    /// Slots were freed in one call: [`Fact::SlotFree`].
+    /// Slots were freed in one call: [`SlotFact::Free`].
     SlotsFree(&'a [SlotId], Owner),
-    /// Rows got a page each: [`Fact::PageAlloc`].
+    /// Rows got a page each: [`PageFact::Alloc`].
     Paged(&'a [(ReqId, PageRange)]),
-    /// Rows were prepared for a decode step: [`Fact::PrepareDecode`].
+    /// Rows were prepared for a decode step: [`BatchFact::PrepareDecode`].
     Prepared(BatchId, &'a [PreparedRow]),
-    /// A forward advanced rows by one token: [`Fact::Step`] and [`Fact::Sampled`] of a row, then of the next.
+    /// A forward advanced rows by one token: [`ForwardFact::Step`] and [`ForwardFact::Sampled`] of a row, then of the next.
     Stepped(BatchId, &'a [StepRow]),
-    /// Results of rows whose request goes on and for which the rule changed nothing: [`Fact::Output`] and [`Fact::Row`] of a row, then
+    /// Results of rows whose request goes on and for which the rule changed nothing: [`RequestFact::Output`] and [`DecisionFact::Row`] of a row, then
     /// of the next.
     Results(BatchId, &'a [ResultRow]),
 }
@@ -80,7 +83,16 @@ impl PreparedRow {
     /// The fact that the row was prepared.
     pub fn fact(self, batch: BatchId) -> Fact {
         let PreparedRow { req, k, decode_batch_idx, kv_committed_len, active, track, next_track_idx } = self;
-        Fact::PrepareDecode { batch, req, k, decode_batch_idx, kv_committed_len, active, track, next_track_idx }
+        Fact::Batch(BatchFact::PrepareDecode {
+            batch,
+            req,
+            k,
+            decode_batch_idx,
+            kv_committed_len,
+            active,
+            track,
+            next_track_idx,
+        })
     }
 }
 
@@ -90,32 +102,39 @@ impl RowFacts<'_> {
         match self {
             RowFacts::SlotsAlloc(slots, owner) => {
                 for (i, &slot) in slots.iter().enumerate() {
-                    tell(Fact::SlotAlloc { slot, owner, last: i + 1 == slots.len() });
+                    tell(Fact::Slot(SlotFact::Alloc { slot, owner, last: i + 1 == slots.len() }));
                 }
             }
             RowFacts::SlotsFree(slots, owner) => {
                 for (i, &slot) in slots.iter().enumerate() {
-                    tell(Fact::SlotFree { slot, owner, last: i + 1 == slots.len() });
+                    tell(Fact::Slot(SlotFact::Free { slot, owner, last: i + 1 == slots.len() }));
                 }
             }
             RowFacts::Paged(rows) => {
                 for &(req, pages) in rows {
-                    tell(Fact::PageAlloc { pages, owner: Owner::Request(req) });
+                    tell(Fact::Page(PageFact::Alloc { pages, owner: Owner::Request(req) }));
                 }
             }
             RowFacts::Prepared(batch, rows) => rows.iter().for_each(|row| tell(row.fact(batch))),
             RowFacts::Stepped(batch, rows) => {
                 for &StepRow { req, k, slot, track, sampled } in rows {
-                    tell(Fact::Step { batch, req, slot, k, track });
+                    tell(Fact::Forward(ForwardFact::Step { batch, req, slot, k, track }));
                     if let Some(stream) = sampled {
-                        tell(Fact::Sampled { req, len: k, stream });
+                        tell(Fact::Forward(ForwardFact::Sampled { req, len: k, stream }));
                     }
                 }
             }
             RowFacts::Results(batch, rows) => {
                 for &ResultRow { at, lookahead, req, outputs, kv_committed_len, check } in rows {
-                    tell(Fact::Output { batch, req, outputs, at });
-                    tell(Fact::Row { batch, req, lookahead, kv_committed_len, check, decision: None });
+                    tell(Fact::Request(RequestFact::Output { batch, req, outputs, at }));
+                    tell(Fact::Decision(DecisionFact::Row {
+                        batch,
+                        req,
+                        lookahead,
+                        kv_committed_len,
+                        check,
+                        decision: None,
+                    }));
                 }
             }
         }

@@ -8,8 +8,8 @@ use crate::judge::{
     Boundary, Checkpoints, Class, Decisions, Finding, Goals, Judgement, Kind, MaskReuse, Outcome, Verdict,
 };
 use crate::record::{
-    BatchId, Check, Decision, Donated, Fact, FinishKind, Kept, Mode, Nothing, Owner, Passed, Phase, Prefix, Record,
-    ReqId, Sink, SlotId, StreamId,
+    BatchFact, BatchId, CacheFact, Check, Decision, DecisionFact, Donated, Fact, FinishKind, ForwardFact, Kept, Mode,
+    Nothing, Owner, Passed, Phase, Prefix, Record, ReqId, RequestFact, RunFact, Sink, SlotFact, SlotId, StreamId,
 };
 
 use super::{Meter, Run, Timing};
@@ -149,14 +149,14 @@ impl Clock {
 
     fn phase(&mut self, phase: Phase, batch: Option<u32>, us: u64, facts: &[Fact]) {
         let batch = batch.map(BatchId);
-        self.fact(Fact::Begin { phase, batch, at: Time(self.now) });
+        self.fact(Fact::Run(RunFact::Begin { phase, batch, at: Time(self.now) }));
         facts.iter().for_each(|&fact| self.fact(fact));
         self.now += us * 1000;
-        self.fact(Fact::End { at: Time(self.now) });
+        self.fact(Fact::Run(RunFact::End { at: Time(self.now) }));
     }
 
     fn turn(&mut self, turn: u32, arrivals: &[Fact], plan: &[Fact]) {
-        self.fact(Fact::Turn { turn, at: Time(self.now) });
+        self.fact(Fact::Run(RunFact::Turn { turn, at: Time(self.now) }));
         self.phase(Phase::Ingest, None, 1, arrivals);
         self.phase(Phase::Plan, None, 2, plan);
     }
@@ -173,31 +173,31 @@ impl Clock {
             Phase::Launch,
             Some(batch),
             10,
-            &[Fact::Launch { batch: batch_id, mode, rows: 1, start, end, copied }],
+            &[Fact::Forward(ForwardFact::Launch { batch: batch_id, mode, rows: 1, start, end, copied })],
         );
     }
 
     fn result(&mut self, batch: u32, facts: impl Fn(Time) -> Vec<Fact>) {
         let batch = BatchId(batch);
-        self.fact(Fact::Begin { phase: Phase::Result, batch: Some(batch), at: Time(self.now) });
+        self.fact(Fact::Run(RunFact::Begin { phase: Phase::Result, batch: Some(batch), at: Time(self.now) }));
         self.now = self.now.max(self.copied[&batch]);
-        self.fact(Fact::Wait { batch, at: Time(self.now) });
+        self.fact(Fact::Run(RunFact::Wait { batch, at: Time(self.now) }));
         self.now += 4000;
         facts(Time(self.now)).into_iter().for_each(|fact| self.fact(fact));
-        self.fact(Fact::End { at: Time(self.now) });
+        self.fact(Fact::Run(RunFact::End { at: Time(self.now) }));
     }
 }
 
 fn alloc(slot: u32, owner: Owner) -> Fact {
-    Fact::SlotAlloc { slot: SlotId(slot), owner, last: true }
+    Fact::Slot(SlotFact::Alloc { slot: SlotId(slot), owner, last: true })
 }
 
 fn free(slot: u32, owner: Owner) -> Fact {
-    Fact::SlotFree { slot: SlotId(slot), owner, last: true }
+    Fact::Slot(SlotFact::Free { slot: SlotId(slot), owner, last: true })
 }
 
 fn extend(batch: u32, req: ReqId, active: u32) -> Fact {
-    Fact::PrepareExtend {
+    Fact::Batch(BatchFact::PrepareExtend {
         batch: BatchId(batch),
         req,
         prefix_len: 0,
@@ -206,11 +206,11 @@ fn extend(batch: u32, req: ReqId, active: u32) -> Fact {
         active: SlotId(active),
         track: None,
         next_track_idx: Some(0),
-    }
+    })
 }
 
 fn decode(batch: u32, req: ReqId, k: u32, active: u32, track: Option<u32>) -> Fact {
-    Fact::PrepareDecode {
+    Fact::Batch(BatchFact::PrepareDecode {
         batch: BatchId(batch),
         req,
         k,
@@ -219,38 +219,47 @@ fn decode(batch: u32, req: ReqId, k: u32, active: u32, track: Option<u32>) -> Fa
         active: SlotId(active),
         track: track.map(SlotId),
         next_track_idx: Some(0),
-    }
+    })
 }
 
 fn output(batch: u32, req: ReqId, outputs: u32, at: Time) -> Fact {
-    Fact::Output { batch: BatchId(batch), req, outputs, at }
+    Fact::Request(RequestFact::Output { batch: BatchId(batch), req, outputs, at })
 }
 
 fn row(batch: u32, lookahead: i64, kv_committed_len: u32, decision: Option<Decision>) -> Fact {
-    Fact::Row { batch: BatchId(batch), req: A, lookahead, kv_committed_len, check: Check::Mask, decision }
+    Fact::Decision(DecisionFact::Row {
+        batch: BatchId(batch),
+        req: A,
+        lookahead,
+        kv_committed_len,
+        check: Check::Mask,
+        decision,
+    })
 }
 
 fn flip(batch: u32, next_track_idx: u8) -> Fact {
-    Fact::Flip { batch: BatchId(batch), req: A, next_track_idx }
+    Fact::Decision(DecisionFact::Flip { batch: BatchId(batch), req: A, next_track_idx })
 }
 
 fn admit(req: ReqId, active: u32) -> [Fact; 4] {
     let tracks = [0, 1].map(|index: u8| alloc(active + 1 + u32::from(index), Owner::Track(req, index)));
-    [Fact::Admit { req }, alloc(active, Owner::Active(req)), tracks[0], tracks[1]]
+    [Fact::Request(RequestFact::Admit { req }), alloc(active, Owner::Active(req)), tracks[0], tracks[1]]
 }
 
 fn record() -> Record {
     let mut clock = Clock { record: Record::default(), now: 0, gpu: 0, copied: BTreeMap::new() };
     let kept = |slot: u32| Kept { label: Some(4), slot: Some(SlotId(slot)) };
     for (req, stream) in [(A, StreamId(1)), (B, StreamId(2))] {
-        clock.fact(Fact::Stream { stream, parent: Prefix::EMPTY });
-        clock.fact(Fact::Prompt { req, prompt: Prefix { stream, len: 1 } });
+        clock.fact(Fact::Forward(ForwardFact::Stream { stream, parent: Prefix::EMPTY }));
+        clock.fact(Fact::Request(RequestFact::Prompt { req, prompt: Prefix { stream, len: 1 } }));
     }
-    clock.turn(0, &[Fact::Arrive { req: A, at: Time(0), max_new: 20 }], &admit(A, 2));
+    clock.turn(0, &[Fact::Request(RequestFact::Arrive { req: A, at: Time(0), max_new: 20 })], &admit(A, 2));
     clock.launch(1, Mode::Extend, &[extend(1, A, 2)]);
     clock.turn(1, &[], &[]);
     clock.launch(2, Mode::Decode, &[decode(2, A, 2, 2, None)]);
-    clock.result(1, |at| vec![output(1, A, 1, at), Fact::NoDonate { req: A, why: Nothing::NoCheckpoint, slot: None }]);
+    clock.result(1, |at| {
+        vec![output(1, A, 1, at), Fact::Cache(CacheFact::NoDonate { req: A, why: Nothing::NoCheckpoint, slot: None })]
+    });
     clock.turn(2, &[], &[]);
     clock.launch(3, Mode::Decode, &[decode(3, A, 3, 2, None)]);
     clock.result(2, |at| vec![output(2, A, 2, at), row(2, 1, 3, None)]);
@@ -260,18 +269,18 @@ fn record() -> Record {
         let none = Kept { label: None, slot: Some(SlotId(4)) };
         vec![output(3, A, 3, at), row(3, 1, 4, Some(Decision { before: none, after: kept(3) })), flip(3, 1)]
     });
-    let arrive = Fact::Arrive { req: B, at: Time(clock.now), max_new: 1 };
+    let arrive = Fact::Request(RequestFact::Arrive { req: B, at: Time(clock.now), max_new: 1 });
     clock.turn(4, &[arrive], &admit(B, 6));
     clock.launch(5, Mode::Extend, &[extend(5, B, 6)]);
     clock.result(4, |at| {
         let how = Donated { finished: true, existed: false };
         vec![
             output(4, A, 4, at),
-            Fact::Finish { req: A, kind: FinishKind::Token, outputs: 4 },
+            Fact::Request(RequestFact::Finish { req: A, kind: FinishKind::Token, outputs: 4 }),
             row(4, 0, 4, Some(Decision { before: kept(3), after: kept(4) })),
             flip(4, 0),
-            Fact::Donate { req: A, label: 4, key_len: 4, slot: SlotId(4), how },
-            Fact::SlotMove { slot: SlotId(4), from: Owner::Track(A, 1), to: Owner::Tree },
+            Fact::Cache(CacheFact::Donate { req: A, label: 4, key_len: 4, slot: SlotId(4), how }),
+            Fact::Slot(SlotFact::Move { slot: SlotId(4), from: Owner::Track(A, 1), to: Owner::Tree }),
             free(2, Owner::Active(A)),
             free(3, Owner::Track(A, 0)),
         ]
@@ -281,16 +290,16 @@ fn record() -> Record {
     clock.result(5, |at| {
         vec![
             output(5, B, 1, at),
-            Fact::Finish { req: B, kind: FinishKind::Length, outputs: 1 },
-            Fact::NoDonate { req: B, why: Nothing::NoCheckpoint, slot: None },
+            Fact::Request(RequestFact::Finish { req: B, kind: FinishKind::Length, outputs: 1 }),
+            Fact::Cache(CacheFact::NoDonate { req: B, why: Nothing::NoCheckpoint, slot: None }),
             free(6, Owner::Active(B)),
             free(7, Owner::Track(B, 0)),
             free(8, Owner::Track(B, 1)),
         ]
     });
     clock.turn(6, &[], &[]);
-    clock.result(6, |_| vec![Fact::Skip { batch: BatchId(6), req: B, why: Passed::Ended }]);
+    clock.result(6, |_| vec![Fact::Request(RequestFact::Skip { batch: BatchId(6), req: B, why: Passed::Ended })]);
     let at = Time(clock.now);
-    clock.fact(Fact::Done { at });
+    clock.fact(Fact::Run(RunFact::Done { at }));
     clock.record
 }

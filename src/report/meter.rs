@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::engine::Time;
-use crate::record::{Fact, ReqId, RowFacts, Sink};
+use crate::record::{Fact, ReqId, RequestFact, RowFacts, RunFact, Sink};
 
 /// Quantiles over requests by nearest rank, in ns; `None` where no request has the measure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -112,60 +112,16 @@ impl Sink for Meter {
     #[inline(always)]
     fn fact(&mut self, fact: Fact) {
         match fact {
-            Fact::Output { req, outputs, at, .. } => self.output(req, outputs, at),
-            Fact::Arrive { req, at, .. } => {
+            Fact::Request(RequestFact::Output { req, outputs, at, .. }) => self.output(req, outputs, at),
+            Fact::Request(RequestFact::Arrive { req, at, .. }) => {
                 self.life(req).arrived_ns.get_or_insert(at.ns());
             }
-            Fact::Finish { req, outputs, .. } => self.finish(req, outputs),
+            Fact::Request(RequestFact::Finish { req, outputs, .. }) => self.finish(req, outputs),
             // A run that an assertion ends has no end of its own: the last that happened will do.
-            Fact::End { at } | Fact::Turn { at, .. } | Fact::Wait { at, .. } | Fact::Done { at } => {
-                self.end_ns = self.end_ns.max(at.ns())
-            }
-            Fact::Begin { .. }
-            | Fact::Match { .. }
-            | Fact::Hit { .. }
-            | Fact::Admit { .. }
-            | Fact::SlotAlloc { .. }
-            | Fact::SlotRefused { .. }
-            | Fact::SlotMove { .. }
-            | Fact::SlotFree { .. }
-            | Fact::PageAlloc { .. }
-            | Fact::PageMove { .. }
-            | Fact::PageFree { .. }
-            | Fact::Lock { .. }
-            | Fact::Unlock { .. }
-            | Fact::PrepareExtend { .. }
-            | Fact::PrepareDecode { .. }
-            | Fact::HostMasks { .. }
-            | Fact::MasksDropped { .. }
-            | Fact::Launch { .. }
-            | Fact::Clear { .. }
-            | Fact::CopyState { .. }
-            | Fact::Extend { .. }
-            | Fact::Step { .. }
-            | Fact::Stream { .. }
-            | Fact::Prompt { .. }
-            | Fact::Sampled { .. }
-            | Fact::Skip { .. }
-            | Fact::Row { .. }
-            | Fact::Flip { .. }
-            | Fact::Donate { .. }
-            | Fact::NoDonate { .. }
-            | Fact::TrackRefused { .. }
-            | Fact::Retract { .. }
-            | Fact::Assert { .. }
-            | Fact::Latched { .. }
-            | Fact::PinMissed { .. }
-            | Fact::PinEnded { .. }
-            | Fact::Mix { .. }
-            | Fact::Verify { .. }
-            | Fact::Abort { .. }
-            | Fact::Read { .. }
-            | Fact::Fields { .. }
-            | Fact::Arrays { .. }
-            | Fact::MiddleChunk { .. }
-            | Fact::EventUnused { .. }
-            | Fact::Bound { .. } => {}
+            Fact::Run(
+                RunFact::End { at } | RunFact::Turn { at, .. } | RunFact::Wait { at, .. } | RunFact::Done { at },
+            ) => self.end_ns = self.end_ns.max(at.ns()),
+            _ => {}
         }
     }
 
@@ -230,15 +186,15 @@ mod tests {
     use crate::record::{BatchId, FinishKind};
 
     fn output(meter: &mut Meter, req: u32, outputs: u32, at: u64) {
-        meter.fact(Fact::Output { batch: BatchId(1), req: ReqId(req), outputs, at: Time(at) });
+        meter.fact(Fact::Request(RequestFact::Output { batch: BatchId(1), req: ReqId(req), outputs, at: Time(at) }));
     }
 
     fn arrive(meter: &mut Meter, req: u32, at: u64) {
-        meter.fact(Fact::Arrive { req: ReqId(req), at: Time(at), max_new: 9 });
+        meter.fact(Fact::Request(RequestFact::Arrive { req: ReqId(req), at: Time(at), max_new: 9 }));
     }
 
     fn finish(meter: &mut Meter, req: u32, outputs: u32) {
-        meter.fact(Fact::Finish { req: ReqId(req), kind: FinishKind::Length, outputs });
+        meter.fact(Fact::Request(RequestFact::Finish { req: ReqId(req), kind: FinishKind::Length, outputs }));
     }
 
     #[test]
@@ -257,7 +213,7 @@ mod tests {
         output(&mut meter, 0, 3, 171);
         finish(&mut meter, 0, 3);
         finish(&mut meter, 1, 1);
-        meter.fact(Fact::Done { at: Time(1000) });
+        meter.fact(Fact::Run(RunFact::Done { at: Time(1000) }));
         let timing = meter.timing();
         let all = |p50, rest| Quantiles { p50: Some(p50), p90: Some(rest), p99: Some(rest) };
         assert_eq!(timing.ttft_ns, all(50, 100));
@@ -274,7 +230,7 @@ mod tests {
         output(&mut meter, 0, 1, 10);
         output(&mut meter, 0, 2, 20);
         output(&mut meter, 0, 2, 90);
-        meter.fact(Fact::End { at: Time(100) });
+        meter.fact(Fact::Run(RunFact::End { at: Time(100) }));
         let timing = meter.timing();
         assert_eq!((timing.output_tokens, timing.makespan_ns), (2, 100));
         assert_eq!(timing.ttft_ns.p99, Some(10));

@@ -1,7 +1,7 @@
 //! What a run did that neither its verdict nor its times say: in which turn each request was admitted, what was
 //! evicted, and what the admission latch alone kept waiting.
 
-use crate::record::{Fact, Owner, ReqId, RowFacts, Sink};
+use crate::record::{Fact, Owner, ProbeFact, ReqId, RequestFact, RowFacts, RunFact, Sink, SlotFact};
 
 /// Counts of one run, as a sink of its facts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -55,59 +55,11 @@ impl Sink for RunCounts {
     #[inline(always)]
     fn fact(&mut self, fact: Fact) {
         match fact {
-            Fact::Turn { turn, .. } => self.turn = turn,
-            Fact::Admit { req } => self.admit(req),
-            Fact::SlotFree { owner: Owner::Tree, .. } => self.evictions += 1,
-            Fact::Latched { req } => self.latch(req),
-            Fact::Begin { .. }
-            | Fact::End { .. }
-            | Fact::Arrive { .. }
-            | Fact::Match { .. }
-            | Fact::Hit { .. }
-            | Fact::SlotAlloc { .. }
-            | Fact::SlotRefused { .. }
-            | Fact::SlotMove { .. }
-            | Fact::SlotFree { .. }
-            | Fact::PageAlloc { .. }
-            | Fact::PageMove { .. }
-            | Fact::PageFree { .. }
-            | Fact::Lock { .. }
-            | Fact::Unlock { .. }
-            | Fact::PrepareExtend { .. }
-            | Fact::PrepareDecode { .. }
-            | Fact::HostMasks { .. }
-            | Fact::MasksDropped { .. }
-            | Fact::Mix { .. }
-            | Fact::MiddleChunk { .. }
-            | Fact::Launch { .. }
-            | Fact::Clear { .. }
-            | Fact::CopyState { .. }
-            | Fact::Extend { .. }
-            | Fact::Step { .. }
-            | Fact::Verify { .. }
-            | Fact::Stream { .. }
-            | Fact::Prompt { .. }
-            | Fact::Sampled { .. }
-            | Fact::Wait { .. }
-            | Fact::Skip { .. }
-            | Fact::Output { .. }
-            | Fact::Finish { .. }
-            | Fact::Row { .. }
-            | Fact::Fields { .. }
-            | Fact::Arrays { .. }
-            | Fact::Read { .. }
-            | Fact::Flip { .. }
-            | Fact::Donate { .. }
-            | Fact::NoDonate { .. }
-            | Fact::TrackRefused { .. }
-            | Fact::Retract { .. }
-            | Fact::Assert { .. }
-            | Fact::PinMissed { .. }
-            | Fact::PinEnded { .. }
-            | Fact::Abort { .. }
-            | Fact::EventUnused { .. }
-            | Fact::Bound { .. }
-            | Fact::Done { .. } => {}
+            Fact::Run(RunFact::Turn { turn, .. }) => self.turn = turn,
+            Fact::Request(RequestFact::Admit { req }) => self.admit(req),
+            Fact::Slot(SlotFact::Free { owner: Owner::Tree, .. }) => self.evictions += 1,
+            Fact::Probe(ProbeFact::Latched { req }) => self.latch(req),
+            _ => {}
         }
     }
 

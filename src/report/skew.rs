@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use crate::record::{Fact, Field, Sink};
+use crate::record::{Fact, Field, ProbeFact, Sink};
 
 use super::{layout, name};
 
-/// Counts by shared field; a sink of [`Fact::Read`].
+/// Counts by shared field; a sink of [`ProbeFact::Read`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Skew {
     counts: [Count; Field::ALL.len()],
@@ -34,7 +34,7 @@ pub struct SkewRow {
 
 impl Sink for Skew {
     fn fact(&mut self, fact: Fact) {
-        if let Fact::Read { field, newer, changed, .. } = fact {
+        if let Fact::Probe(ProbeFact::Read { field, newer, changed, .. }) = fact {
             let count = &mut self.counts[field as usize];
             count.reads += 1;
             count.newer += u64::from(newer);
@@ -75,7 +75,9 @@ mod tests {
     #[test]
     fn every_field_is_counted_by_itself() {
         let mut skew = Skew::default();
-        let read = |field, newer, changed| Fact::Read { batch: BatchId(1), req: ReqId(0), field, newer, changed };
+        let read = |field, newer, changed| {
+            Fact::Probe(ProbeFact::Read { batch: BatchId(1), req: ReqId(0), field, newer, changed })
+        };
         skew.fact(read(Field::KvCommittedLen, true, true));
         skew.fact(read(Field::KvCommittedLen, true, false));
         skew.fact(read(Field::LastTrackSeqlen, false, false));

@@ -1,7 +1,7 @@
 //! Steady decode steps of a run, measured from its facts: turns in which a full decode batch is launched and the result of a
 //! full decode batch is processed. Owns the gaps between outputs too. Refuses to guess: a run without such turns has none.
 
-use crate::record::{BatchId, Check, Fact, Mode, Phase, ReqId, Sink};
+use crate::record::{BatchId, Check, DecisionFact, Fact, ForwardFact, Mode, Phase, ReqId, RequestFact, RunFact, Sink};
 
 /// Steady turns at the beginning that are not counted: the GPU may still have prefill to do.
 pub const WARM_UP: u64 = 2;
@@ -159,67 +159,24 @@ impl Sink for StepMeter {
     #[inline]
     fn fact(&mut self, fact: Fact) {
         match fact {
-            Fact::Row { check: Check::Mask, .. } => self.masks = true,
-            Fact::Output { req, outputs, at, .. } => self.output(req, outputs, at.ns()),
-            Fact::Finish { req, outputs, .. } => self.finish(req, outputs),
-            Fact::Turn { at, .. } | Fact::Done { at } => self.close(at.ns()),
-            Fact::Begin { phase: Phase::Result, batch, at } => {
+            Fact::Decision(DecisionFact::Row { check: Check::Mask, .. }) => self.masks = true,
+            Fact::Request(RequestFact::Output { req, outputs, at, .. }) => self.output(req, outputs, at.ns()),
+            Fact::Request(RequestFact::Finish { req, outputs, .. }) => self.finish(req, outputs),
+            Fact::Run(RunFact::Turn { at, .. } | RunFact::Done { at }) => self.close(at.ns()),
+            Fact::Run(RunFact::Begin { phase: Phase::Result, batch, at }) => {
                 self.now.result_began_ns = at.ns();
                 if let Some(place) = self.full.iter().position(|full| Some(full.0) == batch) {
                     self.now.processed = Some(self.full.remove(place).1);
                 }
             }
-            Fact::Wait { at, .. } => self.now.wait_ns += at.ns() - self.now.result_began_ns,
-            Fact::Launch { batch, mode, rows, start, end, copied } => {
+            Fact::Run(RunFact::Wait { at, .. }) => self.now.wait_ns += at.ns() - self.now.result_began_ns,
+            Fact::Forward(ForwardFact::Launch { batch, mode, rows, start, end, copied }) => {
                 let times_ns = (start.ns(), end.ns(), copied.ns());
                 self.launch(batch, mode == Mode::Decode && rows == self.rows, times_ns);
             }
-            Fact::Assert { .. } => self.stopped = Some(Stopped::Assertion),
-            Fact::Bound { .. } => self.stopped = Some(Stopped::Bound),
-            Fact::Row { .. }
-            | Fact::Begin { .. }
-            | Fact::End { .. }
-            | Fact::Arrive { .. }
-            | Fact::Match { .. }
-            | Fact::Hit { .. }
-            | Fact::Admit { .. }
-            | Fact::SlotAlloc { .. }
-            | Fact::SlotRefused { .. }
-            | Fact::SlotMove { .. }
-            | Fact::SlotFree { .. }
-            | Fact::PageAlloc { .. }
-            | Fact::PageMove { .. }
-            | Fact::PageFree { .. }
-            | Fact::Lock { .. }
-            | Fact::Unlock { .. }
-            | Fact::PrepareExtend { .. }
-            | Fact::PrepareDecode { .. }
-            | Fact::HostMasks { .. }
-            | Fact::MasksDropped { .. }
-            | Fact::Clear { .. }
-            | Fact::CopyState { .. }
-            | Fact::Extend { .. }
-            | Fact::Step { .. }
-            | Fact::Stream { .. }
-            | Fact::Prompt { .. }
-            | Fact::Sampled { .. }
-            | Fact::Skip { .. }
-            | Fact::Flip { .. }
-            | Fact::Donate { .. }
-            | Fact::NoDonate { .. }
-            | Fact::TrackRefused { .. }
-            | Fact::Retract { .. }
-            | Fact::Latched { .. }
-            | Fact::PinMissed { .. }
-            | Fact::PinEnded { .. }
-            | Fact::Mix { .. }
-            | Fact::Verify { .. }
-            | Fact::Abort { .. }
-            | Fact::Read { .. }
-            | Fact::Fields { .. }
-            | Fact::Arrays { .. }
-            | Fact::MiddleChunk { .. }
-            | Fact::EventUnused { .. } => {}
+            Fact::Run(RunFact::Assert { .. }) => self.stopped = Some(Stopped::Assertion),
+            Fact::Run(RunFact::Bound { .. }) => self.stopped = Some(Stopped::Bound),
+            _ => {}
         }
     }
 }
@@ -233,11 +190,13 @@ mod tests {
     #[test]
     fn outputs_of_one_result_have_no_time_between_them_and_those_behind_the_end_are_none() {
         let mut meter = StepMeter::new(1);
-        let output = |outputs, at| Fact::Output { batch: BatchId(1), req: ReqId(0), outputs, at: Time(at) };
+        let output = |outputs, at| {
+            Fact::Request(RequestFact::Output { batch: BatchId(1), req: ReqId(0), outputs, at: Time(at) })
+        };
         for (outputs, at) in [(1, 10), (3, 40), (6, 90)] {
             meter.fact(output(outputs, at));
         }
-        meter.fact(Fact::Finish { req: ReqId(0), kind: FinishKind::Token, outputs: 5 });
+        meter.fact(Fact::Request(RequestFact::Finish { req: ReqId(0), kind: FinishKind::Token, outputs: 5 }));
         assert_eq!(meter.into_gaps_ns(), [30, 0, 50, 0]);
     }
 }

@@ -4,7 +4,9 @@ use crate::engine::Seeded;
 use crate::history::{Pattern, with_pattern};
 use crate::judge::{Judge, Options};
 use crate::model::{Rule, Setup};
-use crate::record::{BatchId, Fact, Nothing, Phase, ReqId, Sink, Tee};
+use crate::record::{
+    BatchFact, BatchId, CacheFact, DecisionFact, Fact, Nothing, Phase, ReqId, RequestFact, RunFact, Sink, Tee,
+};
 use crate::report::{JitterRun, Jittered, LastOffer};
 use crate::search::in_order;
 
@@ -98,36 +100,36 @@ impl Watch {
 
 impl Sink for Watch {
     fn fact(&mut self, fact: Fact) {
-        if let Fact::PrepareDecode { batch, req, k, .. } = fact {
+        if let Fact::Batch(BatchFact::PrepareDecode { batch, req, k, .. }) = fact {
             if req == self.req {
                 self.prepared.push((batch, k));
             }
-        } else if let Fact::Mix { batch, decode, .. } = fact {
+        } else if let Fact::Batch(BatchFact::Mix { batch, decode, .. }) = fact {
             for prepared in self.prepared.iter_mut().filter(|prepared| prepared.0 == decode) {
                 prepared.0 = batch;
             }
-        } else if let Fact::Begin { phase: Phase::Result, batch, .. } = fact {
+        } else if let Fact::Run(RunFact::Begin { phase: Phase::Result, batch, .. }) = fact {
             self.processed = batch;
-        } else if let Fact::Assert { req: Some(req), .. } = fact {
+        } else if let Fact::Run(RunFact::Assert { req: Some(req), .. }) = fact {
             // The rule has said nothing of this row: what was prepared since tells as much.
             if req == self.req
                 && let Some(at) = self.prepared.iter().rposition(|prepared| Some(prepared.0) == self.processed)
             {
                 self.rows.push((self.prepared[at].1, (self.prepared.len() - at - 1) as i64));
             }
-        } else if let Fact::Row { batch, req, lookahead, .. } = fact {
+        } else if let Fact::Decision(DecisionFact::Row { batch, req, lookahead, .. }) = fact {
             if req == self.req
                 && let Some(&(_, k)) = self.prepared.iter().rev().find(|prepared| prepared.0 == batch)
             {
                 self.rows.push((k, lookahead));
             }
-        } else if let Fact::Finish { req, .. } = fact {
+        } else if let Fact::Request(RequestFact::Finish { req, .. }) = fact {
             self.finished |= req == self.req;
-        } else if let Fact::Donate { req, label, key_len, slot, how } = fact {
+        } else if let Fact::Cache(CacheFact::Donate { req, label, key_len, slot, how }) = fact {
             if req == self.req && how.finished {
                 self.end = Some(Ok(LastOffer { label, key_len, slot }));
             }
-        } else if let Fact::NoDonate { req, why, .. } = fact
+        } else if let Fact::Cache(CacheFact::NoDonate { req, why, .. }) = fact
             && req == self.req
             && self.finished
         {

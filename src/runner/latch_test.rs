@@ -3,7 +3,7 @@
 
 use crate::engine::Seeded;
 use crate::model::{Exhaustion, Machine, Setup, World};
-use crate::record::{Fact, Record, ReqId};
+use crate::record::{Fact, ProbeFact, Record, ReqId, RequestFact};
 use crate::workload::Preset;
 
 use super::{DEFAULT_RULE, Source, drawn, rule};
@@ -24,12 +24,12 @@ fn turn(setup: &Setup, world: Box<World>) -> (Record, Box<World>, bool) {
 
 /// The request that is told of as latched out.
 fn latched(record: &Record) -> Option<ReqId> {
-    record.facts().find_map(|fact| if let Fact::Latched { req } = fact { Some(req) } else { None })
+    record.facts().find_map(|fact| if let Fact::Probe(ProbeFact::Latched { req }) = fact { Some(req) } else { None })
 }
 
 /// The first request that is admitted.
 fn admitted(record: &Record) -> Option<ReqId> {
-    record.facts().find_map(|fact| if let Fact::Admit { req } = fact { Some(req) } else { None })
+    record.facts().find_map(|fact| if let Fact::Request(RequestFact::Admit { req }) = fact { Some(req) } else { None })
 }
 
 /// Compares every turn of a setup; in how many the latch alone kept a request out.

@@ -10,7 +10,7 @@ mod progress;
 use crate::engine::{Chooser, Open, Seeded};
 use crate::judge::{Judge, Judgement, Options as JudgeOptions};
 use crate::model::{Ended, Machine, Rule, Setup, World};
-use crate::record::{Entry, Fact, Record, Sink};
+use crate::record::{Entry, Fact, Record, RunFact, Sink};
 use crate::scene::{JudgedView, Scene, SceneBuilder};
 use crate::search::Misfit;
 
@@ -328,7 +328,7 @@ impl<'a> Session<'a> {
         place.world = Some(machine.into_world());
         place.turns += 1;
         if place.ended.is_none() && place.turns >= self.setup.turns_max as usize {
-            sink.fact(Fact::Bound { stalled: false });
+            sink.fact(Fact::Run(RunFact::Bound { stalled: false }));
             place.ended = Some(Ended::TurnsMax);
         }
         let (questions, durations) = person.end();

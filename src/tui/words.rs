@@ -2,7 +2,10 @@
 
 use ratatui::text::Span;
 
-use crate::record::{Decision, Entry, Fact, Kept, Owner, Stream};
+use crate::record::{
+    BatchFact, CacheFact, Decision, DecisionFact, Entry, Fact, ForwardFact, Kept, Owner, ProbeFact, RequestFact,
+    RunFact, ScriptFact, SlotFact, Stream,
+};
 use crate::report::name;
 use crate::scene::{Fit, SlotNow, Stage};
 
@@ -71,74 +74,155 @@ pub(super) fn kept_words(kept: Kept) -> String {
 
 /// Lines for an entry of the record; nothing for what only repeats what others say.
 pub(super) fn entry_words(entry: &Entry, names: &[String]) -> Option<String> {
+    let Entry::Fact(fact) = entry else { return None };
+    match *fact {
+        Fact::Run(fact) => run_words(fact, names),
+        Fact::Request(fact) => request_words(fact, names),
+        Fact::Slot(fact) => slot_words(fact, names),
+        Fact::Cache(fact) => cache_words(fact, names),
+        Fact::Batch(fact) => batch_words(fact, names),
+        Fact::Forward(fact) => forward_words(fact, names),
+        Fact::Decision(fact) => decision_words(fact, names),
+        Fact::Probe(fact) => probe_words(fact, names),
+        Fact::Script(fact) => script_words(fact, names),
+        Fact::Page(_) => None,
+    }
+}
+
+fn run_words(fact: RunFact, names: &[String]) -> Option<String> {
     let id = |req| name::request(names, req);
-    let fact = match entry {
-        Entry::Tokens(..) => return None,
-        Entry::Fact(fact) => *fact,
-    };
     Some(match fact {
-        Fact::Turn { turn, at } => format!("turn {turn} at {at}"),
-        Fact::Prompt { req, prompt } => format!("prompt of {}: {} tokens", id(req), prompt.len),
-        Fact::Begin { phase, batch, at } => {
+        RunFact::Turn { turn, at } => format!("turn {turn} at {at}"),
+        RunFact::Begin { phase, batch, at } => {
             let batch = batch.map_or(String::new(), |batch| format!(" {batch}"));
             format!("{}{batch} at {at}", name::phase(phase).to_uppercase())
         }
-        Fact::End { at } => format!("until {at}"),
-        Fact::Arrive { req, at, max_new } => format!("{} seen, arrived {at}, at most {max_new} outputs", id(req)),
-        Fact::Match { req, state_len, kv_len, .. } => {
-            format!("{} matches {state_len} with a state, {kv_len} of KV", id(req))
+        RunFact::End { at } => format!("until {at}"),
+        RunFact::Wait { batch, at } => format!("waited for {batch} until {at}"),
+        RunFact::Assert { req, kind } => {
+            format!("ASSERTION of {}: {}", req.map_or("the engine".to_owned(), id), name::assertion(kind))
         }
-        Fact::Hit { req, source, len } => format!("{} hits {source}, cached under {len}", id(req)),
-        Fact::Admit { req } => format!("{} admitted", id(req)),
-        Fact::SlotAlloc { slot, owner, .. } => format!("{slot} to {}", owner_words(Some(owner), names)),
-        Fact::SlotRefused { req, count } => {
+        RunFact::Bound { stalled: true } => "ENDED: nothing can ever happen again".to_owned(),
+        RunFact::Bound { stalled: false } => "ENDED: the bound on turns".to_owned(),
+        RunFact::Done { at } => format!("DONE at {at}"),
+    })
+}
+
+fn request_words(fact: RequestFact, names: &[String]) -> Option<String> {
+    let id = |req| name::request(names, req);
+    Some(match fact {
+        RequestFact::Prompt { req, prompt } => format!("prompt of {}: {} tokens", id(req), prompt.len),
+        RequestFact::Arrive { req, at, max_new } => {
+            format!("{} seen, arrived {at}, at most {max_new} outputs", id(req))
+        }
+        RequestFact::Admit { req } => format!("{} admitted", id(req)),
+        RequestFact::MiddleChunk { req, .. } => format!("{}: a chunk in the middle, no output", id(req)),
+        RequestFact::Skip { batch, req, why } => {
+            format!("{batch} {}: passed over, {}", id(req), name::passed(why))
+        }
+        RequestFact::Output { batch, req, outputs, .. } => {
+            format!("{batch} {}: outputs now {outputs}", id(req))
+        }
+        RequestFact::Finish { req, kind, outputs } => {
+            format!("{} ends by {} after {outputs}", id(req), name::finish(kind))
+        }
+        RequestFact::Retract { req, outputs } => format!("{} retracted with {outputs} outputs", id(req)),
+        RequestFact::Abort { req, taken: true, .. } => format!("{} aborted", id(req)),
+        RequestFact::Abort { taken: false, .. } => return None,
+    })
+}
+
+fn slot_words(fact: SlotFact, names: &[String]) -> Option<String> {
+    let id = |req| name::request(names, req);
+    Some(match fact {
+        SlotFact::Alloc { slot, owner, .. } => format!("{slot} to {}", owner_words(Some(owner), names)),
+        SlotFact::Refused { req, count } => {
             format!("{} refused {count} slots", req.map_or("the queue".to_owned(), id))
         }
-        Fact::SlotMove { slot, from, to } => {
+        SlotFact::Move { slot, from, to } => {
             format!("{slot} from {} to {}", owner_words(Some(from), names), owner_words(Some(to), names))
         }
-        Fact::SlotFree { slot, owner, .. } => format!("{slot} freed by {}", owner_words(Some(owner), names)),
-        Fact::PrepareExtend { batch, req, prefix_len, seq_len, kv_committed_len, track, .. } => {
+        SlotFact::Free { slot, owner, .. } => {
+            format!("{slot} freed by {}", owner_words(Some(owner), names))
+        }
+    })
+}
+
+fn cache_words(fact: CacheFact, names: &[String]) -> Option<String> {
+    let id = |req| name::request(names, req);
+    Some(match fact {
+        CacheFact::Match { req, state_len, kv_len, .. } => {
+            format!("{} matches {state_len} with a state, {kv_len} of KV", id(req))
+        }
+        CacheFact::Hit { req, source, len } => format!("{} hits {source}, cached under {len}", id(req)),
+        CacheFact::Donate { req, label, key_len, slot, how } => {
+            let key = if key_len == label { String::new() } else { format!(", key {key_len}") };
+            let existed = if how.existed { ", there was one" } else { "" };
+            format!("{} donates {slot} under {label}{key}{existed}", id(req))
+        }
+        CacheFact::NoDonate { req, why, .. } => {
+            format!("{} donates nothing: {}", id(req), name::nothing(why))
+        }
+        CacheFact::Lock { .. } | CacheFact::Unlock { .. } => return None,
+    })
+}
+
+fn batch_words(fact: BatchFact, names: &[String]) -> Option<String> {
+    let id = |req| name::request(names, req);
+    Some(match fact {
+        BatchFact::PrepareExtend { batch, req, prefix_len, seq_len, kv_committed_len, track, .. } => {
             let track = track.map_or(String::new(), |(slot, len)| format!(", track {len} in {slot}"));
             format!("{batch} {}: tokens {prefix_len}..{seq_len}, C {kv_committed_len}{track}", id(req))
         }
-        Fact::PrepareDecode { batch, req, k, kv_committed_len, track, next_track_idx, .. } => {
+        BatchFact::PrepareDecode { batch, req, k, kv_committed_len, track, next_track_idx, .. } => {
             let track = track.map_or(String::new(), |slot| format!(", track in {slot}"));
             let next = next_track_idx.map_or(String::new(), |next| format!(", next {next}"));
             format!("{batch} {}: k {k}, C {kv_committed_len}{next}{track}", id(req))
         }
-        Fact::HostMasks { batch, bytes } => format!("masks of {batch}: {bytes} bytes"),
-        Fact::MasksDropped { batch } => format!("the live {batch} drops its masks"),
-        Fact::Mix { batch, decode, rows } => format!("{rows} rows of {decode} ride along in {batch}"),
-        Fact::Launch { batch, mode, start, end, .. } => {
+        BatchFact::HostMasks { batch, bytes } => format!("masks of {batch}: {bytes} bytes"),
+        BatchFact::MasksDropped { batch } => format!("the live {batch} drops its masks"),
+        BatchFact::Mix { batch, decode, rows } => format!("{rows} rows of {decode} ride along in {batch}"),
+        BatchFact::TrackRefused { req, k, in_place } => {
+            let what = if in_place { "writes in place" } else { "writes nothing" };
+            format!("{} gets no track slot at k {k}: {what}", id(req))
+        }
+    })
+}
+
+fn forward_words(fact: ForwardFact, names: &[String]) -> Option<String> {
+    let id = |req| name::request(names, req);
+    Some(match fact {
+        ForwardFact::Launch { batch, mode, start, end, .. } => {
             format!("launch {batch} {}, {start} .. {end}", name::mode(mode))
         }
-        Fact::Clear { req, slot } => format!("{} will clear {slot}", id(req)),
-        Fact::CopyState { req, from, to, stream } => {
+        ForwardFact::Clear { req, slot } => format!("{} will clear {slot}", id(req)),
+        ForwardFact::CopyState { req, from, to, stream } => {
             let stream = match stream {
                 Stream::Schedule => "schedule",
                 Stream::Forward => "forward",
             };
             format!("{} copies {from} to {to}, {stream} stream", id(req))
         }
-        Fact::Extend { req, slot, to, track, .. } => {
+        ForwardFact::Extend { req, slot, to, track, .. } => {
             let track = track.map_or(String::new(), |(slot, len)| format!(", {len} to {slot}"));
             format!("{} will write {to} to {slot}{track}", id(req))
         }
-        Fact::Step { req, slot, k, track, .. } => {
+        ForwardFact::Step { req, slot, k, track, .. } => {
             let track = track.map_or(String::new(), |slot| format!(" and to {slot}: boundary"));
             format!("{} will write {k} to {slot}{track}", id(req))
         }
-        Fact::Verify { req, slot, from, to, track, .. } => {
+        ForwardFact::Verify { req, slot, from, to, track, .. } => {
             let track = track.map_or(String::new(), |(slot, len)| format!(", {len} to {slot}: boundary"));
             format!("{} will accept {from}..{to} in {slot}{track}", id(req))
         }
-        Fact::Wait { batch, at } => format!("waited for {batch} until {at}"),
-        Fact::MiddleChunk { req, .. } => format!("{}: a chunk in the middle, no output", id(req)),
-        Fact::Skip { batch, req, why } => format!("{batch} {}: passed over, {}", id(req), name::passed(why)),
-        Fact::Output { batch, req, outputs, .. } => format!("{batch} {}: outputs now {outputs}", id(req)),
-        Fact::Finish { req, kind, outputs } => format!("{} ends by {} after {outputs}", id(req), name::finish(kind)),
-        Fact::Row { req, lookahead, kv_committed_len, check, decision, .. } => {
+        ForwardFact::Stream { .. } | ForwardFact::Sampled { .. } => return None,
+    })
+}
+
+fn decision_words(fact: DecisionFact, names: &[String]) -> Option<String> {
+    let id = |req| name::request(names, req);
+    Some(match fact {
+        DecisionFact::Row { req, lookahead, kv_committed_len, check, decision, .. } => {
             let check = name::check(check);
             let by = if check.is_empty() { String::new() } else { format!(", by {check}") };
             let fires = decision.map_or(String::new(), |Decision { before, after }| {
@@ -146,43 +230,33 @@ pub(super) fn entry_words(entry: &Entry, names: &[String]) -> Option<String> {
             });
             format!("{} L {lookahead}, C {kv_committed_len}{by}{fires}", id(req))
         }
-        Fact::Read { req, field, newer: true, changed, .. } => {
+        DecisionFact::Flip { req, next_track_idx, .. } => {
+            format!("{} next_track_idx -> {next_track_idx}", id(req))
+        }
+    })
+}
+
+fn probe_words(fact: ProbeFact, names: &[String]) -> Option<String> {
+    let id = |req| name::request(names, req);
+    Some(match fact {
+        ProbeFact::Read { req, field, newer: true, changed, .. } => {
             let decides = if changed { ": that decides" } else { "" };
             format!("{} sees newer {}{decides}", id(req), name::field(field))
         }
-        Fact::Flip { req, next_track_idx, .. } => format!("{} next_track_idx -> {next_track_idx}", id(req)),
-        Fact::Donate { req, label, key_len, slot, how } => {
-            let key = if key_len == label { String::new() } else { format!(", key {key_len}") };
-            let existed = if how.existed { ", there was one" } else { "" };
-            format!("{} donates {slot} under {label}{key}{existed}", id(req))
+        ProbeFact::Latched { req } => {
+            format!("{} waits, though only the mark of a full batch keeps it out", id(req))
         }
-        Fact::NoDonate { req, why, .. } => format!("{} donates nothing: {}", id(req), name::nothing(why)),
-        Fact::TrackRefused { req, k, in_place } => {
-            let what = if in_place { "writes in place" } else { "writes nothing" };
-            format!("{} gets no track slot at k {k}: {what}", id(req))
+        ProbeFact::Fields { .. } | ProbeFact::Arrays { .. } | ProbeFact::Read { newer: false, .. } => return None,
+    })
+}
+
+fn script_words(fact: ScriptFact, names: &[String]) -> Option<String> {
+    let id = |req| name::request(names, req);
+    Some(match fact {
+        ScriptFact::PinMissed { req } => format!("{} misses the turn it is pinned to", id(req)),
+        ScriptFact::PinEnded { req } => format!("{} comes: its pin has ended", id(req)),
+        ScriptFact::EventUnused { turn, req } => {
+            format!("the event of turn {turn} for {} did nothing", id(req))
         }
-        Fact::Retract { req, outputs } => format!("{} retracted with {outputs} outputs", id(req)),
-        Fact::Assert { req, kind } => {
-            format!("ASSERTION of {}: {}", req.map_or("the engine".to_owned(), id), name::assertion(kind))
-        }
-        Fact::Latched { req } => format!("{} waits, though only the mark of a full batch keeps it out", id(req)),
-        Fact::PinMissed { req } => format!("{} misses the turn it is pinned to", id(req)),
-        Fact::PinEnded { req } => format!("{} comes: its pin has ended", id(req)),
-        Fact::Abort { req, taken: true, .. } => format!("{} aborted", id(req)),
-        Fact::EventUnused { turn, req } => format!("the event of turn {turn} for {} did nothing", id(req)),
-        Fact::Bound { stalled: true } => "ENDED: nothing can ever happen again".to_owned(),
-        Fact::Bound { stalled: false } => "ENDED: the bound on turns".to_owned(),
-        Fact::Done { at } => format!("DONE at {at}"),
-        Fact::PageAlloc { .. }
-        | Fact::PageMove { .. }
-        | Fact::PageFree { .. }
-        | Fact::Lock { .. }
-        | Fact::Unlock { .. }
-        | Fact::Stream { .. }
-        | Fact::Sampled { .. }
-        | Fact::Fields { .. }
-        | Fact::Arrays { .. }
-        | Fact::Read { newer: false, .. }
-        | Fact::Abort { taken: false, .. } => return None,
     })
 }

@@ -1,6 +1,6 @@
 //! Words that a reader must be able to believe: what is printed of a row is what happened to it.
 
-use overlapsim::record::{Fact, Passed, Record};
+use overlapsim::record::{Fact, Passed, Record, RequestFact};
 use overlapsim::runner::{self, Keep};
 use overlapsim::scenario;
 use std::path::Path;
@@ -28,11 +28,11 @@ fn a_row_that_is_passed_over_says_whether_its_request_ended_or_was_retracted() {
         let (mut ended, mut retracted) = (0, 0);
         let mut gone = Vec::new();
         for fact in record(file).facts() {
-            if let Fact::Retract { req, .. } = fact {
+            if let Fact::Request(RequestFact::Retract { req, .. }) = fact {
                 gone.push(req);
-            } else if let Fact::Admit { req } = fact {
+            } else if let Fact::Request(RequestFact::Admit { req }) = fact {
                 gone.retain(|&other| other != req);
-            } else if let Fact::Skip { req, why, .. } = fact {
+            } else if let Fact::Request(RequestFact::Skip { req, why, .. }) = fact {
                 match why {
                     Passed::Ended => ended += 1,
                     Passed::Retracted => retracted += 1,

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use overlapsim::engine::Time;
-use overlapsim::record::{BatchId, Fact, Mode, Owner, Prefix, ReqId, SlotId, StreamId, Streams, Token};
+use overlapsim::record::{
+    BatchId, Fact, ForwardFact, Mode, Owner, Prefix, ReqId, RequestFact, RunFact, SlotFact, SlotId, StreamId, Streams,
+    Token,
+};
 
 /// The time of everything in a record where times play no part.
 pub const AT: Time = Time::ZERO;
@@ -14,20 +17,27 @@ pub trait Facts: Sized {
     fn fact(&mut self, fact: Fact) -> &mut Self;
 
     fn give(&mut self, slot: u32, owner: Owner) -> &mut Self {
-        self.fact(Fact::SlotAlloc { slot: SlotId(slot), owner, last: true })
+        self.fact(Fact::Slot(SlotFact::Alloc { slot: SlotId(slot), owner, last: true }))
     }
 
     fn free(&mut self, slot: u32, owner: Owner) -> &mut Self {
-        self.fact(Fact::SlotFree { slot: SlotId(slot), owner, last: true })
+        self.fact(Fact::Slot(SlotFact::Free { slot: SlotId(slot), owner, last: true }))
     }
 
     fn launch(&mut self, batch: u32) -> &mut Self {
         let mode = Mode::Decode;
-        self.fact(Fact::Launch { batch: BatchId(batch), mode, rows: 1, start: AT, end: AT, copied: AT })
+        self.fact(Fact::Forward(ForwardFact::Launch {
+            batch: BatchId(batch),
+            mode,
+            rows: 1,
+            start: AT,
+            end: AT,
+            copied: AT,
+        }))
     }
 
     fn wait(&mut self, batch: u32) -> &mut Self {
-        self.fact(Fact::Wait { batch: BatchId(batch), at: AT })
+        self.fact(Fact::Run(RunFact::Wait { batch: BatchId(batch), at: AT }))
     }
 }
 
@@ -45,7 +55,7 @@ impl Spelled {
         self.tokens.insert(req, tokens.to_vec());
         let prompt = self.streams.listed(Prefix::EMPTY, tokens);
         let mut facts = self.new_streams();
-        facts.push(Fact::Prompt { req, prompt });
+        facts.push(Fact::Request(RequestFact::Prompt { req, prompt }));
         facts
     }
 
@@ -54,13 +64,13 @@ impl Spelled {
         let tokens = self.tokens.entry(req).or_default();
         if tokens.len() < len as usize {
             // After a gap: all that is told of such a token is that it is one.
-            return vec![Fact::Sampled { req, len, stream: StreamId::ROOT }];
+            return vec![Fact::Forward(ForwardFact::Sampled { req, len, stream: StreamId::ROOT })];
         }
         tokens.truncate(len as usize);
         tokens.push(token);
         let stream = self.streams.listed(Prefix::EMPTY, tokens).stream;
         let mut facts = self.new_streams();
-        facts.push(Fact::Sampled { req, len, stream });
+        facts.push(Fact::Forward(ForwardFact::Sampled { req, len, stream }));
         facts
     }
 
@@ -68,6 +78,8 @@ impl Spelled {
         let lineage = self.streams.lineage();
         let new = self.told.max(1)..lineage.count();
         self.told = lineage.count();
-        new.map(StreamId).map(|stream| Fact::Stream { stream, parent: lineage.parent(stream) }).collect()
+        new.map(StreamId)
+            .map(|stream| Fact::Forward(ForwardFact::Stream { stream, parent: lineage.parent(stream) }))
+            .collect()
     }
 }

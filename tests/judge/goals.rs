@@ -243,7 +243,7 @@ impl Court {
     fn prepare(&mut self, batch: u32, req: ReqId, k: u32) -> &mut Court {
         let (batch, active) = (BatchId(batch), SlotId(1));
         let (decode_batch_idx, kv_committed_len) = (0, k);
-        self.fact(Fact::PrepareDecode {
+        self.fact(Fact::Batch(BatchFact::PrepareDecode {
             batch,
             req,
             k,
@@ -252,29 +252,49 @@ impl Court {
             active,
             track: None,
             next_track_idx: None,
-        })
+        }))
     }
 
     fn queue(&mut self, batch: u32, rows: u32) -> &mut Court {
         let mode = Mode::Decode;
-        self.fact(Fact::Launch { batch: BatchId(batch), mode, rows, start: AT, end: AT, copied: AT })
+        self.fact(Fact::Forward(ForwardFact::Launch {
+            batch: BatchId(batch),
+            mode,
+            rows,
+            start: AT,
+            end: AT,
+            copied: AT,
+        }))
     }
 
     fn step(&mut self, batch: u32, req: ReqId, k: u32, track: Option<u32>) -> &mut Court {
-        self.fact(Fact::Step { batch: BatchId(batch), req, slot: SlotId(1), k, track: track.map(SlotId) })
+        self.fact(Fact::Forward(ForwardFact::Step {
+            batch: BatchId(batch),
+            req,
+            slot: SlotId(1),
+            k,
+            track: track.map(SlotId),
+        }))
     }
 
     fn row(&mut self, batch: u32, req: ReqId) -> &mut Court {
         let batch = BatchId(batch);
-        self.fact(Fact::Row { batch, req, lookahead: 0, kv_committed_len: 0, check: Check::Recompute, decision: None })
+        self.fact(Fact::Decision(DecisionFact::Row {
+            batch,
+            req,
+            lookahead: 0,
+            kv_committed_len: 0,
+            check: Check::Recompute,
+            decision: None,
+        }))
     }
 
     fn skip(&mut self, batch: u32, req: ReqId) -> &mut Court {
-        self.fact(Fact::Skip { batch: BatchId(batch), req, why: Passed::Retracted })
+        self.fact(Fact::Request(RequestFact::Skip { batch: BatchId(batch), req, why: Passed::Retracted }))
     }
 
     fn end(&mut self, req: ReqId, kind: FinishKind) -> Goals {
-        self.fact(Fact::Finish { req, kind, outputs: 3 });
+        self.fact(Fact::Request(RequestFact::Finish { req, kind, outputs: 3 }));
         self.0.goals()
     }
 }
@@ -314,7 +334,7 @@ fn a_retraction_begins_a_request_anew() {
     let mut court = Court::new();
     court.prepare(1, A, 3).queue(1, 1).step(1, A, 3, None).wait(1).row(1, A);
     court.prepare(2, A, 4).queue(2, 1).step(2, A, 4, Some(2));
-    let goals = court.fact(Fact::Retract { req: A, outputs: 2 }).0.goals();
+    let goals = court.fact(Fact::Request(RequestFact::Retract { req: A, outputs: 2 })).0.goals();
     assert_eq!(goals, set(&[Goal::RetractBoundaryInFlight, Goal::LookaheadLevel]));
     court.prepare(3, A, 4).queue(3, 1).step(3, A, 4, Some(2)).wait(3).row(3, A);
     assert!(court.0.goals().contains(Goal::FirstDecodeIsBoundary));
@@ -326,7 +346,7 @@ fn a_retraction_begins_a_request_anew() {
 fn evictions_are_counted_by_turn() {
     let mut court = Court::new();
     for turn in 0..2 {
-        court.fact(Fact::Turn { turn, at: AT }).free(1, Owner::Tree);
+        court.fact(Fact::Run(RunFact::Turn { turn, at: AT })).free(1, Owner::Tree);
     }
     assert_eq!(court.0.goals(), set(&[Goal::Eviction]));
     court.free(2, Owner::Tree);
@@ -335,10 +355,10 @@ fn evictions_are_counted_by_turn() {
 
 #[test]
 fn a_state_is_known_by_who_left_it() {
-    let hit = Fact::Hit { req: B, source: SlotId(2), len: 4 };
+    let hit = Fact::Cache(CacheFact::Hit { req: B, source: SlotId(2), len: 4 });
     let donate = |finished, label| {
         let how = Donated { finished, existed: false };
-        Fact::Donate { req: A, label, key_len: 4, slot: SlotId(2), how }
+        Fact::Cache(CacheFact::Donate { req: A, label, key_len: 4, slot: SlotId(2), how })
     };
     for (decoded, finished, goal) in [
         (true, true, Goal::HitOfDecode),

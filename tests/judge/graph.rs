@@ -283,14 +283,21 @@ fn records_written_by_hand_are_drawn_as_well() {
     let a = ReqId(0);
     let at = Time(5);
     let facts = [
-        Fact::Step { batch: BatchId(1), req: a, slot: SlotId(1), k: 1, track: None },
-        Fact::Wait { batch: BatchId(9), at },
-        Fact::Launch { batch: BatchId(2), mode: Mode::Decode, rows: 1, start: at, end: at, copied: at },
-        Fact::Step { batch: BatchId(2), req: a, slot: SlotId(1), k: 2, track: Some(SlotId(2)) },
-        Fact::CopyState { req: a, from: SlotId(2), to: SlotId(1), stream: Stream::Schedule },
-        Fact::Wait { batch: BatchId(2), at },
-        Fact::CopyState { req: a, from: SlotId(2), to: SlotId(3), stream: Stream::Schedule },
-        Fact::Clear { req: a, slot: SlotId(3) },
+        Fact::Forward(ForwardFact::Step { batch: BatchId(1), req: a, slot: SlotId(1), k: 1, track: None }),
+        Fact::Run(RunFact::Wait { batch: BatchId(9), at }),
+        Fact::Forward(ForwardFact::Launch {
+            batch: BatchId(2),
+            mode: Mode::Decode,
+            rows: 1,
+            start: at,
+            end: at,
+            copied: at,
+        }),
+        Fact::Forward(ForwardFact::Step { batch: BatchId(2), req: a, slot: SlotId(1), k: 2, track: Some(SlotId(2)) }),
+        Fact::Forward(ForwardFact::CopyState { req: a, from: SlotId(2), to: SlotId(1), stream: Stream::Schedule }),
+        Fact::Run(RunFact::Wait { batch: BatchId(2), at }),
+        Fact::Forward(ForwardFact::CopyState { req: a, from: SlotId(2), to: SlotId(3), stream: Stream::Schedule }),
+        Fact::Forward(ForwardFact::Clear { req: a, slot: SlotId(3) }),
     ];
     let mut record = Record::default();
     facts.into_iter().for_each(|fact| record.fact(fact));

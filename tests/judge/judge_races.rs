@@ -37,7 +37,7 @@ impl Tape {
         let mut spelled = Spelled::default();
         for req in [A, B] {
             spelled.prompt(req, &tokens).into_iter().for_each(|fact| tape.record.fact(fact));
-            tape.fact(Fact::Arrive { req, at: AT, max_new: 20 });
+            tape.fact(Fact::Request(RequestFact::Arrive { req, at: AT, max_new: 20 }));
         }
         tape.give(1, Owner::Active(A)).give(2, Owner::Track(A, 0)).give(9, Owner::Track(A, 1));
         tape.extend(1, A, 1, 0, 2, Some((9, 2))).wait(1).offer(A, 2, 9, Owner::Track(A, 1));
@@ -48,7 +48,11 @@ impl Tape {
     fn turn(&mut self) -> &mut Tape {
         self.turn += 1;
         let turn = self.turn;
-        self.fact(Fact::Turn { turn, at: AT }).fact(Fact::Begin { phase: Phase::Plan, batch: None, at: AT })
+        self.fact(Fact::Run(RunFact::Turn { turn, at: AT })).fact(Fact::Run(RunFact::Begin {
+            phase: Phase::Plan,
+            batch: None,
+            at: AT,
+        }))
     }
 
     fn extend(
@@ -61,16 +65,29 @@ impl Tape {
         track: Option<(u32, u32)>,
     ) -> &mut Tape {
         let track = track.map(|(slot, len)| (SlotId(slot), len));
-        self.launch(batch).fact(Fact::Extend { batch: BatchId(batch), req, slot: SlotId(slot), from, to, track })
+        self.launch(batch).fact(Fact::Forward(ForwardFact::Extend {
+            batch: BatchId(batch),
+            req,
+            slot: SlotId(slot),
+            from,
+            to,
+            track,
+        }))
     }
 
     fn step(&mut self, batch: u32, req: ReqId, slot: u32, k: u32, track: Option<u32>) -> &mut Tape {
         let track = track.map(SlotId);
-        self.launch(batch).fact(Fact::Step { batch: BatchId(batch), req, slot: SlotId(slot), k, track })
+        self.launch(batch).fact(Fact::Forward(ForwardFact::Step {
+            batch: BatchId(batch),
+            req,
+            slot: SlotId(slot),
+            k,
+            track,
+        }))
     }
 
     fn copy(&mut self, req: ReqId, from: u32, to: u32, stream: Stream) -> &mut Tape {
-        self.fact(Fact::CopyState { req, from: SlotId(from), to: SlotId(to), stream })
+        self.fact(Fact::Forward(ForwardFact::CopyState { req, from: SlotId(from), to: SlotId(to), stream }))
     }
 
     /// A hit on the `len` tokens in `source`, copied to `to` at once.
@@ -79,14 +96,14 @@ impl Tape {
     }
 
     fn hit(&mut self, req: ReqId, source: u32, len: u32) -> &mut Tape {
-        self.fact(Fact::Hit { req, source: SlotId(source), len })
+        self.fact(Fact::Cache(CacheFact::Hit { req, source: SlotId(source), len }))
     }
 
     /// Caches a slot under a label; it goes to the tree.
     fn offer(&mut self, req: ReqId, label: u32, slot: u32, from: Owner) -> &mut Tape {
         let how = Donated { finished: false, existed: false };
-        self.fact(Fact::Donate { req, label, key_len: label, slot: SlotId(slot), how });
-        self.fact(Fact::SlotMove { slot: SlotId(slot), from, to: Owner::Tree })
+        self.fact(Fact::Cache(CacheFact::Donate { req, label, key_len: label, slot: SlotId(slot), how }));
+        self.fact(Fact::Slot(SlotFact::Move { slot: SlotId(slot), from, to: Owner::Tree }))
     }
 
     fn judge(&self) -> Judgement {
@@ -170,14 +187,25 @@ fn a_hit_copied_at_the_match_is_torn_while_its_state_is_in_flight() {
     // On the stream of the forwards it is ordered behind the chunk.
     let mut deferred = handed_over(false);
     deferred.hit(B, 2, 4).launch(3).copy(B, 2, 7, Stream::Forward);
-    deferred.fact(Fact::Extend { batch: BatchId(3), req: B, slot: SlotId(7), from: 4, to: 6, track: None });
+    deferred.fact(Fact::Forward(ForwardFact::Extend {
+        batch: BatchId(3),
+        req: B,
+        slot: SlotId(7),
+        from: 4,
+        to: 6,
+        track: None,
+    }));
     assert_eq!(deferred.found(), []);
 }
 
 /// `A` has ended with step 3 in flight in slot 1; its slot goes to `B`.
 fn freed(waited: bool) -> Tape {
     let mut tape = Tape::new();
-    tape.step(3, A, 1, 3, None).turn().fact(Fact::Finish { req: A, kind: FinishKind::Token, outputs: 1 });
+    tape.step(3, A, 1, 3, None).turn().fact(Fact::Request(RequestFact::Finish {
+        req: A,
+        kind: FinishKind::Token,
+        outputs: 1,
+    }));
     tape.free(1, Owner::Active(A)).turn();
     if waited {
         tape.wait(3);
@@ -210,11 +238,18 @@ fn the_stream_orders_a_forward_behind_the_step_of_the_owner_before() {
     let mut tape = freed(false);
     tape.hit(B, 9, 2).launch(4).copy(B, 9, 1, Stream::Forward);
     let track = Some((SlotId(8), 4));
-    tape.fact(Fact::Extend { batch: BatchId(4), req: B, slot: SlotId(1), from: 2, to: 4, track });
+    tape.fact(Fact::Forward(ForwardFact::Extend { batch: BatchId(4), req: B, slot: SlotId(1), from: 2, to: 4, track }));
     assert_eq!(tape.wait(4).offer(B, 4, 8, Owner::Track(B, 0)).found(), []);
     let mut cleared = freed(false);
-    cleared.launch(4).fact(Fact::Clear { req: B, slot: SlotId(1) });
-    cleared.fact(Fact::Extend { batch: BatchId(4), req: B, slot: SlotId(1), from: 0, to: 4, track });
+    cleared.launch(4).fact(Fact::Forward(ForwardFact::Clear { req: B, slot: SlotId(1) }));
+    cleared.fact(Fact::Forward(ForwardFact::Extend {
+        batch: BatchId(4),
+        req: B,
+        slot: SlotId(1),
+        from: 0,
+        to: 4,
+        track,
+    }));
     assert_eq!(cleared.wait(4).offer(B, 4, 8, Owner::Track(B, 0)).found(), []);
 }
 
@@ -223,7 +258,7 @@ fn a_snapshot_into_a_slot_in_flight_is_foreign_when_it_is_cached() {
     let mut tape = Tape::new();
     // A's step 3 keeps its state in slot 2, which is given back and taken as a spare slot for a copy of slot 9.
     tape.step(3, A, 1, 3, Some(2)).turn().free(2, Owner::Track(A, 0)).give(2, Owner::Spare);
-    tape.fact(Fact::SlotMove { slot: SlotId(2), from: Owner::Spare, to: Owner::Track(B, 0) });
+    tape.fact(Fact::Slot(SlotFact::Move { slot: SlotId(2), from: Owner::Spare, to: Owner::Track(B, 0) }));
     tape.copy(B, 9, 2, Stream::Schedule).wait(3).offer(B, 2, 2, Owner::Track(B, 0));
     let found = [(Kind::UseAfterFree, None, None, Some(2)), (Kind::Foreign, Some(2), Some(3), Some(2))];
     assert_eq!(tape.found(), found);

@@ -41,18 +41,18 @@ impl Tape {
 
     fn turn(&mut self) -> &mut Tape {
         self.turn += 1;
-        self.fact(Fact::Turn { turn: self.turn - 1, at: AT }).fact(Fact::Begin {
+        self.fact(Fact::Run(RunFact::Turn { turn: self.turn - 1, at: AT })).fact(Fact::Run(RunFact::Begin {
             phase: Phase::Result,
             batch: None,
             at: AT,
-        })
+        }))
     }
 
     fn arrive(&mut self, req: ReqId, prompt: u32, slots: [u32; 3]) -> &mut Tape {
         let tokens: Vec<Token> = (0..prompt).map(|token| 1000 + token).collect();
         self.prompt(req, &tokens);
-        self.fact(Fact::Arrive { req, at: AT, max_new: 20 });
-        self.fact(Fact::Admit { req });
+        self.fact(Fact::Request(RequestFact::Arrive { req, at: AT, max_new: 20 }));
+        self.fact(Fact::Request(RequestFact::Admit { req }));
         self.give(slots[0], Owner::Active(req)).give(slots[1], Owner::Track(req, 0));
         self.give(slots[2], Owner::Track(req, 1))
     }
@@ -63,7 +63,7 @@ impl Tape {
     }
 
     fn cache(&mut self, slot: u32, from: Owner) -> &mut Tape {
-        self.fact(Fact::SlotMove { slot: SlotId(slot), from, to: Owner::Tree })
+        self.fact(Fact::Slot(SlotFact::Move { slot: SlotId(slot), from, to: Owner::Tree }))
     }
 
     /// The token after `len` tokens: the same for everyone, so that the requests share prefixes.
@@ -86,15 +86,23 @@ impl Tape {
         let track = track.map(|(slot, len)| (SlotId(slot), len));
         self.launch(batch);
         if from == 0 {
-            self.fact(Fact::Clear { req, slot: SlotId(slot) });
+            self.fact(Fact::Forward(ForwardFact::Clear { req, slot: SlotId(slot) }));
         }
-        self.fact(Fact::Extend { batch: BatchId(batch), req, slot: SlotId(slot), from, to, track }).sample(req, to)
+        self.fact(Fact::Forward(ForwardFact::Extend {
+            batch: BatchId(batch),
+            req,
+            slot: SlotId(slot),
+            from,
+            to,
+            track,
+        }))
+        .sample(req, to)
     }
 
     /// Decode step `k` in a batch of its own, prepared and launched.
     fn decode(&mut self, batch: u32, req: ReqId, active: u32, k: u32, track: Option<u32>) -> &mut Tape {
         let (batch_id, active, track) = (BatchId(batch), SlotId(active), track.map(SlotId));
-        self.fact(Fact::PrepareDecode {
+        self.fact(Fact::Batch(BatchFact::PrepareDecode {
             batch: batch_id,
             req,
             k,
@@ -103,9 +111,9 @@ impl Tape {
             active,
             track,
             next_track_idx: None,
-        });
+        }));
         self.launch(batch);
-        self.fact(Fact::Step { batch: batch_id, req, slot: active, k, track }).sample(req, k)
+        self.fact(Fact::Forward(ForwardFact::Step { batch: batch_id, req, slot: active, k, track })).sample(req, k)
     }
 
     /// The result of a batch is processed in a turn of its own.
@@ -116,7 +124,14 @@ impl Tape {
             before: Kept { label: None, slot: None },
             after: Kept { label: Some(label), slot: Some(SlotId(slot)) },
         });
-        self.fact(Fact::Row { batch: batch_id, req, lookahead: 1, kv_committed_len: 0, check: Check::Mask, decision })
+        self.fact(Fact::Decision(DecisionFact::Row {
+            batch: batch_id,
+            req,
+            lookahead: 1,
+            kv_committed_len: 0,
+            check: Check::Mask,
+            decision,
+        }))
     }
 
     /// Steps `from..to` of `A` with their results at once and nothing due.
@@ -130,15 +145,15 @@ impl Tape {
     fn offer(&mut self, req: ReqId, label: u32, slot: u32, finished: bool) -> &mut Tape {
         let how = Donated { finished, existed: false };
         if finished {
-            self.fact(Fact::Finish { req, kind: FinishKind::Token, outputs: self.outputs });
+            self.fact(Fact::Request(RequestFact::Finish { req, kind: FinishKind::Token, outputs: self.outputs }));
         }
-        self.fact(Fact::Donate {
+        self.fact(Fact::Cache(CacheFact::Donate {
             req,
             label,
             key_len: label / self.page_size * self.page_size,
             slot: SlotId(slot),
             how,
-        })
+        }))
     }
 
     /// `A` finishes: donates `slot` under `label` and gives everything back.
@@ -152,13 +167,13 @@ impl Tape {
     }
 
     fn nothing(&mut self, why: Nothing) -> &mut Tape {
-        self.fact(Fact::Finish { req: A, kind: FinishKind::Token, outputs: self.outputs });
-        self.fact(Fact::NoDonate { req: A, why, slot: None });
+        self.fact(Fact::Request(RequestFact::Finish { req: A, kind: FinishKind::Token, outputs: self.outputs }));
+        self.fact(Fact::Cache(CacheFact::NoDonate { req: A, why, slot: None }));
         self.free(1, Owner::Active(A)).free(2, Owner::Track(A, 0)).free(3, Owner::Track(A, 1))
     }
 
     fn done(&mut self) -> Judgement {
-        self.fact(Fact::Done { at: AT });
+        self.fact(Fact::Run(RunFact::Done { at: AT }));
         self.judge()
     }
 
@@ -261,16 +276,16 @@ fn a_later_checkpoint_does_not_cancel_a_loss_but_its_cost() {
 #[test]
 fn what_the_engine_forces_is_skipped() {
     let mut refused = Tape::new();
-    refused.plain(2, 3).decode(3, A, 1, 3, None).decode(4, A, 1, 4, None).fact(Fact::TrackRefused {
+    refused.plain(2, 3).decode(3, A, 1, 3, None).decode(4, A, 1, 4, None).fact(Fact::Batch(BatchFact::TrackRefused {
         req: A,
         k: 4,
         in_place: true,
-    });
+    }));
     let judged = refused.row(3, A, None).row(4, A, None).nothing(Nothing::NoCheckpoint).done();
     assert_eq!((judged.verdict, judged.checkpoints.skipped, judged.checkpoints.cost_tokens), (Verdict::Clean, 1, 0));
 
     let mut retracted = before_the_boundary();
-    retracted.row(3, A, None).row(4, A, None).fact(Fact::Retract { req: A, outputs: 4 });
+    retracted.row(3, A, None).row(4, A, None).fact(Fact::Request(RequestFact::Retract { req: A, outputs: 4 }));
     let judged = retracted.nothing(Nothing::Retracted).done();
     assert_eq!((judged.verdict, judged.checkpoints.skipped), (Verdict::Clean, 1));
 
@@ -286,7 +301,7 @@ fn a_step_in_place_overwrites_what_was_recorded_whether_or_not_another_row_was_t
         tape.row(3, A, None).row(4, A, Some((4, 2)));
         tape
     };
-    let refused = Fact::TrackRefused { req: A, k: 8, in_place: true };
+    let refused = Fact::Batch(BatchFact::TrackRefused { req: A, k: 8, in_place: true });
     for told_since in [false, true] {
         let mut tape = recorded();
         if told_since {
@@ -300,7 +315,7 @@ fn a_step_in_place_overwrites_what_was_recorded_whether_or_not_another_row_was_t
 #[test]
 fn a_refused_slot_excuses_no_rule_that_misses_what_was_written_in_place() {
     let mut refused = before_the_boundary();
-    refused.fact(Fact::TrackRefused { req: A, k: 4, in_place: true });
+    refused.fact(Fact::Batch(BatchFact::TrackRefused { req: A, k: 4, in_place: true }));
     let judged = refused.row(3, A, None).row(4, A, None).nothing(Nothing::NoCheckpoint).done();
     assert_eq!((judged.verdict, kinds(&judged)), (Verdict::Lossy, vec![Kind::Lost]));
     assert_eq!((judged.checkpoints.skipped, judged.checkpoints.cost_tokens), (0, 4));
@@ -406,7 +421,7 @@ fn the_same_length_of_another_sequence() {
     tape.prompt(B, &[9, 9, 9, 9]);
     // A cached state of B, which A hits although its tokens differ.
     tape.prefill(1, B, 4, 0, 4, Some((5, 4))).turn().wait(1).offer(B, 4, 5, false).cache(5, Owner::Track(B, 0));
-    let judged = tape.fact(Fact::Hit { req: A, source: SlotId(5), len: 4 }).judge();
+    let judged = tape.fact(Fact::Cache(CacheFact::Hit { req: A, source: SlotId(5), len: 4 })).judge();
     assert_eq!(brief(&judged.findings[0]), (Kind::Mislabelled, Some(4), Some(4), Some(5)));
     assert!(judged.findings[0].reason.contains("another sequence"));
 }
@@ -420,7 +435,12 @@ fn a_copy_races_with_the_forward() {
             tape.wait(2);
         }
         tape.give(7, Owner::Tree);
-        tape.fact(Fact::CopyState { req: A, from: SlotId(1), to: SlotId(7), stream: Stream::Schedule });
+        tape.fact(Fact::Forward(ForwardFact::CopyState {
+            req: A,
+            from: SlotId(1),
+            to: SlotId(7),
+            stream: Stream::Schedule,
+        }));
         let judged = tape.offer(A, 2, 7, false).nothing(Nothing::NoCheckpoint).done();
         assert_eq!(kinds(&judged), if waited { vec![] } else { vec![Kind::Torn] });
         assert_eq!(judged.verdict, if waited { Verdict::Clean } else { Verdict::Corrupt });
@@ -434,15 +454,27 @@ fn wrong_start() -> Tape {
     for len in 1..6 {
         tape.sample(B, len);
     }
-    tape.fact(Fact::Hit { req: B, source: SlotId(3), len: 4 });
+    tape.fact(Fact::Cache(CacheFact::Hit { req: B, source: SlotId(3), len: 4 }));
     tape
 }
 
 fn start_from(tape: &mut Tape, source: u32) {
-    tape.launch(20).fact(Fact::Clear { req: B, slot: SlotId(4) });
-    tape.fact(Fact::CopyState { req: B, from: SlotId(source), to: SlotId(4), stream: Stream::Forward });
+    tape.launch(20).fact(Fact::Forward(ForwardFact::Clear { req: B, slot: SlotId(4) }));
+    tape.fact(Fact::Forward(ForwardFact::CopyState {
+        req: B,
+        from: SlotId(source),
+        to: SlotId(4),
+        stream: Stream::Forward,
+    }));
     let track = Some((SlotId(5), 6));
-    tape.fact(Fact::Extend { batch: BatchId(20), req: B, slot: SlotId(4), from: 4, to: 6, track });
+    tape.fact(Fact::Forward(ForwardFact::Extend {
+        batch: BatchId(20),
+        req: B,
+        slot: SlotId(4),
+        from: 4,
+        to: 6,
+        track,
+    }));
 }
 
 #[test]
@@ -459,7 +491,7 @@ fn a_wrong_start_is_inherited_and_names_its_root() {
 fn retracted_and_prefilled_from_nothing_it_is_right_again() {
     let mut tape = wrong_start();
     start_from(&mut tape, 3);
-    tape.fact(Fact::Retract { req: B, outputs: 5 }).prefill(21, B, 4, 0, 6, Some((5, 6)));
+    tape.fact(Fact::Request(RequestFact::Retract { req: B, outputs: 5 })).prefill(21, B, 4, 0, 6, Some((5, 6)));
     assert_eq!(kinds(&tape.offer(B, 6, 5, false).judge()), vec![Kind::Unwritten, Kind::Inherited]);
     // And if it is wrong now, that is its own fault.
     assert_eq!(kinds(&tape.offer(B, 3, 5, false).judge())[2], Kind::Mislabelled);
@@ -472,9 +504,9 @@ fn a_right_start_is_not_tainted() {
     for len in 1..6 {
         tape.sample(B, len);
     }
-    tape.fact(Fact::Match { req: B, state_len: 4, kv_len: 4, branching: None, source: None })
-        .fact(Fact::Admit { req: B });
-    tape.fact(Fact::Hit { req: B, source: SlotId(2), len: 4 });
+    tape.fact(Fact::Cache(CacheFact::Match { req: B, state_len: 4, kv_len: 4, branching: None, source: None }))
+        .fact(Fact::Request(RequestFact::Admit { req: B }));
+    tape.fact(Fact::Cache(CacheFact::Hit { req: B, source: SlotId(2), len: 4 }));
     start_from(&mut tape, 2);
     let judged = tape.offer(B, 6, 5, false).judge();
     assert_eq!((judged.verdict, kinds(&judged)), (Verdict::Clean, vec![]));
@@ -489,8 +521,8 @@ fn overwritten_after_donation() {
         tape.sample(B, len);
     }
     let judged = tape
-        .fact(Fact::Hit { req: B, source: SlotId(2), len: 4 })
-        .fact(Fact::Hit { req: B, source: SlotId(2), len: 4 })
+        .fact(Fact::Cache(CacheFact::Hit { req: B, source: SlotId(2), len: 4 }))
+        .fact(Fact::Cache(CacheFact::Hit { req: B, source: SlotId(2), len: 4 }))
         .judge();
     assert_eq!(kinds(&judged), vec![Kind::UseAfterFree, Kind::Mislabelled, Kind::Inherited]);
     assert!(judged.findings[1].reason.contains("overwritten after donation"));
@@ -510,7 +542,7 @@ fn a_key_floored_to_a_page_is_what_the_slot_must_hold() {
 fn a_wrong_state_that_was_not_needed_is_told_but_not_inherited() {
     let mut tape = before_the_boundary();
     let how = Donated { finished: false, existed: true };
-    tape.fact(Fact::Donate { req: A, label: 4, key_len: 4, slot: SlotId(3), how });
+    tape.fact(Fact::Cache(CacheFact::Donate { req: A, label: 4, key_len: 4, slot: SlotId(3), how }));
     let judged = tape.judge();
     assert_eq!(kinds(&judged), vec![Kind::Unwritten]);
     assert!(judged.findings[0].reason.ends_with("not cached, as the node already owned a state"));
@@ -559,10 +591,10 @@ fn a_forward_on_a_slot_given_back() {
 fn pages_are_counted_by_ranges() {
     let mine = Owner::Request(A);
     let pages = |from, to| PageRange { grant: GrantId(1), from, to };
-    let freed = |from, to| Fact::PageFree { pages: pages(from, to), owner: mine };
+    let freed = |from, to| Fact::Page(PageFact::Free { pages: pages(from, to), owner: mine });
     let mut tape = Tape::empty();
-    tape.fact(Fact::PageAlloc { pages: pages(1, 9), owner: mine });
-    tape.fact(Fact::PageMove { pages: pages(1, 5), from: mine, to: Owner::Tree });
+    tape.fact(Fact::Page(PageFact::Alloc { pages: pages(1, 9), owner: mine }));
+    tape.fact(Fact::Page(PageFact::Move { pages: pages(1, 5), from: mine, to: Owner::Tree }));
     let mut leaky = Tape { record: tape.record.clone(), spelled: tape.spelled.clone(), ..tape };
     assert_eq!(tape.fact(freed(5, 9)).done().verdict, Verdict::Clean);
     leaky.fact(freed(3, 7));
@@ -573,7 +605,8 @@ fn pages_are_counted_by_ranges() {
 
 #[test]
 fn locks_balance() {
-    let (lock, unlock) = (|node| Fact::Lock { req: A, node }, |node| Fact::Unlock { req: A, node });
+    let (lock, unlock) =
+        (|node| Fact::Cache(CacheFact::Lock { req: A, node }), |node| Fact::Cache(CacheFact::Unlock { req: A, node }));
     let cases: [(&[Fact], usize); 5] = [
         (&[lock(1), unlock(1), lock(2), unlock(2)], 0),
         (&[lock(1), lock(2), unlock(2)], 1),
@@ -593,7 +626,7 @@ fn locks_balance() {
 #[test]
 fn an_assertion_ends_the_process_and_what_it_held() {
     let mut tape = Tape::new();
-    tape.fact(Fact::Assert { req: Some(A), kind: AssertKind::Lookahead });
+    tape.fact(Fact::Run(RunFact::Assert { req: Some(A), kind: AssertKind::Lookahead }));
     let judged = tape.done();
     assert_eq!((judged.verdict, kinds(&judged)), (Verdict::Broken, vec![Kind::Assertion]));
 }
@@ -601,11 +634,11 @@ fn an_assertion_ends_the_process_and_what_it_held() {
 #[test]
 fn a_bound_is_inconclusive_unless_something_worse_is_known() {
     let mut tape = Tape::new();
-    tape.fact(Fact::Bound { stalled: false });
+    tape.fact(Fact::Run(RunFact::Bound { stalled: false }));
     let judged = tape.done();
     assert_eq!((judged.verdict, judged.findings.len(), judged.bound), (Verdict::Inconclusive, 0, Some(false)));
     let mut corrupt = before_the_boundary();
-    corrupt.row(3, A, Some((4, 3))).end(4, 3).fact(Fact::Bound { stalled: true });
+    corrupt.row(3, A, Some((4, 3))).end(4, 3).fact(Fact::Run(RunFact::Bound { stalled: true }));
     assert_eq!(corrupt.done().verdict, Verdict::Corrupt);
 }
 
@@ -614,8 +647,21 @@ fn a_record_without_prompts_is_judged_by_lengths() {
     let mut tape = Tape::empty();
     tape.give(1, Owner::Active(A)).give(2, Owner::Track(A, 0)).give(3, Owner::Track(A, 1));
     tape.launch(1);
-    tape.fact(Fact::Extend { batch: BatchId(1), req: A, slot: SlotId(1), from: 0, to: 4, track: None });
-    tape.fact(Fact::Step { batch: BatchId(2), req: A, slot: SlotId(1), k: 5, track: Some(SlotId(2)) });
+    tape.fact(Fact::Forward(ForwardFact::Extend {
+        batch: BatchId(1),
+        req: A,
+        slot: SlotId(1),
+        from: 0,
+        to: 4,
+        track: None,
+    }));
+    tape.fact(Fact::Forward(ForwardFact::Step {
+        batch: BatchId(2),
+        req: A,
+        slot: SlotId(1),
+        k: 5,
+        track: Some(SlotId(2)),
+    }));
     let judged = tape.offer(A, 5, 2, false).offer(A, 4, 2, false).offer(A, 5, 3, false).judge();
     assert_eq!(kinds(&judged), vec![Kind::Mislabelled, Kind::Unwritten]);
 }
@@ -623,19 +669,26 @@ fn a_record_without_prompts_is_judged_by_lengths() {
 #[test]
 fn what_is_too_large_to_follow_is_not_called_clean() {
     let mut tape = Tape::empty();
-    tape.fact(Fact::PageAlloc {
+    tape.fact(Fact::Page(PageFact::Alloc {
         pages: PageRange { grant: GrantId(u32::MAX), from: 0, to: u32::MAX },
         owner: Owner::Tree,
-    });
+    }));
     assert_eq!(tape.done().verdict, Verdict::Inconclusive);
 }
 
 #[test]
 fn how_the_rule_found_out_is_counted() {
     let mut tape = Tape::new();
-    tape.fact(Fact::HostMasks { batch: BatchId(2), bytes: 192 });
+    tape.fact(Fact::Batch(BatchFact::HostMasks { batch: BatchId(2), bytes: 192 }));
     for check in [Check::None, Check::Mask, Check::Recompute, Check::MaskLost] {
-        tape.fact(Fact::Row { batch: BatchId(9), req: A, lookahead: 2, kv_committed_len: 1, check, decision: None });
+        tape.fact(Fact::Decision(DecisionFact::Row {
+            batch: BatchId(9),
+            req: A,
+            lookahead: 2,
+            kv_committed_len: 1,
+            check,
+            decision: None,
+        }));
     }
     let judged = tape.judge();
     let reuse = judged.mask_reuse;
@@ -648,12 +701,24 @@ fn how_the_rule_found_out_is_counted() {
 fn outcomes_say_what_became_of_each_request() {
     let mut tape = Tape::empty();
     for state_len in [2, 4] {
-        tape.fact(Fact::Match { req: B, state_len, kv_len: 4, branching: None, source: None });
+        tape.fact(Fact::Cache(CacheFact::Match { req: B, state_len, kv_len: 4, branching: None, source: None }));
     }
-    tape.arrive(B, 5, [1, 2, 3]).fact(Fact::Match { req: B, state_len: 5, kv_len: 5, branching: None, source: None });
-    tape.fact(Fact::Admit { req: B }).fact(Fact::Output { batch: BatchId(1), req: B, outputs: 1, at: AT });
-    tape.fact(Fact::Finish { req: B, kind: FinishKind::Length, outputs: 2 }).fact(Fact::PinMissed { req: B });
-    let judged = tape.fact(Fact::PinEnded { req: A }).judge();
+    tape.arrive(B, 5, [1, 2, 3]).fact(Fact::Cache(CacheFact::Match {
+        req: B,
+        state_len: 5,
+        kv_len: 5,
+        branching: None,
+        source: None,
+    }));
+    tape.fact(Fact::Request(RequestFact::Admit { req: B })).fact(Fact::Request(RequestFact::Output {
+        batch: BatchId(1),
+        req: B,
+        outputs: 1,
+        at: AT,
+    }));
+    tape.fact(Fact::Request(RequestFact::Finish { req: B, kind: FinishKind::Length, outputs: 2 }))
+        .fact(Fact::Script(ScriptFact::PinMissed { req: B }));
+    let judged = tape.fact(Fact::Script(ScriptFact::PinEnded { req: A })).judge();
     let (a, b) = (judged.requests[0], judged.requests[1]);
     assert_eq!((a.arrived, b.arrived, b.prefix_hit, b.outputs), (false, true, 4, 2));
     assert_eq!(b.finish, Some(FinishKind::Length));
@@ -679,10 +744,10 @@ fn nonsense_is_judged_and_never_a_panic() {
             let fact = nonsense(&mut draw);
             judge.fact(fact);
             if draw() == 5 {
-                judge.fact(Fact::Prompt {
+                judge.fact(Fact::Request(RequestFact::Prompt {
                     req: ReqId(draw()),
                     prompt: Prefix { stream: StreamId(draw()), len: draw() },
-                });
+                }));
             }
         }
         reached = reached.union(judge.finish(&[]).goals);
@@ -711,20 +776,20 @@ fn nonsense(draw: &mut impl FnMut() -> u32) -> Fact {
     let mode = [Mode::Decode, Mode::Verify, Mode::Extend, Mode::Mixed][b as usize % 4];
     let pages = PageRange { grant: GrantId(b), from: a % 5, to: a };
     match draw().wrapping_mul(7).wrapping_add(draw()) % 39 {
-        0 => Fact::Turn { turn: a, at: AT },
-        1 => Fact::Arrive { req, at: AT, max_new: a },
-        2 => Fact::Match { req, state_len: a, kv_len: b, branching: None, source: None },
-        3 => Fact::Hit { req, source: slot, len: a },
-        4 => Fact::Admit { req },
-        5 => Fact::SlotAlloc { slot, owner: owner(a), last: true },
-        6 => Fact::SlotMove { slot, from: owner(a), to: owner(b) },
-        7 => Fact::SlotFree { slot, owner: owner(a), last: false },
-        8 => Fact::PageAlloc { pages, owner: owner(a) },
-        9 => Fact::PageMove { pages, from: owner(a), to: owner(b) },
-        10 => Fact::PageFree { pages, owner: owner(a) },
-        11 => Fact::Lock { req, node: a },
-        12 => Fact::Unlock { req, node: a },
-        13 => Fact::PrepareDecode {
+        0 => Fact::Run(RunFact::Turn { turn: a, at: AT }),
+        1 => Fact::Request(RequestFact::Arrive { req, at: AT, max_new: a }),
+        2 => Fact::Cache(CacheFact::Match { req, state_len: a, kv_len: b, branching: None, source: None }),
+        3 => Fact::Cache(CacheFact::Hit { req, source: slot, len: a }),
+        4 => Fact::Request(RequestFact::Admit { req }),
+        5 => Fact::Slot(SlotFact::Alloc { slot, owner: owner(a), last: true }),
+        6 => Fact::Slot(SlotFact::Move { slot, from: owner(a), to: owner(b) }),
+        7 => Fact::Slot(SlotFact::Free { slot, owner: owner(a), last: false }),
+        8 => Fact::Page(PageFact::Alloc { pages, owner: owner(a) }),
+        9 => Fact::Page(PageFact::Move { pages, from: owner(a), to: owner(b) }),
+        10 => Fact::Page(PageFact::Free { pages, owner: owner(a) }),
+        11 => Fact::Cache(CacheFact::Lock { req, node: a }),
+        12 => Fact::Cache(CacheFact::Unlock { req, node: a }),
+        13 => Fact::Batch(BatchFact::PrepareDecode {
             batch,
             req,
             k: a,
@@ -733,35 +798,64 @@ fn nonsense(draw: &mut impl FnMut() -> u32) -> Fact {
             active: slot,
             track,
             next_track_idx: None,
-        },
-        14 => Fact::Launch { batch, mode, rows: a, start: AT, end: AT, copied: AT },
-        15 => Fact::Clear { req, slot },
-        16 => Fact::CopyState { req, from: slot, to: SlotId(a), stream },
-        17 => Fact::Extend { batch, req, slot, from: a, to: b, track: track.map(|track| (track, a)) },
-        18 | 19 => Fact::Step { batch, req, slot, k: a, track },
-        20 if a == 6 => Fact::Stream { stream: StreamId(b), parent: Prefix { stream: StreamId(draw()), len: draw() } },
-        20 => Fact::Sampled { req, len: a, stream: StreamId(b) },
-        21 => Fact::Wait { batch, at: AT },
-        22 => Fact::Output { batch, req, outputs: a, at: AT },
+        }),
+        14 => Fact::Forward(ForwardFact::Launch { batch, mode, rows: a, start: AT, end: AT, copied: AT }),
+        15 => Fact::Forward(ForwardFact::Clear { req, slot }),
+        16 => Fact::Forward(ForwardFact::CopyState { req, from: slot, to: SlotId(a), stream }),
+        17 => Fact::Forward(ForwardFact::Extend {
+            batch,
+            req,
+            slot,
+            from: a,
+            to: b,
+            track: track.map(|track| (track, a)),
+        }),
+        18 | 19 => Fact::Forward(ForwardFact::Step { batch, req, slot, k: a, track }),
+        20 if a == 6 => Fact::Forward(ForwardFact::Stream {
+            stream: StreamId(b),
+            parent: Prefix { stream: StreamId(draw()), len: draw() },
+        }),
+        20 => Fact::Forward(ForwardFact::Sampled { req, len: a, stream: StreamId(b) }),
+        21 => Fact::Run(RunFact::Wait { batch, at: AT }),
+        22 => Fact::Request(RequestFact::Output { batch, req, outputs: a, at: AT }),
         23 => {
             let kind = [FinishKind::Token, FinishKind::Length, FinishKind::Abort][b as usize % 3];
-            Fact::Finish { req, kind, outputs: a }
+            Fact::Request(RequestFact::Finish { req, kind, outputs: a })
         }
         24..=26 => {
             let decision = (a % 3 == 0).then_some(Decision { before: after, after });
-            Fact::Row { batch, req, lookahead: i64::from(a) - 3, kv_committed_len: b, check, decision }
+            Fact::Decision(DecisionFact::Row {
+                batch,
+                req,
+                lookahead: i64::from(a) - 3,
+                kv_committed_len: b,
+                check,
+                decision,
+            })
         }
-        27 => Fact::Donate { req, label: a, key_len: b, slot, how },
-        28 => Fact::NoDonate { req, why, slot: None },
-        29 => Fact::TrackRefused { req, k: a, in_place: b % 2 == 0 },
-        30 => Fact::Skip { batch, req, why: Passed::Ended },
-        31 => Fact::Done { at: AT },
-        34 => Fact::Mix { batch, decode: BatchId(a), rows: b },
-        35 => Fact::Abort { req, place: if a % 3 == 0 { Place::Waiting } else { Place::Decode }, taken: b % 2 == 0 },
-        36 => Fact::Verify { batch, req, slot, from: a, to: b, track: track.map(|track| (track, b)), target: track },
-        37 => Fact::MiddleChunk { batch, req },
-        38 if a == 3 => Fact::Bound { stalled: b % 2 == 0 },
-        32 if a == 3 => Fact::Assert { req: None, kind: AssertKind::OffGrid },
-        _ => Fact::Retract { req, outputs: a },
+        27 => Fact::Cache(CacheFact::Donate { req, label: a, key_len: b, slot, how }),
+        28 => Fact::Cache(CacheFact::NoDonate { req, why, slot: None }),
+        29 => Fact::Batch(BatchFact::TrackRefused { req, k: a, in_place: b % 2 == 0 }),
+        30 => Fact::Request(RequestFact::Skip { batch, req, why: Passed::Ended }),
+        31 => Fact::Run(RunFact::Done { at: AT }),
+        34 => Fact::Batch(BatchFact::Mix { batch, decode: BatchId(a), rows: b }),
+        35 => Fact::Request(RequestFact::Abort {
+            req,
+            place: if a % 3 == 0 { Place::Waiting } else { Place::Decode },
+            taken: b % 2 == 0,
+        }),
+        36 => Fact::Forward(ForwardFact::Verify {
+            batch,
+            req,
+            slot,
+            from: a,
+            to: b,
+            track: track.map(|track| (track, b)),
+            target: track,
+        }),
+        37 => Fact::Request(RequestFact::MiddleChunk { batch, req }),
+        38 if a == 3 => Fact::Run(RunFact::Bound { stalled: b % 2 == 0 }),
+        32 if a == 3 => Fact::Run(RunFact::Assert { req: None, kind: AssertKind::OffGrid }),
+        _ => Fact::Request(RequestFact::Retract { req, outputs: a }),
     }
 }

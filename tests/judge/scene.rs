@@ -5,7 +5,7 @@ use std::path::Path;
 use overlapsim::engine::Seeded;
 use overlapsim::judge::{Judge, Judgement, Kind, Options};
 use overlapsim::model::Machine;
-use overlapsim::record::{Fact, Fields, Mode, Owner, Sink};
+use overlapsim::record::{CacheFact, Fact, Fields, Mode, Owner, RequestFact, Sink};
 use overlapsim::runner::{self, Keep};
 use overlapsim::scenario::{self, Scenario};
 use overlapsim::scene::{Fit, JudgedView, Lane, Scene, Stage, Work};
@@ -162,7 +162,7 @@ struct Looking<'a> {
 impl Sink for Looking<'_> {
     fn fact(&mut self, fact: Fact) {
         // What is told of a slot just before it is donated is what the audit finds.
-        let offer = if let Fact::Donate { slot, .. } = fact { Some(slot) } else { None };
+        let offer = if let Fact::Cache(CacheFact::Donate { slot, .. }) = fact { Some(slot) } else { None };
         let offer = offer.filter(|&slot| matches!(self.view.live_view.owner(slot), Some(Owner::Track(..))));
         let before = offer.map(|slot| (self.view.slot(slot), slot));
         self.view.fact(fact);
@@ -172,7 +172,7 @@ impl Sink for Looking<'_> {
             assert_eq!(slot.fit, if wrong { Fit::Exposed } else { Fit::Right }, "{}: {fact:?} of {slot:?}", self.name);
             self.exposed += u32::from(wrong);
         }
-        if let Fact::Retract { req, .. } = fact {
+        if let Fact::Request(RequestFact::Retract { req, .. }) = fact {
             let it = self.view.live_view.reqs()[req.index()];
             assert_eq!((it.stage, it.k, it.fields), (Stage::Waiting, 0, Fields::default()), "{}", self.name);
         }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use overlapsim::engine::Open;
 use overlapsim::model::Vary;
-use overlapsim::record::{Fact, Sink};
+use overlapsim::record::{Fact, ProbeFact, RunFact, Sink};
 use overlapsim::runner::{self, Keep, Position, Session, Unit};
 use overlapsim::scenario::{self, Scenario};
 use overlapsim::search::Replay;
@@ -97,7 +97,7 @@ struct Upto {
 
 impl Sink for Upto {
     fn fact(&mut self, fact: Fact) {
-        self.turns -= usize::from(matches!(fact, Fact::Turn { .. }) && self.turns > 0);
+        self.turns -= usize::from(matches!(fact, Fact::Run(RunFact::Turn { .. })) && self.turns > 0);
         self.facts.push(fact);
     }
 }
@@ -115,12 +115,15 @@ fn a_turn_far_out_is_that_of_a_run_from_the_start() {
     let rule = session.rule();
     let mut all = Upto { turns: 0, facts: Vec::new() };
     runner::replay(&scenario.setup, rule, &mut overlapsim::engine::Seeded::new(scenario.seed), &mut all);
-    let starts: Vec<usize> = (0..all.facts.len()).filter(|&at| matches!(all.facts[at], Fact::Turn { .. })).collect();
+    let starts: Vec<usize> =
+        (0..all.facts.len()).filter(|&at| matches!(all.facts[at], Fact::Run(RunFact::Turn { .. }))).collect();
     assert_eq!(starts.len(), session.turns());
     for turn in [0, 1, 127, 128, 500, 777, 640, session.turns() - 1, 3] {
         session.seek(Position { turn, fact: usize::MAX });
         let end = starts.get(turn + 1).copied().unwrap_or(all.facts.len());
-        let told = |fact: &&Fact| !matches!(fact, Fact::Fields { .. } | Fact::Arrays { .. } | Fact::Read { .. });
+        let told = |fact: &&Fact| {
+            !matches!(fact, Fact::Probe(ProbeFact::Fields { .. } | ProbeFact::Arrays { .. } | ProbeFact::Read { .. }))
+        };
         let here: Vec<Fact> = session
             .record()
             .iter()

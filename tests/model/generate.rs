@@ -6,7 +6,7 @@ use crate::common::draws::Draws;
 use overlapsim::engine::{Choice, Chooser, Scripted, Seeded};
 use overlapsim::judge::Kind;
 use overlapsim::model::{CopyOnWrite, Setup, Stop};
-use overlapsim::record::{Fact, Owner};
+use overlapsim::record::{BatchFact, CacheFact, Fact, ForwardFact, Owner, RequestFact, SlotFact};
 use overlapsim::runner::{self, Keep};
 use overlapsim::scenario::{self, Scenario};
 use overlapsim::workload::{Preset, generate};
@@ -116,21 +116,37 @@ fn setups_with(preset: Preset, wanted: impl Fn(&Fact) -> bool) -> usize {
 
 #[test]
 fn presets_reach_what_they_are_for() {
-    let evicted = |fact: &Fact| matches!(fact, Fact::SlotFree { owner: Owner::Tree, .. });
-    let refused = |fact: &Fact| matches!(fact, Fact::SlotRefused { .. } | Fact::TrackRefused { .. });
+    let evicted = |fact: &Fact| matches!(fact, Fact::Slot(SlotFact::Free { owner: Owner::Tree, .. }));
+    let refused = |fact: &Fact| {
+        matches!(fact, Fact::Slot(SlotFact::Refused { .. }) | Fact::Batch(BatchFact::TrackRefused { .. }))
+    };
     let found = [
-        ("prefix: hits", setups_with(Preset::Prefix, |fact| matches!(fact, Fact::Hit { .. }))),
+        ("prefix: hits", setups_with(Preset::Prefix, |fact| matches!(fact, Fact::Cache(CacheFact::Hit { .. })))),
         (
             "prefix: branching",
-            setups_with(Preset::Prefix, |fact| matches!(fact, Fact::Match { branching: Some(_), .. })),
+            setups_with(Preset::Prefix, |fact| {
+                matches!(fact, Fact::Cache(CacheFact::Match { branching: Some(_), .. }))
+            }),
         ),
-        ("finish: refusals", setups_with(Preset::Finish, |fact| matches!(fact, Fact::TrackRefused { .. }))),
+        (
+            "finish: refusals",
+            setups_with(Preset::Finish, |fact| matches!(fact, Fact::Batch(BatchFact::TrackRefused { .. }))),
+        ),
         ("tight: evictions", setups_with(Preset::Tight, evicted)),
         ("tight: refusals", setups_with(Preset::Tight, refused)),
-        ("tight: retractions", setups_with(Preset::Tight, |fact| matches!(fact, Fact::Retract { .. }))),
-        ("chunks: middle chunks", setups_with(Preset::Chunks, |fact| matches!(fact, Fact::MiddleChunk { .. }))),
-        ("chunks: mixed batches", setups_with(Preset::Chunks, |fact| matches!(fact, Fact::Mix { .. }))),
-        ("spec: verifies", setups_with(Preset::Spec, |fact| matches!(fact, Fact::Verify { .. }))),
+        (
+            "tight: retractions",
+            setups_with(Preset::Tight, |fact| matches!(fact, Fact::Request(RequestFact::Retract { .. }))),
+        ),
+        (
+            "chunks: middle chunks",
+            setups_with(Preset::Chunks, |fact| matches!(fact, Fact::Request(RequestFact::MiddleChunk { .. }))),
+        ),
+        (
+            "chunks: mixed batches",
+            setups_with(Preset::Chunks, |fact| matches!(fact, Fact::Batch(BatchFact::Mix { .. }))),
+        ),
+        ("spec: verifies", setups_with(Preset::Spec, |fact| matches!(fact, Fact::Forward(ForwardFact::Verify { .. })))),
     ];
     let rare: Vec<_> = found.iter().filter(|(_, count)| *count < 20).collect();
     assert!(rare.is_empty(), "in too few of 300 setups: {rare:?} of {found:?}");

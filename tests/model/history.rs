@@ -5,7 +5,7 @@ use overlapsim::engine::{Chooser, Scripted, Time};
 use overlapsim::history::{concrete, measure, smaller};
 use overlapsim::judge::{Finding, Kind};
 use overlapsim::model::{Event, Prompt, Rule, Setup, Strategy, Vary};
-use overlapsim::record::{Fact, Record, ReqId};
+use overlapsim::record::{CacheFact, DecisionFact, Fact, ForwardFact, Record, ReqId, RequestFact, RunFact};
 use overlapsim::runner::{self, Keep, Outcome};
 use overlapsim::scenario::{self, Scenario};
 use overlapsim::search::{Draw, Style};
@@ -38,36 +38,43 @@ fn course(setup: &Setup, record: &Record) -> Vec<(u32, Fact, Option<String>)> {
     let mut course = Vec::new();
     for fact in record.facts() {
         let (bare, req) = match fact {
-            Fact::Turn { turn, .. } => {
+            Fact::Run(RunFact::Turn { turn, .. }) => {
                 turn_now = turn;
                 continue;
             }
-            Fact::Launch { batch, mode, rows, .. } => {
-                (Fact::Launch { batch, mode, rows, start: at, end: at, copied: at }, None)
+            Fact::Forward(ForwardFact::Launch { batch, mode, rows, .. }) => {
+                (Fact::Forward(ForwardFact::Launch { batch, mode, rows, start: at, end: at, copied: at }), None)
             }
-            Fact::Extend { req, .. }
-            | Fact::Step { req, .. }
-            | Fact::Verify { req, .. }
-            | Fact::Row { req, decision: Some(_), .. }
-            | Fact::Donate { req, .. }
-            | Fact::Finish { req, .. }
-            | Fact::Retract { req, .. } => (fact, Some(req)),
+            Fact::Forward(
+                ForwardFact::Extend { req, .. } | ForwardFact::Step { req, .. } | ForwardFact::Verify { req, .. },
+            )
+            | Fact::Decision(DecisionFact::Row { req, decision: Some(_), .. })
+            | Fact::Cache(CacheFact::Donate { req, .. })
+            | Fact::Request(RequestFact::Finish { req, .. } | RequestFact::Retract { req, .. }) => (fact, Some(req)),
             _ => continue,
         };
         let bare = match bare {
-            Fact::Extend { batch, slot, from, to, track, .. } => {
-                Fact::Extend { batch, req: ReqId(0), slot, from, to, track }
+            Fact::Forward(ForwardFact::Extend { batch, slot, from, to, track, .. }) => {
+                Fact::Forward(ForwardFact::Extend { batch, req: ReqId(0), slot, from, to, track })
             }
-            Fact::Step { batch, slot, k, track, .. } => Fact::Step { batch, req: ReqId(0), slot, k, track },
-            Fact::Verify { batch, slot, from, to, track, target, .. } => {
-                Fact::Verify { batch, req: ReqId(0), slot, from, to, track, target }
+            Fact::Forward(ForwardFact::Step { batch, slot, k, track, .. }) => {
+                Fact::Forward(ForwardFact::Step { batch, req: ReqId(0), slot, k, track })
             }
-            Fact::Row { batch, lookahead, kv_committed_len, check, decision, .. } => {
-                Fact::Row { batch, req: ReqId(0), lookahead, kv_committed_len, check, decision }
+            Fact::Forward(ForwardFact::Verify { batch, slot, from, to, track, target, .. }) => {
+                Fact::Forward(ForwardFact::Verify { batch, req: ReqId(0), slot, from, to, track, target })
             }
-            Fact::Donate { label, key_len, slot, how, .. } => Fact::Donate { req: ReqId(0), label, key_len, slot, how },
-            Fact::Finish { kind, outputs, .. } => Fact::Finish { req: ReqId(0), kind, outputs },
-            Fact::Retract { outputs, .. } => Fact::Retract { req: ReqId(0), outputs },
+            Fact::Decision(DecisionFact::Row { batch, lookahead, kv_committed_len, check, decision, .. }) => {
+                Fact::Decision(DecisionFact::Row { batch, req: ReqId(0), lookahead, kv_committed_len, check, decision })
+            }
+            Fact::Cache(CacheFact::Donate { label, key_len, slot, how, .. }) => {
+                Fact::Cache(CacheFact::Donate { req: ReqId(0), label, key_len, slot, how })
+            }
+            Fact::Request(RequestFact::Finish { kind, outputs, .. }) => {
+                Fact::Request(RequestFact::Finish { req: ReqId(0), kind, outputs })
+            }
+            Fact::Request(RequestFact::Retract { outputs, .. }) => {
+                Fact::Request(RequestFact::Retract { req: ReqId(0), outputs })
+            }
             other => other,
         };
         course.push((turn_now, bare, req.map(|req| setup.name(req).to_string())));

@@ -9,7 +9,10 @@ use overlapsim::engine::{Seeded, Time};
 use overlapsim::judge::{Judgement, Verdict};
 use overlapsim::model::{Setup, Strategy};
 use overlapsim::numeric::{BEFORE, FirstDifference, Gauge, LIMIT, Severity, Ssm};
-use overlapsim::record::{BatchId, Donated, Fact, FinishKind, Passed, Record, ReqId, Sink, SlotId, Stream, Token};
+use overlapsim::record::{
+    BatchId, CacheFact, Donated, Fact, FinishKind, ForwardFact, Passed, Record, ReqId, RequestFact, RunFact, Sink,
+    SlotId, Stream, Token,
+};
 use overlapsim::runner::{self, Keep};
 use overlapsim::scenario;
 use proptest::prelude::*;
@@ -151,23 +154,29 @@ impl Script {
     }
 
     fn hit(&mut self, len: u32) {
-        self.fact(Fact::Hit { req: B, source: CACHED, len });
-        self.fact(Fact::CopyState { req: B, from: CACHED, to: ACTIVE, stream: Stream::Forward });
+        self.fact(Fact::Cache(CacheFact::Hit { req: B, source: CACHED, len }));
+        self.fact(Fact::Forward(ForwardFact::CopyState { req: B, from: CACHED, to: ACTIVE, stream: Stream::Forward }));
     }
 
     fn extend(&mut self, req: ReqId, slot: SlotId, from: u32, to: u32) {
         self.batch += 1;
-        self.fact(Fact::Extend { batch: BatchId(self.batch), req, slot, from, to, track: None });
+        self.fact(Fact::Forward(ForwardFact::Extend { batch: BatchId(self.batch), req, slot, from, to, track: None }));
     }
 
     fn step(&mut self, k: u32) {
         self.batch += 1;
         self.record.tokens(B, k - 1, &[500 + k]);
-        self.fact(Fact::Step { batch: BatchId(self.batch), req: B, slot: ACTIVE, k, track: None });
+        self.fact(Fact::Forward(ForwardFact::Step {
+            batch: BatchId(self.batch),
+            req: B,
+            slot: ACTIVE,
+            k,
+            track: None,
+        }));
     }
 
     fn output(&mut self, batch: u32, outputs: u32) {
-        self.fact(Fact::Output { batch: BatchId(batch), req: B, outputs, at: Time::ZERO });
+        self.fact(Fact::Request(RequestFact::Output { batch: BatchId(batch), req: B, outputs, at: Time::ZERO }));
     }
 
     fn measure(&self) -> Severity {
@@ -178,17 +187,17 @@ impl Script {
 #[test]
 fn a_forward_counts_when_its_output_is_kept() {
     let mut script = Script::new();
-    script.fact(Fact::Turn { turn: 7, at: Time::ZERO });
+    script.fact(Fact::Run(RunFact::Turn { turn: 7, at: Time::ZERO }));
     script.hit(4);
     script.extend(B, ACTIVE, 4, 6);
     script.step(7);
     script.output(2, 1);
     script.step(8);
     script.output(3, 2);
-    script.fact(Fact::Finish { req: B, kind: FinishKind::Token, outputs: 2 });
+    script.fact(Fact::Request(RequestFact::Finish { req: B, kind: FinishKind::Token, outputs: 2 }));
     let how = Donated { finished: true, existed: false };
-    script.fact(Fact::Donate { req: B, label: 8, key_len: 8, slot: ACTIVE, how });
-    script.fact(Fact::Skip { batch: BatchId(4), req: B, why: Passed::Ended });
+    script.fact(Fact::Cache(CacheFact::Donate { req: B, label: 8, key_len: 8, slot: ACTIVE, how }));
+    script.fact(Fact::Request(RequestFact::Skip { batch: BatchId(4), req: B, why: Passed::Ended }));
     let severity = script.measure();
     let hit = &severity.hits[0];
     assert_eq!((hit.turn, hit.label, hit.source_right, hit.positions), (7, 4, true, 2));
@@ -209,7 +218,7 @@ fn a_wrong_source_and_a_slot_overwritten_later_both_show() {
     script.extend(B, ACTIVE, 4, 6);
     script.output(2, 1);
     assert!(script.measure().max().unwrap() < FLOOR);
-    script.fact(Fact::Clear { req: A, slot: ACTIVE });
+    script.fact(Fact::Forward(ForwardFact::Clear { req: A, slot: ACTIVE }));
     script.step(7);
     script.output(3, 2);
     let foreign = script.measure();
@@ -223,7 +232,7 @@ fn a_retraction_ends_the_comparison_and_the_next_hit_begins_another() {
     script.extend(B, ACTIVE, 4, 6);
     script.step(7);
     script.output(2, 1);
-    script.fact(Fact::Retract { req: B, outputs: 1 });
+    script.fact(Fact::Request(RequestFact::Retract { req: B, outputs: 1 }));
     script.output(3, 2);
     assert_eq!(script.measure().positions(), 1, "the result in flight is not an output");
     script.record.entries.pop();
@@ -245,26 +254,28 @@ fn every_token_that_a_verify_accepts_is_an_output_up_to_the_end() {
         script.record.tokens(B, len, &[len]);
     }
     let (slot, tracked) = (ACTIVE, SlotId(3));
-    let verify = |batch, from, to| Fact::Verify {
-        batch: BatchId(batch),
-        req: B,
-        slot,
-        from,
-        to,
-        track: Some((tracked, 8)).filter(|(_, at)| (from..=to).contains(at)),
-        target: Some(tracked),
+    let verify = |batch, from, to| {
+        Fact::Forward(ForwardFact::Verify {
+            batch: BatchId(batch),
+            req: B,
+            slot,
+            from,
+            to,
+            track: Some((tracked, 8)).filter(|(_, at)| (from..=to).contains(at)),
+            target: Some(tracked),
+        })
     };
     script.fact(verify(3, 6, 9));
     script.fact(verify(4, 9, 10));
     script.output(3, 4);
     assert_eq!(script.measure().positions(), 1, "whether it ends among them is not known yet");
-    script.fact(Fact::Finish { req: B, kind: FinishKind::Token, outputs: 3 });
+    script.fact(Fact::Request(RequestFact::Finish { req: B, kind: FinishKind::Token, outputs: 3 }));
     let severity = script.measure();
     assert_eq!(severity.positions(), 3, "what was accepted behind the stop token is no output");
     assert!(severity.max().unwrap() < FLOOR);
     // The state on the way is that after eight tokens.
     script.record.tokens(A, 0, &[1, 2, 3, 4, 5, 6, 6, 7, 9]);
-    script.fact(Fact::Hit { req: A, source: tracked, len: 8 });
+    script.fact(Fact::Cache(CacheFact::Hit { req: A, source: tracked, len: 8 }));
     script.extend(A, tracked, 8, 9);
     assert!(script.measure().hits[1].source_right);
 }
@@ -274,7 +285,7 @@ fn a_hit_that_is_given_back_is_none() {
     let mut script = Script::new();
     script.hit(4);
     script.hit(4);
-    script.fact(Fact::Clear { req: B, slot: ACTIVE });
+    script.fact(Fact::Forward(ForwardFact::Clear { req: B, slot: ACTIVE }));
     script.extend(B, ACTIVE, 0, 6);
     script.output(2, 1);
     assert_eq!(script.measure(), Severity::default());
@@ -287,7 +298,7 @@ fn what_the_record_does_not_tell_is_not_compared() {
     script.extend(B, ACTIVE, 4, 9);
     script.output(2, 1);
     script.extend(B, ACTIVE, 6, u32::MAX);
-    script.fact(Fact::Verify {
+    script.fact(Fact::Forward(ForwardFact::Verify {
         batch: BatchId(8),
         req: B,
         slot: ACTIVE,
@@ -295,8 +306,14 @@ fn what_the_record_does_not_tell_is_not_compared() {
         to: u32::MAX,
         track: None,
         target: None,
-    });
-    script.fact(Fact::Step { batch: BatchId(9), req: ReqId(u32::MAX), slot: SlotId(u32::MAX), k: 0, track: None });
+    }));
+    script.fact(Fact::Forward(ForwardFact::Step {
+        batch: BatchId(9),
+        req: ReqId(u32::MAX),
+        slot: SlotId(u32::MAX),
+        k: 0,
+        track: None,
+    }));
     let severity = script.measure();
     assert_eq!((severity.hits.len(), severity.positions(), severity.avg()), (1, 0, None));
 }

@@ -4,7 +4,7 @@ use crate::common::setups::{crowds, setups, wide_setups};
 use overlapsim::engine::{Choice, Chooser, Seeded};
 use overlapsim::judge::{Judge, Judgement, Kind, Options, Verdict};
 use overlapsim::model::{ResultQueue, Setup, Stop, Strategy};
-use overlapsim::record::{Fact, FinishKind, Record};
+use overlapsim::record::{CacheFact, DecisionFact, Fact, FinishKind, ForwardFact, Record, RequestFact, RunFact};
 use overlapsim::runner::{self, Keep};
 use proptest::prelude::*;
 
@@ -19,7 +19,9 @@ fn schedule(record: &Record) -> Vec<Fact> {
     let of_schedule = |fact: &Fact| {
         matches!(
             fact,
-            Fact::Turn { .. } | Fact::Arrive { .. } | Fact::Sampled { .. } | Fact::Finish { .. } | Fact::Admit { .. }
+            Fact::Run(RunFact::Turn { .. })
+                | Fact::Request(RequestFact::Arrive { .. } | RequestFact::Finish { .. } | RequestFact::Admit { .. })
+                | Fact::Forward(ForwardFact::Sampled { .. })
         )
     };
     record.facts().filter(of_schedule).map(without_times).collect()
@@ -27,8 +29,10 @@ fn schedule(record: &Record) -> Vec<Fact> {
 
 fn without_times(fact: Fact) -> Fact {
     match fact {
-        Fact::Turn { turn, .. } => Fact::Turn { turn, at: overlapsim::engine::Time::ZERO },
-        Fact::Arrive { req, max_new, .. } => Fact::Arrive { req, max_new, at: overlapsim::engine::Time::ZERO },
+        Fact::Run(RunFact::Turn { turn, .. }) => Fact::Run(RunFact::Turn { turn, at: overlapsim::engine::Time::ZERO }),
+        Fact::Request(RequestFact::Arrive { req, max_new, .. }) => {
+            Fact::Request(RequestFact::Arrive { req, max_new, at: overlapsim::engine::Time::ZERO })
+        }
         other => other,
     }
 }
@@ -118,7 +122,7 @@ proptest! {
             };
             prop_assert_eq!((outcome.outputs, outcome.finish), (outputs, Some(kind)));
         }
-        let done = record.facts().any(|fact| matches!(fact, Fact::Done { .. }));
+        let done = record.facts().any(|fact| matches!(fact, Fact::Run(RunFact::Done { .. })));
         prop_assert!(done);
     }
 
@@ -157,8 +161,8 @@ proptest! {
         let decisions = |rule| {
             let (_, record) = run(&setup, rule);
             let done = |fact| match fact {
-                Fact::Row { batch, req, decision: Some(decision), .. } => Some(format!("{batch} {req} {decision:?}")),
-                Fact::Flip { .. } | Fact::Donate { .. } => Some(format!("{fact:?}")),
+                Fact::Decision(DecisionFact::Row { batch, req, decision: Some(decision), .. }) => Some(format!("{batch} {req} {decision:?}")),
+                Fact::Decision(DecisionFact::Flip { .. }) | Fact::Cache(CacheFact::Donate { .. }) => Some(format!("{fact:?}")),
                 _ => None,
             };
             record.facts().filter_map(done).collect::<Vec<_>>()

@@ -7,7 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use overlapsim::engine::Open;
 use overlapsim::judge::{Judge, Kind, Options};
 use overlapsim::model::{Machine, Reductions, Rule, Setup, World};
-use overlapsim::record::{Encoding, Fact, Owner, Sink, Tee, fingerprint};
+use overlapsim::record::{
+    BatchFact, CacheFact, DecisionFact, Encoding, Fact, ForwardFact, Owner, RequestFact, Sink, SlotFact, Tee,
+    fingerprint,
+};
 use overlapsim::runner::counts;
 use overlapsim::scenario::{self, Scenario};
 use overlapsim::search::Enumerate;
@@ -33,19 +36,23 @@ struct Happened(String);
 impl Sink for Happened {
     fn fact(&mut self, fact: Fact) {
         let text = match fact {
-            Fact::Launch { mode, rows, .. } => format!("launch {mode:?} {rows}"),
-            Fact::Extend { from, to, track, .. } => format!("extend {from} {to} {:?}", track.map(|(_, len)| len)),
-            Fact::Step { k, track, .. } => format!("step {k} {}", track.is_some()),
-            Fact::Verify { from, to, track, .. } => format!("verify {from} {to} {:?}", track.map(|(_, len)| len)),
-            Fact::Row { lookahead, .. } => format!("row {lookahead}"),
-            Fact::Hit { len, .. } => format!("hit {len}"),
-            Fact::Donate { label, key_len, .. } => format!("donate {label} {key_len}"),
-            Fact::NoDonate { why, .. } => format!("none {why:?}"),
-            Fact::Finish { kind, outputs, .. } => format!("finish {kind:?} {outputs}"),
-            Fact::Retract { outputs, .. } => format!("retract {outputs}"),
-            Fact::SlotRefused { count, .. } => format!("refused {count}"),
-            Fact::TrackRefused { k, in_place, .. } => format!("no track {k} {in_place}"),
-            Fact::SlotFree { owner: Owner::Tree, .. } => "evict".to_string(),
+            Fact::Forward(ForwardFact::Launch { mode, rows, .. }) => format!("launch {mode:?} {rows}"),
+            Fact::Forward(ForwardFact::Extend { from, to, track, .. }) => {
+                format!("extend {from} {to} {:?}", track.map(|(_, len)| len))
+            }
+            Fact::Forward(ForwardFact::Step { k, track, .. }) => format!("step {k} {}", track.is_some()),
+            Fact::Forward(ForwardFact::Verify { from, to, track, .. }) => {
+                format!("verify {from} {to} {:?}", track.map(|(_, len)| len))
+            }
+            Fact::Decision(DecisionFact::Row { lookahead, .. }) => format!("row {lookahead}"),
+            Fact::Cache(CacheFact::Hit { len, .. }) => format!("hit {len}"),
+            Fact::Cache(CacheFact::Donate { label, key_len, .. }) => format!("donate {label} {key_len}"),
+            Fact::Cache(CacheFact::NoDonate { why, .. }) => format!("none {why:?}"),
+            Fact::Request(RequestFact::Finish { kind, outputs, .. }) => format!("finish {kind:?} {outputs}"),
+            Fact::Request(RequestFact::Retract { outputs, .. }) => format!("retract {outputs}"),
+            Fact::Slot(SlotFact::Refused { count, .. }) => format!("refused {count}"),
+            Fact::Batch(BatchFact::TrackRefused { k, in_place, .. }) => format!("no track {k} {in_place}"),
+            Fact::Slot(SlotFact::Free { owner: Owner::Tree, .. }) => "evict".to_string(),
             _ => return,
         };
         self.0.push_str(&text);

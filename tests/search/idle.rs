@@ -6,7 +6,7 @@ use overlapsim::engine::{Choice, Chooser, Time};
 use overlapsim::model::{
     Arrive, Cost, Costs, Engine, Machine, Prompt, Release, RequestSpec, Setup, Stop, Strategy, Vary,
 };
-use overlapsim::record::{Fact, Record, ReqId};
+use overlapsim::record::{Fact, ForwardFact, Record, ReqId, RequestFact, RunFact};
 use overlapsim::runner::{self, Check};
 use overlapsim::scenario;
 use overlapsim::search::{Bound, Limits, Order};
@@ -54,11 +54,13 @@ fn happens(setup: &Setup, from: &[u32], passes: bool) -> Option<Vec<Vec<(u32, u3
     let mut done = false;
     for fact in record.facts() {
         match fact {
-            Fact::Turn { .. } => turns.push(Vec::new()),
-            Fact::Arrive { req, .. } => turns.last_mut().expect("a turn").push((0, req.0)),
-            Fact::Launch { mode, rows, .. } => turns.last_mut().expect("a turn").push((1 + mode as u32, rows)),
-            Fact::Output { req, .. } => turns.last_mut().expect("a turn").push((9, req.0)),
-            Fact::Done { .. } => done = true,
+            Fact::Run(RunFact::Turn { .. }) => turns.push(Vec::new()),
+            Fact::Request(RequestFact::Arrive { req, .. }) => turns.last_mut().expect("a turn").push((0, req.0)),
+            Fact::Forward(ForwardFact::Launch { mode, rows, .. }) => {
+                turns.last_mut().expect("a turn").push((1 + mode as u32, rows))
+            }
+            Fact::Request(RequestFact::Output { req, .. }) => turns.last_mut().expect("a turn").push((9, req.0)),
+            Fact::Run(RunFact::Done { .. }) => done = true,
             _ => {}
         }
     }

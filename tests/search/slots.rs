@@ -2,7 +2,7 @@
 
 use overlapsim::judge::{Judge, Options};
 use overlapsim::model::{Event, Machine, Reductions, Setup, Vary};
-use overlapsim::record::{Fact, Owner, ReqId, Sink, Tee};
+use overlapsim::record::{Fact, Owner, ReqId, Sink, SlotFact, Tee};
 use overlapsim::search::{Draw, Style};
 
 use super::reduction::rules;
@@ -25,8 +25,8 @@ struct Counts {
 impl Sink for Counts {
     fn fact(&mut self, fact: Fact) {
         match fact {
-            Fact::SlotAlloc { .. } => self.given += 1,
-            Fact::SlotFree { owner: Owner::Tree, .. } | Fact::SlotRefused { .. } => self.short += 1,
+            Fact::Slot(SlotFact::Alloc { .. }) => self.given += 1,
+            Fact::Slot(SlotFact::Free { owner: Owner::Tree, .. } | SlotFact::Refused { .. }) => self.short += 1,
             _ => {}
         }
     }

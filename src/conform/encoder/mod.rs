@@ -1,7 +1,7 @@
 //! From facts to the events that a recording of the real scheduler consists of, field by field.
 //!
 //! Owns the words and the order of the events, the contents of the slots, and the totals at the end. Decides nothing:
-//! masks, indices, labels and lengths are those that the machine tells ([`Fact::Fields`], [`Fact::Arrays`]).
+//! masks, indices, labels and lengths are those that the machine tells ([`ProbeFact::Fields`], [`ProbeFact::Arrays`]).
 
 mod batches;
 mod content;
@@ -17,7 +17,10 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::model::{Ended, Setup, Stop, World};
-use crate::record::{AssertKind, BatchId, Fact, FinishKind, Mode, Phase, Place, ReqId, Sink, SlotId, State, Token};
+use crate::record::{
+    AssertKind, BatchFact, BatchId, CacheFact, DecisionFact, Fact, FinishKind, ForwardFact, Mode, Phase, Place,
+    ProbeFact, ReqId, RequestFact, RunFact, Sink, SlotFact, SlotId, State, Token,
+};
 
 use super::assertions;
 use super::encoded_event::{EncodedEvent, Listener};
@@ -150,118 +153,15 @@ impl<'a> Scribe<'a> {
 
     fn fact(&mut self, fact: Fact) {
         match fact {
-            Fact::Turn { turn, .. } => {
-                self.turn = turn;
-                if turn >= self.turns_max {
-                    self.totals.asserts += 1;
-                    self.say("assert", vec![("assertion", "stall".into()), ("kind", "stall".into())]);
-                }
-            }
-            Fact::Begin { phase, batch, .. } => self.begin(phase, batch),
-            Fact::End { .. } => self.finish_phase(),
-            Fact::Arrive { req, max_new, .. } => self.arrive(req, max_new),
-            Fact::Abort { req, place, .. } => {
-                let met = place_word(place);
-                self.say("abort", vec![("rid", self.name(req)), ("where", met.into())]);
-            }
-            Fact::Match { req, state_len, branching, source, .. } => {
-                let held = source.map(|slot| self.content.get(slot).n);
-                self.say(
-                    "match",
-                    vec![
-                        ("rid", self.name(req)),
-                        ("prefix_len", state_len.into()),
-                        ("slot", option(source.map(|slot| slot.0))),
-                        ("branching", option(branching)),
-                        ("n", option(held)),
-                    ],
-                );
-            }
-            Fact::SlotAlloc { slot, owner, last } => self.slot_alloc(slot, owner, last),
-            Fact::SlotRefused { count, .. } if count > 0 => {
-                let free = self.free.into();
-                self.say("slot_alloc", vec![("slots", Value::Null), ("n", count.into()), ("free", free)]);
-            }
-            Fact::SlotRefused { .. } => {}
-            Fact::SlotMove { from, to, .. } => self.slot_move(from, to),
-            Fact::SlotFree { slot, owner, last } => self.slot_free(slot, owner, last),
-            Fact::PrepareExtend { batch, req, prefix_len, seq_len, kv_committed_len, active, track, .. } => {
-                self.request(req).retracted = false;
-                self.prepare(batch, req, seq_len, kv_committed_len, active);
-                if let Some(row) = self.preparing_row() {
-                    (row.prefix_len, row.tracked) = (prefix_len, track.map(|(_, len)| len));
-                }
-            }
-            Fact::PrepareDecode { batch, req, k, decode_batch_idx, kv_committed_len, active, .. } => {
-                self.prepare(batch, req, k, kv_committed_len, active);
-                if let Some(row) = self.preparing_row() {
-                    row.decode_batch_idx = Some(decode_batch_idx);
-                }
-            }
-            Fact::Fields { req, fields } => self.fields(req, fields),
-            Fact::Arrays { arrays, .. } => {
-                if let Some(row) = self.preparing_row() {
-                    row.arrays = arrays;
-                }
-            }
-            Fact::Mix { batch, decode, .. } => self.mix(batch, decode),
-            Fact::Launch { batch, mode, .. } => self.launch(batch, mode),
-            Fact::Clear { slot, .. } => {
-                self.content.put(slot, State::ZERO);
-                self.say("clear", vec![("slot", slot.0.into())]);
-            }
-            Fact::CopyState { from, to, stream, .. } => self.copy_state(from, to, stream),
-            Fact::Extend { req, slot, from, to, track, .. } => self.extend(req, slot, from..to, track),
-            Fact::Step { req, slot, k, track, .. } => self.step(req, slot, k, track),
-            Fact::Verify { batch, req, slot, from, to, track, target } => {
-                if let Some(batch) = self.batches.get_mut(&batch) {
-                    batch.accepted.push((req, to - from));
-                }
-                self.verify(req, slot, from..to, track, target);
-            }
-            Fact::Prompt { req, prompt } => self.request(req).prompt_len = prompt.len,
-            Fact::Stream { .. } | Fact::Sampled { .. } => {}
-            Fact::Output { req, outputs, .. } => {
-                self.request(req).outputs = outputs;
-                if let Some(result) = &mut self.result {
-                    result.rows.push(Row::new(req, outputs));
-                }
-            }
-            Fact::Finish { req, kind, .. } => self.finish(req, kind),
-            Fact::Row { req, lookahead, kv_committed_len, decision, .. } => {
-                if let Some(row) = self.result_row(req) {
-                    (row.lookahead, row.kv_committed_len) = (lookahead, kv_committed_len);
-                    row.decided = decision.is_some();
-                }
-            }
-            Fact::Donate { req, key_len, slot, how, .. } => self.donate(req, key_len, slot, how),
-            Fact::NoDonate { req, why, slot } => self.no_insert(req, why, slot),
-            Fact::Retract { req, outputs } => {
-                self.request(req).retract();
-                self.retracted.push((req, outputs));
-            }
-            Fact::Assert { kind, .. } => self.assertion(kind),
-            Fact::Hit { .. }
-            | Fact::Admit { .. }
-            | Fact::PageAlloc { .. }
-            | Fact::PageMove { .. }
-            | Fact::PageFree { .. }
-            | Fact::Lock { .. }
-            | Fact::Unlock { .. }
-            | Fact::HostMasks { .. }
-            | Fact::MasksDropped { .. }
-            | Fact::Wait { .. }
-            | Fact::MiddleChunk { .. }
-            | Fact::Skip { .. }
-            | Fact::Read { .. }
-            | Fact::Flip { .. }
-            | Fact::TrackRefused { .. }
-            | Fact::Latched { .. }
-            | Fact::PinMissed { .. }
-            | Fact::PinEnded { .. }
-            | Fact::EventUnused { .. }
-            | Fact::Bound { .. }
-            | Fact::Done { .. } => {}
+            Fact::Run(fact) => self.run_fact(fact),
+            Fact::Request(fact) => self.request_fact(fact),
+            Fact::Slot(fact) => self.slot_fact(fact),
+            Fact::Cache(fact) => self.cache_fact(fact),
+            Fact::Batch(fact) => self.batch_fact(fact),
+            Fact::Forward(fact) => self.forward_fact(fact),
+            Fact::Decision(fact) => self.decision_fact(fact),
+            Fact::Probe(fact) => self.probe_fact(fact),
+            Fact::Page(_) | Fact::Script(_) => {}
         }
     }
 
@@ -362,6 +262,141 @@ impl<'a> Scribe<'a> {
                 ("stats", stats),
             ],
         );
+    }
+}
+
+impl Scribe<'_> {
+    fn run_fact(&mut self, fact: RunFact) {
+        match fact {
+            RunFact::Turn { turn, .. } => {
+                self.turn = turn;
+                if turn >= self.turns_max {
+                    self.totals.asserts += 1;
+                    self.say("assert", vec![("assertion", "stall".into()), ("kind", "stall".into())]);
+                }
+            }
+            RunFact::Begin { phase, batch, .. } => self.begin(phase, batch),
+            RunFact::End { .. } => self.finish_phase(),
+            RunFact::Assert { kind, .. } => self.assertion(kind),
+            RunFact::Wait { .. } | RunFact::Bound { .. } | RunFact::Done { .. } => {}
+        }
+    }
+
+    fn request_fact(&mut self, fact: RequestFact) {
+        match fact {
+            RequestFact::Arrive { req, max_new, .. } => self.arrive(req, max_new),
+            RequestFact::Abort { req, place, .. } => {
+                let met = place_word(place);
+                self.say("abort", vec![("rid", self.name(req)), ("where", met.into())]);
+            }
+            RequestFact::Prompt { req, prompt } => self.request(req).prompt_len = prompt.len,
+            RequestFact::Output { req, outputs, .. } => {
+                self.request(req).outputs = outputs;
+                if let Some(result) = &mut self.result {
+                    result.rows.push(Row::new(req, outputs));
+                }
+            }
+            RequestFact::Finish { req, kind, .. } => self.finish(req, kind),
+            RequestFact::Retract { req, outputs } => {
+                self.request(req).retract();
+                self.retracted.push((req, outputs));
+            }
+            RequestFact::Admit { .. } | RequestFact::MiddleChunk { .. } | RequestFact::Skip { .. } => {}
+        }
+    }
+
+    fn slot_fact(&mut self, fact: SlotFact) {
+        match fact {
+            SlotFact::Alloc { slot, owner, last } => self.slot_alloc(slot, owner, last),
+            SlotFact::Refused { count, .. } => self.slot_refused(count),
+            SlotFact::Move { from, to, .. } => self.slot_move(from, to),
+            SlotFact::Free { slot, owner, last } => self.slot_free(slot, owner, last),
+        }
+    }
+
+    fn cache_fact(&mut self, fact: CacheFact) {
+        match fact {
+            CacheFact::Match { req, state_len, branching, source, .. } => {
+                let held = source.map(|slot| self.content.get(slot).n);
+                self.say(
+                    "match",
+                    vec![
+                        ("rid", self.name(req)),
+                        ("prefix_len", state_len.into()),
+                        ("slot", option(source.map(|slot| slot.0))),
+                        ("branching", option(branching)),
+                        ("n", option(held)),
+                    ],
+                );
+            }
+            CacheFact::Donate { req, key_len, slot, how, .. } => self.donate(req, key_len, slot, how),
+            CacheFact::NoDonate { req, why, slot } => self.no_insert(req, why, slot),
+            CacheFact::Hit { .. } | CacheFact::Lock { .. } | CacheFact::Unlock { .. } => {}
+        }
+    }
+
+    fn batch_fact(&mut self, fact: BatchFact) {
+        match fact {
+            BatchFact::PrepareExtend { batch, req, prefix_len, seq_len, kv_committed_len, active, track, .. } => {
+                self.request(req).retracted = false;
+                self.prepare(batch, req, seq_len, kv_committed_len, active);
+                if let Some(row) = self.preparing_row() {
+                    (row.prefix_len, row.tracked) = (prefix_len, track.map(|(_, len)| len));
+                }
+            }
+            BatchFact::PrepareDecode { batch, req, k, decode_batch_idx, kv_committed_len, active, .. } => {
+                self.prepare(batch, req, k, kv_committed_len, active);
+                if let Some(row) = self.preparing_row() {
+                    row.decode_batch_idx = Some(decode_batch_idx);
+                }
+            }
+            BatchFact::Mix { batch, decode, .. } => self.mix(batch, decode),
+            BatchFact::HostMasks { .. } | BatchFact::MasksDropped { .. } | BatchFact::TrackRefused { .. } => {}
+        }
+    }
+
+    fn forward_fact(&mut self, fact: ForwardFact) {
+        match fact {
+            ForwardFact::Launch { batch, mode, .. } => self.launch(batch, mode),
+            ForwardFact::Clear { slot, .. } => {
+                self.content.put(slot, State::ZERO);
+                self.say("clear", vec![("slot", slot.0.into())]);
+            }
+            ForwardFact::CopyState { from, to, stream, .. } => self.copy_state(from, to, stream),
+            ForwardFact::Extend { req, slot, from, to, track, .. } => self.extend(req, slot, from..to, track),
+            ForwardFact::Step { req, slot, k, track, .. } => self.step(req, slot, k, track),
+            ForwardFact::Verify { batch, req, slot, from, to, track, target } => {
+                if let Some(batch) = self.batches.get_mut(&batch) {
+                    batch.accepted.push((req, to - from));
+                }
+                self.verify(req, slot, from..to, track, target);
+            }
+            ForwardFact::Stream { .. } | ForwardFact::Sampled { .. } => {}
+        }
+    }
+
+    fn decision_fact(&mut self, fact: DecisionFact) {
+        match fact {
+            DecisionFact::Row { req, lookahead, kv_committed_len, decision, .. } => {
+                if let Some(row) = self.result_row(req) {
+                    (row.lookahead, row.kv_committed_len) = (lookahead, kv_committed_len);
+                    row.decided = decision.is_some();
+                }
+            }
+            DecisionFact::Flip { .. } => {}
+        }
+    }
+
+    fn probe_fact(&mut self, fact: ProbeFact) {
+        match fact {
+            ProbeFact::Fields { req, fields } => self.fields(req, fields),
+            ProbeFact::Arrays { arrays, .. } => {
+                if let Some(row) = self.preparing_row() {
+                    row.arrays = arrays;
+                }
+            }
+            ProbeFact::Read { .. } | ProbeFact::Latched { .. } => {}
+        }
     }
 }
 

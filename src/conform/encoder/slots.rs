@@ -1,5 +1,7 @@
 //! Calls of the slot allocator, and who holds how many track slots.
 
+use serde_json::Value;
+
 use crate::record::{Owner, SlotId};
 
 use super::Scribe;
@@ -15,6 +17,12 @@ impl Scribe<'_> {
             let slots: Vec<u32> = self.group.drain(..).map(|slot| slot.0).collect();
             let n = slots.len();
             self.say("slot_alloc", vec![("slots", slots.into()), ("n", n.into()), ("free", self.free.into())]);
+        }
+    }
+
+    pub(super) fn slot_refused(&mut self, count: u32) {
+        if count > 0 {
+            self.say("slot_alloc", vec![("slots", Value::Null), ("n", count.into()), ("free", self.free.into())]);
         }
     }
 

@@ -1,6 +1,9 @@
 //! How each fact enters the drawing.
 
-use crate::record::{BatchId, Check, Decision, Donated, Fact, Kept, Mode, Owner, ReqId, Sink, SlotId, Stream};
+use crate::record::{
+    BatchFact, BatchId, CacheFact, Check, Decision, DecisionFact, Donated, Fact, ForwardFact, Kept, Mode, Owner,
+    ProbeFact, ReqId, RequestFact, RunFact, ScriptFact, Sink, SlotFact, SlotId, Stream,
+};
 use crate::report::{name, style};
 
 use super::lanes::Forward;
@@ -13,57 +16,109 @@ impl Sink for Timeline<'_> {
             return;
         }
         match fact {
-            Fact::Turn { turn, at } => self.open_turn(turn, at),
-            Fact::Begin { phase, batch, at } => self.begin(phase, batch, at),
-            Fact::End { at } => self.finish_phase(at),
-            Fact::Wait { batch, at } => self.wait(batch, at),
-            Fact::Launch { batch, mode, start, end, .. } => self.launch(Forward { batch, mode, start, end }),
+            Fact::Run(fact) => self.run_fact(fact),
+            Fact::Request(fact) => self.request_fact(fact),
+            Fact::Slot(fact) => self.slot_fact(fact),
+            Fact::Cache(fact) => self.cache_fact(fact),
+            Fact::Batch(fact) => self.batch_fact(fact),
+            Fact::Forward(fact) => self.forward_fact(fact),
+            Fact::Decision(fact) => self.decision_fact(fact),
+            Fact::Probe(fact) => self.probe_fact(fact),
+            Fact::Script(fact) => self.script_fact(fact),
+            Fact::Page(_) => {}
+        }
+    }
+}
 
-            Fact::Arrive { req, .. } => {
+impl Timeline<'_> {
+    fn run_fact(&mut self, fact: RunFact) {
+        match fact {
+            RunFact::Turn { turn, at } => self.open_turn(turn, at),
+            RunFact::Begin { phase, batch, at } => self.begin(phase, batch, at),
+            RunFact::End { at } => self.finish_phase(at),
+            RunFact::Wait { batch, at } => self.wait(batch, at),
+            RunFact::Assert { req, kind } => {
+                let id = req.map_or(String::new(), |req| format!(" of {}", name::request(self.names, req)));
+                self.turn().tail.push(format!("assertion{id}: {}", name::assertion(kind)));
+            }
+            RunFact::Bound { stalled } => {
+                let why = if stalled { "nothing can ever happen again" } else { "the bound on turns is hit" };
+                self.turn().tail.push(format!("ended: {why}"));
+            }
+            RunFact::Done { at } => self.turn().tail.push(format!("done at {at}")),
+        }
+    }
+
+    fn request_fact(&mut self, fact: RequestFact) {
+        match fact {
+            RequestFact::Arrive { req, .. } => {
                 let prompt_len = self.seen(req).prompt_len;
                 self.note(format!("{} arrives, prompt of {prompt_len}", name::request(self.names, req)));
             }
-            Fact::Hit { req, source, len } => {
+            RequestFact::Retract { req, outputs } => self.below(req, format!("is retracted, keeps {outputs} outputs")),
+            RequestFact::Abort { req, taken: true, .. } => self.below(req, "is aborted".to_owned()),
+            RequestFact::MiddleChunk { req, .. } => {
+                self.below(req, "no output: a chunk that does not end its prompt".to_owned())
+            }
+            RequestFact::Prompt { req, prompt } => self.seen(req).prompt_len = prompt.len,
+            RequestFact::Skip { batch, req, why } => {
+                self.prepared.remove(&(batch, req));
+                let why = name::passed(why);
+                self.row_of(batch, req).set(Column::End, format!("passed over: {why}"));
+            }
+            RequestFact::Output { batch, req, outputs, at } => {
+                self.until(at);
+                self.row_of(batch, req).set(Column::Output, format!("out {outputs}"));
+            }
+            RequestFact::Finish { req, kind, outputs } => {
+                let end = format!("ends: {}", name::finish(kind));
+                match self.result_row(req) {
+                    Some(row) => {
+                        // A verify may have appended more than it delivers.
+                        row.set(Column::Output, format!("out {outputs}"));
+                        row.set(Column::End, end);
+                    }
+                    None => self.below(req, end),
+                }
+            }
+            RequestFact::Abort { taken: false, .. } | RequestFact::Admit { .. } => {}
+        }
+    }
+
+    fn slot_fact(&mut self, fact: SlotFact) {
+        match fact {
+            SlotFact::Refused { req: Some(req), count } => self.below(req, format!("is refused {count} slots")),
+            SlotFact::Refused { req: None, count } => self.note(format!("refused: {count} slots")),
+            SlotFact::Alloc { slot, owner, .. } | SlotFact::Move { slot, to: owner, .. } => self.take(slot, owner),
+            SlotFact::Free { slot, owner, .. } => self.free(slot, owner),
+        }
+    }
+
+    fn cache_fact(&mut self, fact: CacheFact) {
+        match fact {
+            CacheFact::Hit { req, source, len } => {
                 let turn = self.turn().number;
                 let wrong = self.wrong.of_state(turn, req, source);
                 let id = name::request(self.names, req);
                 self.note(format!("{id} hits the cache: length {len}, state from {source}{wrong}"));
             }
-            Fact::CopyState { req, from, to, stream } => {
-                let stream = match stream {
-                    Stream::Schedule => "schedule",
-                    Stream::Forward => "forward",
-                };
-                self.below(req, format!("copies {from} to {to} on the {stream} stream"));
-            }
-            Fact::Retract { req, outputs } => self.below(req, format!("is retracted, keeps {outputs} outputs")),
-            Fact::TrackRefused { req, k, in_place } => {
+            CacheFact::Donate { req, label, key_len, slot, how } => self.donate(req, label, key_len, slot, how),
+            CacheFact::NoDonate { req, why, .. } => self.below(req, format!("donates nothing: {}", name::nothing(why))),
+            CacheFact::Match { .. } | CacheFact::Lock { .. } | CacheFact::Unlock { .. } => {}
+        }
+    }
+
+    fn batch_fact(&mut self, fact: BatchFact) {
+        match fact {
+            BatchFact::TrackRefused { req, k, in_place } => {
                 let what = if in_place { "writes in place" } else { "writes nothing" };
                 self.below(req, format!("gets no track slot at k {k}: {what}"));
             }
-            Fact::SlotRefused { req: Some(req), count } => self.below(req, format!("is refused {count} slots")),
-            Fact::SlotRefused { req: None, count } => self.note(format!("refused: {count} slots")),
-            Fact::Latched { req } => self.below(req, "waits: only the mark of a full batch keeps it out".to_owned()),
-            Fact::PinMissed { req } => self.below(req, "misses the turn that it is pinned to".to_owned()),
-            Fact::PinEnded { req } => self.below(req, "comes now: the request it is pinned to has ended".to_owned()),
-            Fact::EventUnused { turn, req } => self.below(req, format!("gave the event of turn {turn} nothing to do")),
-            Fact::Abort { req, taken: true, .. } => self.below(req, "is aborted".to_owned()),
-            Fact::Abort { taken: false, .. } => {}
-            Fact::SlotAlloc { slot, owner, .. } | Fact::SlotMove { slot, to: owner, .. } => self.take(slot, owner),
-            Fact::SlotFree { slot, owner, .. } => self.free(slot, owner),
-            Fact::Verify { batch, req, from, to, track, .. } => {
-                let kept = track.map_or(String::new(), |(slot, len)| format!(", keeps length {len} in {slot}"));
-                self.prepared.insert((batch, req), Prepared { k: to, track: track.map(|(slot, _)| slot) });
-                self.below(req, format!("will accept {} tokens, {from} to {to}{kept}", to - from));
+            BatchFact::Mix { batch, decode, rows } => {
+                self.note(format!("{rows} rows of {decode} ride along in {batch}"))
             }
-            Fact::Mix { batch, decode, rows } => self.note(format!("{rows} rows of {decode} ride along in {batch}")),
-            Fact::MiddleChunk { req, .. } => {
-                self.below(req, "no output: a chunk that does not end its prompt".to_owned())
-            }
-            Fact::MasksDropped { batch } => self.note(format!("the live {batch} drops its host masks")),
-
-            Fact::Prompt { req, prompt } => self.seen(req).prompt_len = prompt.len,
-            Fact::PrepareExtend {
+            BatchFact::MasksDropped { batch } => self.note(format!("the live {batch} drops its host masks")),
+            BatchFact::PrepareExtend {
                 batch,
                 req,
                 prefix_len,
@@ -81,7 +136,7 @@ impl Sink for Timeline<'_> {
                 row.set(Column::Active, format!("active {active}"));
                 row.set(Column::Track, track.map_or(String::new(), |(slot, len)| format!("track {slot} at {len}")));
             }
-            Fact::PrepareDecode { batch, req, k, kv_committed_len, active, track, next_track_idx, .. } => {
+            BatchFact::PrepareDecode { batch, req, k, kv_committed_len, active, track, next_track_idx, .. } => {
                 self.seen(req).next_track_idx = next_track_idx;
                 self.prepared.insert((batch, req), Prepared { k, track });
                 let row = self.turn().row(Part::Prepare(batch), name::mode(Mode::Decode), req);
@@ -92,29 +147,36 @@ impl Sink for Timeline<'_> {
                 row.set(Column::Track, track.map_or(String::new(), |slot| format!("track {slot}")));
                 row.set(Column::Next, next_track_idx.map_or(String::new(), |next| format!("next {next}")));
             }
+            BatchFact::HostMasks { .. } => {}
+        }
+    }
 
-            Fact::Skip { batch, req, why } => {
-                self.prepared.remove(&(batch, req));
-                let why = name::passed(why);
-                self.row_of(batch, req).set(Column::End, format!("passed over: {why}"));
+    fn forward_fact(&mut self, fact: ForwardFact) {
+        match fact {
+            ForwardFact::Launch { batch, mode, start, end, .. } => self.launch(Forward { batch, mode, start, end }),
+            ForwardFact::CopyState { req, from, to, stream } => {
+                let stream = match stream {
+                    Stream::Schedule => "schedule",
+                    Stream::Forward => "forward",
+                };
+                self.below(req, format!("copies {from} to {to} on the {stream} stream"));
             }
-            Fact::Output { batch, req, outputs, at } => {
-                self.until(at);
-                self.row_of(batch, req).set(Column::Output, format!("out {outputs}"));
+            ForwardFact::Verify { batch, req, from, to, track, .. } => {
+                let kept = track.map_or(String::new(), |(slot, len)| format!(", keeps length {len} in {slot}"));
+                self.prepared.insert((batch, req), Prepared { k: to, track: track.map(|(slot, _)| slot) });
+                self.below(req, format!("will accept {} tokens, {from} to {to}{kept}", to - from));
             }
-            Fact::Finish { req, kind, outputs } => {
-                let end = format!("ends: {}", name::finish(kind));
-                match self.result_row(req) {
-                    Some(row) => {
-                        // A verify may have appended more than it delivers.
-                        row.set(Column::Output, format!("out {outputs}"));
-                        row.set(Column::End, end);
-                    }
-                    None => self.below(req, end),
-                }
-            }
-            Fact::Read { .. } | Fact::Fields { .. } | Fact::Arrays { .. } => {}
-            Fact::Row { batch, req, lookahead, kv_committed_len, check, decision } => {
+            ForwardFact::Clear { .. }
+            | ForwardFact::Extend { .. }
+            | ForwardFact::Step { .. }
+            | ForwardFact::Stream { .. }
+            | ForwardFact::Sampled { .. } => {}
+        }
+    }
+
+    fn decision_fact(&mut self, fact: DecisionFact) {
+        match fact {
+            DecisionFact::Row { batch, req, lookahead, kv_committed_len, check, decision } => {
                 self.decode_row(batch, req, lookahead, kv_committed_len, check);
                 if let Some(Decision { before, after }) = decision {
                     let row = self.row_of(batch, req);
@@ -122,37 +184,32 @@ impl Sink for Timeline<'_> {
                     row.set(Column::Kept, format!("{}->{}", kept(before), kept(after)));
                 }
             }
-            Fact::Flip { batch, req, next_track_idx } => {
+            DecisionFact::Flip { batch, req, next_track_idx } => {
                 let before = self.seen(req).next_track_idx.replace(next_track_idx);
                 let before = before.map_or(String::new(), |before| format!("{before}->"));
                 self.row_of(batch, req).set(Column::Next, format!("next {before}{next_track_idx}"));
             }
-            Fact::Donate { req, label, key_len, slot, how } => self.donate(req, label, key_len, slot, how),
-            Fact::NoDonate { req, why, .. } => self.below(req, format!("donates nothing: {}", name::nothing(why))),
+        }
+    }
 
-            Fact::Assert { req, kind } => {
-                let id = req.map_or(String::new(), |req| format!(" of {}", name::request(self.names, req)));
-                self.turn().tail.push(format!("assertion{id}: {}", name::assertion(kind)));
+    fn probe_fact(&mut self, fact: ProbeFact) {
+        match fact {
+            ProbeFact::Latched { req } => {
+                self.below(req, "waits: only the mark of a full batch keeps it out".to_owned())
             }
-            Fact::Bound { stalled } => {
-                let why = if stalled { "nothing can ever happen again" } else { "the bound on turns is hit" };
-                self.turn().tail.push(format!("ended: {why}"));
-            }
-            Fact::Done { at } => self.turn().tail.push(format!("done at {at}")),
+            ProbeFact::Read { .. } | ProbeFact::Fields { .. } | ProbeFact::Arrays { .. } => {}
+        }
+    }
 
-            Fact::Match { .. }
-            | Fact::Admit { .. }
-            | Fact::PageAlloc { .. }
-            | Fact::PageMove { .. }
-            | Fact::PageFree { .. }
-            | Fact::Lock { .. }
-            | Fact::Unlock { .. }
-            | Fact::HostMasks { .. }
-            | Fact::Clear { .. }
-            | Fact::Extend { .. }
-            | Fact::Step { .. }
-            | Fact::Stream { .. }
-            | Fact::Sampled { .. } => {}
+    fn script_fact(&mut self, fact: ScriptFact) {
+        match fact {
+            ScriptFact::PinMissed { req } => self.below(req, "misses the turn that it is pinned to".to_owned()),
+            ScriptFact::PinEnded { req } => {
+                self.below(req, "comes now: the request it is pinned to has ended".to_owned())
+            }
+            ScriptFact::EventUnused { turn, req } => {
+                self.below(req, format!("gave the event of turn {turn} nothing to do"))
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::judge::Kind;
-use crate::record::{Check, Entry, Fact, Record};
+use crate::record::{BatchFact, CacheFact, Check, DecisionFact, Entry, Fact, Record, RunFact};
 use crate::report::fixture::{A, Fixture, finding, nothing};
 use crate::report::layout::WIDTH;
 use crate::report::plain;
@@ -85,23 +85,27 @@ turn 6  324.000us .. 384.000us
 #[test]
 fn ten_requests_are_ten_lines() {
     let names: Vec<String> = (0..10).map(|index| format!("request-{index}")).collect();
-    let prepare = |index| Fact::PrepareDecode {
-        batch: BatchId(123),
-        req: ReqId(index),
-        k: 97 + index * 3,
-        decode_batch_idx: 1,
-        kv_committed_len: 97 + index * 3,
-        active: SlotId(index * 3),
-        track: (index == 1).then_some(SlotId(4)),
-        next_track_idx: Some(1),
+    let prepare = |index| {
+        Fact::Batch(BatchFact::PrepareDecode {
+            batch: BatchId(123),
+            req: ReqId(index),
+            k: 97 + index * 3,
+            decode_batch_idx: 1,
+            kv_committed_len: 97 + index * 3,
+            active: SlotId(index * 3),
+            track: (index == 1).then_some(SlotId(4)),
+            next_track_idx: Some(1),
+        })
     };
-    let row = |index| Fact::Row {
-        batch: BatchId(123),
-        req: ReqId(index),
-        lookahead: 1,
-        kv_committed_len: 98 + index * 3,
-        check: Check::MaskLost,
-        decision: None,
+    let row = |index| {
+        Fact::Decision(DecisionFact::Row {
+            batch: BatchId(123),
+            req: ReqId(index),
+            lookahead: 1,
+            kv_committed_len: 98 + index * 3,
+            check: Check::MaskLost,
+            decision: None,
+        })
     };
     let facts = (0..10).map(prepare).chain((0..10).map(row));
     let record = Record { entries: facts.map(Entry::Fact).collect() };
@@ -126,7 +130,11 @@ fn findings_without_a_line_of_their_own_close_their_turn() {
     judgement.findings = vec![finding(Kind::Lost, 4), finding(Kind::Leak, 0)];
     judgement.findings[1].turn = 9;
     let at = Time(5);
-    let facts = [Fact::Turn { turn: 4, at }, Fact::Hit { req: A, source: SlotId(7), len: 4 }, Fact::Done { at }];
+    let facts = [
+        Fact::Run(RunFact::Turn { turn: 4, at }),
+        Fact::Cache(CacheFact::Hit { req: A, source: SlotId(7), len: 4 }),
+        Fact::Run(RunFact::Done { at }),
+    ];
     let record = Record { entries: facts.into_iter().map(Entry::Fact).collect() };
     let text = drawn(&record, &["a".to_owned()], &judgement);
     let expected = "

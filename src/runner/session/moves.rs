@@ -1,7 +1,7 @@
 //! Steps and jumps of a session: where the next phase, decode result, boundary or finding is.
 
 use crate::judge::{Boundary, Class};
-use crate::record::{BatchId, Entry, Fact, ReqId};
+use crate::record::{BatchFact, BatchId, DecisionFact, Entry, Fact, ReqId, RequestFact, RunFact};
 
 use super::{Position, Session, tell};
 
@@ -33,8 +33,10 @@ pub struct Stop {
 impl Stop {
     fn add(&mut self, entry: &Entry) {
         let Entry::Fact(fact) = entry else { return };
-        let row = begins_row(fact) || matches!(fact, Fact::PrepareExtend { .. } | Fact::PrepareDecode { .. });
-        let (begins, ends) = (matches!(fact, Fact::Begin { .. }), matches!(fact, Fact::End { .. }));
+        let row = begins_row(fact)
+            || matches!(fact, Fact::Batch(BatchFact::PrepareExtend { .. } | BatchFact::PrepareDecode { .. }));
+        let (begins, ends) =
+            (matches!(fact, Fact::Run(RunFact::Begin { .. })), matches!(fact, Fact::Run(RunFact::End { .. })));
         self.begun += usize::from(begins);
         self.ended += usize::from(ends);
         self.rows += usize::from(row);
@@ -48,7 +50,10 @@ impl Stop {
 
 /// Whether a row of a result begins with this fact.
 fn begins_row(fact: &Fact) -> bool {
-    matches!(fact, Fact::Output { .. } | Fact::Skip { .. } | Fact::MiddleChunk { .. })
+    matches!(
+        fact,
+        Fact::Request(RequestFact::Output { .. } | RequestFact::Skip { .. } | RequestFact::MiddleChunk { .. })
+    )
 }
 
 impl Session<'_> {
@@ -169,7 +174,7 @@ impl Session<'_> {
         let mut stops = Vec::new();
         for at in 0..record.len() {
             let Some(fact) = fact(at) else { continue };
-            let ends = matches!(fact, Fact::End { .. });
+            let ends = matches!(fact, Fact::Run(RunFact::End { .. }));
             let begins = begins_row(fact);
             match unit {
                 Unit::Turn => {}
@@ -245,10 +250,10 @@ impl Session<'_> {
         let mut inside = false;
         for (at, entry) in self.record().iter().enumerate() {
             let Entry::Fact(fact) = entry else { continue };
-            if inside && (begins_row(fact) || matches!(fact, Fact::End { .. })) {
+            if inside && (begins_row(fact) || matches!(fact, Fact::Run(RunFact::End { .. }))) {
                 return at;
             }
-            if let Fact::Row { batch: of, req: whose, .. } = *fact {
+            if let Fact::Decision(DecisionFact::Row { batch: of, req: whose, .. }) = *fact {
                 inside |= (of, whose) == (batch, req);
             }
         }

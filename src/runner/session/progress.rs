@@ -1,7 +1,7 @@
 //! What has come of a run up to a moment of it, and what is still to come.
 
 use crate::judge::{Boundary, Finding};
-use crate::record::{Entry, Fact, ReqId};
+use crate::record::{BatchFact, Entry, Fact, ReqId, RequestFact};
 
 use super::{Position, Session, tell};
 
@@ -40,11 +40,12 @@ impl Session<'_> {
         let Position { fact, .. } = self.position();
         self.record()[..fact].iter().rev().find_map(|entry| match entry {
             Entry::Fact(
-                Fact::PrepareDecode { req, .. }
-                | Fact::PrepareExtend { req, .. }
-                | Fact::Output { req, .. }
-                | Fact::Skip { req, .. }
-                | Fact::MiddleChunk { req, .. },
+                Fact::Batch(BatchFact::PrepareDecode { req, .. } | BatchFact::PrepareExtend { req, .. })
+                | Fact::Request(
+                    RequestFact::Output { req, .. }
+                    | RequestFact::Skip { req, .. }
+                    | RequestFact::MiddleChunk { req, .. },
+                ),
             ) => Some(*req),
             Entry::Fact(_) | Entry::Tokens(..) => None,
         })

@@ -4,7 +4,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::judge::Finding;
-use crate::record::{Entry, Fact};
+use crate::record::{Entry, Fact, RunFact};
 use crate::report::name;
 
 use super::super::app::App;
@@ -56,7 +56,12 @@ fn push(lines: &mut Vec<Line<'static>>, text: &str, style: Style, columns: usize
 }
 
 fn is_head(entry: &Entry) -> bool {
-    matches!(entry, Entry::Fact(Fact::Turn { .. } | Fact::Begin { .. } | Fact::Done { .. } | Fact::Bound { .. }))
+    matches!(
+        entry,
+        Entry::Fact(Fact::Run(
+            RunFact::Turn { .. } | RunFact::Begin { .. } | RunFact::Done { .. } | RunFact::Bound { .. }
+        ))
+    )
 }
 
 fn words(finding: &Finding, app: &App) -> String {
