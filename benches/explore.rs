@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use overlapsim::engine::{Open, Seeded};
+use overlapsim::engine::{OpenPoints, Seeded};
 use overlapsim::record::Record;
 use overlapsim::runner::{self, Session};
 use overlapsim::scenario;
@@ -29,7 +29,7 @@ fn steps(criterion: &mut Criterion) {
     let scenario = scenario::parse("long", &text(), Path::new("."), &runner::rule_names()).expect("a valid scenario");
     let rule = runner::rule("mask-lookahead").expect("a known rule");
     let app = || {
-        let session = Session::new(&scenario.setup, rule, Open::default(), scenario.seed, Vec::new());
+        let session = Session::new(&scenario.setup, rule, OpenPoints::default(), scenario.seed, Vec::new());
         let look = Look { ascii: false, colour: true };
         let mut app = App::new("long".to_owned(), &scenario.setup.names, session, vec![rule], look);
         app.update(Key::Char('G'));

@@ -3,6 +3,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use overlapsim::engine::ChoicePoint;
 use overlapsim::runner::{self, Check, Checked, Fuzz, Source, Tally};
 use overlapsim::scenario::{self, Scenario};
 use overlapsim::search::{Limits, Order, Style};
@@ -57,7 +58,7 @@ fn small(jobs: usize) -> Duration {
 fn random(runs: u64, jobs: usize) -> (Vec<Tally>, Duration) {
     let four = read(FOUR);
     let rules = [runner::rule(runner::DEFAULT_RULE).expect("the default rule exists")];
-    let style = Style::Weighted(&[("arrival", 150)]);
+    let style = Style::Weighted(&[(ChoicePoint::Arrival, 150)]);
     let fuzz = Fuzz { source: Source::Setup(&four.setup, four.vary), rules: &rules, style, seeds: (0, runs, 1) };
     let start = Instant::now();
     (black_box(runner::fuzz(&fuzz, jobs, &|_| ())), start.elapsed())

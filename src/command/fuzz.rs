@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::engine::ChoicePoint;
 use crate::judge::{Kind, Verdict};
 use crate::model::Rule;
 use crate::record::fingerprint;
@@ -33,7 +34,13 @@ pub enum StyleWord {
 }
 
 /// Likelihoods in thousandths of a yes.
-const JITTER: &[(&str, u32)] = &[("arrival", 150), ("stop", 60), ("abort", 5), ("retract", 30), ("alloc_failure", 100)];
+const JITTER: &[(ChoicePoint, u32)] = &[
+    (ChoicePoint::Arrival, 150),
+    (ChoicePoint::Stop, 60),
+    (ChoicePoint::Abort, 5),
+    (ChoicePoint::Retract, 30),
+    (ChoicePoint::AllocFailure, 100),
+];
 
 impl StyleWord {
     fn style(self) -> Style {

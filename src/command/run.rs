@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use crate::engine::Open;
+use crate::engine::OpenPoints;
 use crate::judge::Judgement;
 use crate::model::{Rule, Vary};
 use crate::report::question::question;
@@ -81,13 +81,13 @@ impl ReplaySpec<'_> {
     }
 
     /// The questions that are open.
-    pub fn open(&self, scenario: &Scenario) -> Open {
-        if self.choices.is_some() { self.vary.unwrap_or(scenario.vary).open() } else { Open::default() }
+    pub fn open(&self, scenario: &Scenario) -> OpenPoints {
+        if self.choices.is_some() { self.vary.unwrap_or(scenario.vary).open() } else { OpenPoints::default() }
     }
 
     /// The chooser that goes this spec. Choices without a seed are those of an exhaustive search, whose durations are the
     /// shortest.
-    pub fn chooser<'a>(&'a self, scenario: &Scenario, open: &'a Open) -> Replay<'a> {
+    pub fn chooser<'a>(&'a self, scenario: &Scenario, open: &'a OpenPoints) -> Replay<'a> {
         let seed = match self.choices {
             Some(_) => self.seed,
             None => Some(self.seed.unwrap_or(scenario.seed)),

@@ -1,7 +1,7 @@
 //! From a recording to a setup that replays it by script alone: what came from outside, and what the switches of its
 //! configuration did, becomes events and lists of accepted tokens.
 
-use crate::engine::{Choice, Chooser, Scripted};
+use crate::engine::{Choice, ChoicePoint, Chooser, Scripted};
 use crate::judge::Judgement;
 use crate::model::{Event, Machine, Rule, Setup, Stop};
 use crate::record::{Fact, ReqId, RequestFact, RunFact, Sink};
@@ -85,21 +85,24 @@ struct Switches {
 
 impl Chooser for Switches {
     fn choose(&mut self, choice: Choice) -> u32 {
-        if choice.site == "turn" {
+        if choice.point == ChoicePoint::Turn {
             self.turn = choice.subject;
             return choice.default;
         }
+        use ChoicePoint::*;
         let answer = self.own.choose(choice);
-        match choice.site {
-            "alloc_failure" if answer != choice.default => self.refused.push((self.turn, ReqId(choice.subject))),
-            "retract" if answer != choice.default => self.forced.push(self.turn),
-            _ => {}
+        match choice.point {
+            AllocFailure if answer != choice.default => self.refused.push((self.turn, ReqId(choice.subject))),
+            Retract if answer != choice.default => self.forced.push(self.turn),
+            // The facts show the other answers, or the recording lists them.
+            Turn | Arrival | Order | Abort | Stop | Retract | AllocFailure | Accept | Admission | Candidate | Admit
+            | Chunk | Decode | Row | Short | Retracted | Mix | Sample | Slot | Generate => {}
         }
         answer
     }
 
-    fn is_open(&self, site: &'static str) -> bool {
-        site == "turn" || self.own.is_open(site)
+    fn is_open(&self, point: ChoicePoint) -> bool {
+        point == ChoicePoint::Turn || self.own.is_open(point)
     }
 
     fn duration_ns(&mut self, lo_ns: u64, hi_ns: u64) -> u64 {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use crate::engine::ChoicePoint::{self, *};
 use crate::engine::{Choice, Chooser};
 use crate::record::{ReqId, Token};
 
@@ -35,26 +36,31 @@ impl Own {
 
 impl Chooser for Own {
     fn choose(&mut self, choice: Choice) -> u32 {
-        match (choice.site, self.retract_every) {
-            ("alloc_failure", _) if self.refuse => 1,
-            ("accept", _) => {
+        match (choice.point, self.retract_every) {
+            (AllocFailure, _) if self.refuse => 1,
+            (Accept, _) => {
                 let next = self.accepted.get_mut(choice.subject as usize).and_then(VecDeque::pop_front);
                 next.map_or(0, |count| count - 1).min(choice.options - 1)
             }
-            ("sample", _) => {
+            (Sample, _) => {
                 let next = self.sampled.get_mut(choice.subject as usize).and_then(VecDeque::pop_front);
                 next.unwrap_or(choice.default)
             }
-            ("retract", Some(every)) => u32::from(choice.subject.is_multiple_of(every)),
-            _ => choice.default,
+            (Retract, Some(every)) => u32::from(choice.subject.is_multiple_of(every)),
+            (
+                Turn | Arrival | Order | Abort | Stop | Retract | AllocFailure | Admission | Candidate | Admit | Chunk
+                | Decode | Row | Short | Retracted | Mix | Slot | Generate,
+                _,
+            ) => choice.default,
         }
     }
 
-    fn is_open(&self, site: &'static str) -> bool {
-        match site {
-            "retract" => self.retract_every.is_some(),
-            "sample" => !self.sampled.is_empty(),
-            _ => false,
+    fn is_open(&self, point: ChoicePoint) -> bool {
+        match point {
+            Retract => self.retract_every.is_some(),
+            Sample => !self.sampled.is_empty(),
+            Turn | Arrival | Order | Abort | Stop | AllocFailure | Accept | Admission | Candidate | Admit | Chunk
+            | Decode | Row | Short | Retracted | Mix | Slot | Generate => false,
         }
     }
 
@@ -113,46 +119,50 @@ impl Chooser for Recorded {
     fn choose(&mut self, choice: Choice) -> u32 {
         let req = ReqId(choice.subject);
         let yes = u32::from;
-        match choice.site {
-            "turn" => {
+        match choice.point {
+            Turn => {
                 self.now = self.plan.remove(&choice.subject).unwrap_or_default();
                 choice.default
             }
-            "admission" if self.now.matched.is_empty() && self.now.extends.is_empty() => choice.default,
-            "admission" => 1,
-            "admit" | "chunk" | "candidate" if self.now.cut && self.now.extends.is_empty() => choice.default,
-            "candidate" => {
+            Admission if self.now.matched.is_empty() && self.now.extends.is_empty() => choice.default,
+            Admission => 1,
+            Admit | Chunk | Candidate if self.now.cut && self.now.extends.is_empty() => choice.default,
+            Candidate => {
                 let next = self.now.matched.front() == Some(&req);
                 if next {
                     self.now.matched.pop_front();
                 }
                 yes(next)
             }
-            "admit" | "chunk" => self.extend_len(req).min(choice.options - 1),
-            "decode" if self.partial && !self.now.steps => choice.default,
-            "decode" => yes(self.now.steps),
-            "row" => match &self.now.decodes {
+            Admit | Chunk => self.extend_len(req).min(choice.options - 1),
+            Decode if self.partial && !self.now.steps => choice.default,
+            Decode => yes(self.now.steps),
+            Row => match &self.now.decodes {
                 Some(rows) => yes(rows.contains(&req) || self.now.retracts.contains(&req)),
                 None => choice.default,
             },
-            "short" => yes(!self.now.retracts.is_empty()),
-            "retracted" => {
+            Short => yes(!self.now.retracts.is_empty()),
+            Retracted => {
                 let next = self.now.retracts.front() == Some(&req);
                 if next {
                     self.now.retracts.pop_front();
                 }
                 yes(next)
             }
-            "mix" => yes(self.now.mixes),
-            "slot" => self.slot(choice),
-            _ => self.own.choose(choice),
+            Mix => yes(self.now.mixes),
+            Slot => self.slot(choice),
+            Arrival | Order | Abort | Stop | Retract | AllocFailure | Accept | Sample | Generate => {
+                self.own.choose(choice)
+            }
         }
     }
 
-    fn is_open(&self, site: &'static str) -> bool {
-        const SITES: [&str; 11] =
-            ["turn", "admission", "candidate", "admit", "chunk", "decode", "row", "short", "retracted", "mix", "slot"];
-        SITES.contains(&site) || site == "sample" && self.own.is_open(site)
+    fn is_open(&self, point: ChoicePoint) -> bool {
+        match point {
+            Turn | Admission | Candidate | Admit | Chunk | Decode | Row | Short | Retracted | Mix | Slot => true,
+            Sample => self.own.is_open(point),
+            Arrival | Order | Abort | Stop | Retract | AllocFailure | Accept | Generate => false,
+        }
     }
 
     fn duration_ns(&mut self, lo_ns: u64, _: u64) -> u64 {

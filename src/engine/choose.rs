@@ -1,13 +1,15 @@
-//! The one door for choice: everything a run leaves undetermined is asked here.
+//! Choices and choosers: everything that a run leaves undetermined is a question to a [`Chooser`].
 
 use rand::{RngExt as _, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::ChoicePoint;
+
 /// One question to a chooser: a closed range of answers, with the scripted answer as the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// What is being asked; a stable name given by the asker (`"arrival"`, `"stop"`, ..).
-    pub site: &'static str,
+    /// What is asked.
+    pub point: ChoicePoint,
     /// What it is asked about: an index given by the asker.
     pub subject: u32,
     /// How many answers there are: `0..options`.
@@ -21,10 +23,10 @@ pub trait Chooser {
     /// Picks an answer in `0..choice.options`.
     fn choose(&mut self, choice: Choice) -> u32;
 
-    /// Whether questions of this site may get another answer than the script's. Where they never do, an asker may save
-    /// itself the asking.
-    fn is_open(&self, site: &'static str) -> bool {
-        let _ = site;
+    /// Whether questions of this choice point may get another answer than the default. The machine may skip the questions
+    /// of a closed point.
+    fn is_open(&self, point: ChoicePoint) -> bool {
+        let _ = point;
         false
     }
 
@@ -37,8 +39,8 @@ impl<C: Chooser + ?Sized> Chooser for &mut C {
         (**self).choose(choice)
     }
 
-    fn is_open(&self, site: &'static str) -> bool {
-        (**self).is_open(site)
+    fn is_open(&self, point: ChoicePoint) -> bool {
+        (**self).is_open(point)
     }
 
     fn duration_ns(&mut self, lo_ns: u64, hi_ns: u64) -> u64 {
@@ -60,16 +62,15 @@ impl Chooser for Scripted {
     }
 }
 
-/// The sites whose questions may get another answer than the script's.
+/// The open choice points: their questions may get another answer than the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Open(pub Vec<&'static str>);
+pub struct OpenPoints(pub Vec<ChoicePoint>);
 
-impl Open {
-    /// Whether a site is one of them.
+impl OpenPoints {
+    /// Whether a choice point is open.
     #[inline]
-    pub fn has(&self, site: &'static str) -> bool {
-        // Nearly always it is the very same text: a site is named in one place.
-        self.0.iter().any(|open| std::ptr::eq(*open, site) || *open == site)
+    pub fn has(&self, point: ChoicePoint) -> bool {
+        self.0.contains(&point)
     }
 }
 
@@ -113,7 +114,7 @@ mod tests {
 
     #[test]
     fn the_script_answers_with_the_default() {
-        let choice = Choice { site: "arrival", subject: 3, options: 2, default: 1 };
+        let choice = Choice { point: ChoicePoint::Arrival, subject: 3, options: 2, default: 1 };
         assert_eq!(Scripted.choose(choice), 1);
         assert_eq!(Seeded::new(0).choose(choice), 1);
         assert_eq!(Scripted.duration_ns(4, 9), 4);

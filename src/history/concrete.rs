@@ -4,7 +4,7 @@
 //! from it follows again. The script is run beside the history before it is given out: one that does something else is
 //! refused.
 
-use crate::engine::{Chooser, Scripted};
+use crate::engine::{ChoicePoint, Chooser, Scripted};
 use crate::model::{
     Accept, Arrive, Cost, Costs, Ended, Engine, Event, Machine, Prompt, RequestSpec, Rule, Setup, Stop,
 };
@@ -38,7 +38,7 @@ pub fn concrete_while(
     turns_max: TurnsMax,
     stop: &dyn Fn() -> bool,
 ) -> Option<Setup> {
-    let stops_open = chooser.is_open("stop");
+    let stops_open = chooser.is_open(ChoicePoint::Stop);
     let mut notes = Noting::new(chooser);
     let mut happened = Happened::default();
     let ended = run(setup, rule, &mut notes, &mut happened, stop)?;

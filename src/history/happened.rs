@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::engine::{Choice, Chooser};
+use crate::engine::{Choice, ChoicePoint, Chooser};
 use crate::model::Event;
 use crate::record::{Fact, FinishKind, ReqId, RequestFact, RunFact, Sink, Token};
 
@@ -26,23 +26,26 @@ impl<'a> Noting<'a> {
 
 impl Chooser for Noting<'_> {
     fn choose(&mut self, choice: Choice) -> u32 {
-        if choice.site == "turn" {
+        if choice.point == ChoicePoint::Turn {
             self.turn = choice.subject;
-            return if self.chooser.is_open("turn") { self.chooser.choose(choice) } else { choice.default };
+            return if self.chooser.is_open(ChoicePoint::Turn) { self.chooser.choose(choice) } else { choice.default };
         }
         let answer = self.chooser.choose(choice);
         let (turn, req) = (self.turn, ReqId(choice.subject));
-        match choice.site {
-            "alloc_failure" if answer == 1 => self.refused.push(Event::FailAlloc { turn, req }),
-            "retract" if answer > 0 => self.forced.push(turn),
-            "accept" => self.accepted.entry(req).or_default().push(answer + 1),
-            _ => {}
+        use ChoicePoint::*;
+        match choice.point {
+            AllocFailure if answer == 1 => self.refused.push(Event::FailAlloc { turn, req }),
+            Retract if answer > 0 => self.forced.push(turn),
+            Accept => self.accepted.entry(req).or_default().push(answer + 1),
+            // The facts of the run show the other answers.
+            Turn | Arrival | Order | Abort | Stop | Retract | AllocFailure | Admission | Candidate | Admit | Chunk
+            | Decode | Row | Short | Retracted | Mix | Sample | Slot | Generate => {}
         }
         answer
     }
 
-    fn is_open(&self, site: &'static str) -> bool {
-        site == "turn" || self.chooser.is_open(site)
+    fn is_open(&self, point: ChoicePoint) -> bool {
+        point == ChoicePoint::Turn || self.chooser.is_open(point)
     }
 
     fn duration_ns(&mut self, lo_ns: u64, hi_ns: u64) -> u64 {

@@ -1,7 +1,7 @@
 //! Aborts: a request that waits is dropped, one in chunks is torn down at the next plan, one that runs is finished by
 //! the result in flight.
 
-use crate::engine::{Choice, Chooser};
+use crate::engine::{Choice, ChoicePoint, Chooser};
 use crate::record::{FinishKind, Nothing, Place, ReqId, RequestFact, Sink};
 
 use super::machine::{Last, Machine, Step};
@@ -12,7 +12,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Takes in the aborts of this turn, after its arrivals (`abort_request`).
     pub(super) fn ingest_aborts(&mut self) {
         let turn = self.world.turn;
-        if !self.chooser.is_open("abort") {
+        if !self.chooser.is_open(ChoicePoint::Abort) {
             for (i, event) in self.setup.events.iter().enumerate() {
                 if let Event::Abort { turn: at, req } = *event
                     && at == turn
@@ -25,7 +25,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         for i in 0..self.world.reqs.len() as u32 {
             let live = matches!(self.world.reqs[i as usize].stage, Stage::Waiting | Stage::Running);
             let scripted = self.setup.events.contains(&Event::Abort { turn, req: ReqId(i) });
-            let choice = Choice { site: "abort", subject: i, options: 2, default: u32::from(scripted) };
+            let choice = Choice { point: ChoicePoint::Abort, subject: i, options: 2, default: u32::from(scripted) };
             if live && self.chooser.choose(choice) == 1 {
                 self.abort(ReqId(i));
             }

@@ -1,6 +1,6 @@
 //! Admission: which waiting requests the next prefill batch takes (`_get_new_batch_prefill_raw`, `PrefillAdder`).
 
-use crate::engine::Chooser;
+use crate::engine::{ChoicePoint, Chooser};
 use crate::record::{CacheFact, Owner, ReqId, RequestFact, RowFacts, Sink, SlotFact, SlotId, Stream};
 
 use super::batch::Rows;
@@ -32,7 +32,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         if self.latch && full && !nobody {
             self.report_latch(&self.budget(), &[]);
         }
-        if nobody || !self.ask_whether("admission", self.world.turn, looks) {
+        if nobody || !self.ask_whether(ChoicePoint::Admission, self.world.turn, looks) {
             return Ok(Rows::new());
         }
         self.refresh_waiting();
@@ -66,7 +66,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             if admitted.last() != Some(&req) {
                 self.give_hit_back(req);
             }
-            if !self.chooser.is_open("candidate") {
+            if !self.chooser.is_open(ChoicePoint::Candidate) {
                 break;
             }
         }
@@ -91,11 +91,12 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// The request to look at after the first `place` ones: the next in the queue, if `own` says so. `looked` are those
     /// looked at already, where somebody at the door has another order.
     fn next_candidate(&mut self, place: usize, own: bool, looked: &mut Rows<ReqId>) -> Option<ReqId> {
-        if !self.chooser.is_open("candidate") {
+        if !self.chooser.is_open(ChoicePoint::Candidate) {
             return own.then(|| self.world.waiting[place]);
         }
         let left: Rows<ReqId> = self.world.waiting.iter().copied().filter(|req| !looked.contains(req)).collect();
-        let chosen = left.iter().copied().find(|&req| self.ask_whether("candidate", req.0, own && req == left[0]))?;
+        let chosen =
+            left.iter().copied().find(|&req| self.ask_whether(ChoicePoint::Candidate, req.0, own && req == left[0]))?;
         looked.push(chosen);
         Some(chosen)
     }
@@ -117,7 +118,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let max_new = self.setup.requests[req.index()].max_new;
         let it = &self.world.reqs[req.index()];
         let left = it.known_len() - it.prefix_len;
-        let len = self.ask("chunk", req.0, left + 1, budget.next_chunk(left, room));
+        let len = self.ask(ChoicePoint::Chunk, req.0, left + 1, budget.next_chunk(left, room));
         if len == 0 {
             return;
         }
@@ -165,7 +166,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     fn budget(&self) -> Budget {
         let engine = &self.setup.engine;
         // Where any request may end by a stop token, none is sure to reach its length.
-        let lengths_are_sure = engine.fixed_length_reserves_all && !self.chooser.is_open("stop");
+        let lengths_are_sure = engine.fixed_length_reserves_all && !self.chooser.is_open(ChoicePoint::Stop);
         let running = self.world.running.reqs.iter().map(|req| {
             let spec = &self.setup.requests[req.index()];
             let fixed = lengths_are_sure && spec.stop == Stop::Length;
@@ -264,7 +265,9 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let extend_len = it.known_len() - it.prefix_len;
         let outputs_left = max_new.saturating_sub(it.outputs);
         let (node, prefix_len) = (it.last_node, it.prefix_len);
-        if !budget.fits(extend_len, outputs_left, self.room()) && self.ask("admit", req.0, extend_len + 1, 0) == 0 {
+        if !budget.fits(extend_len, outputs_left, self.room())
+            && self.ask(ChoicePoint::Admit, req.0, extend_len + 1, 0) == 0
+        {
             return Verdict::NoToken;
         }
         // Locked while it is looked at: what it will hold is not evictable for it.
@@ -272,7 +275,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let fits = budget.fits(extend_len, outputs_left, self.room());
         let part = budget.chunk(prefix_len, extend_len).filter(|_| budget.input_fits(extend_len));
         let own = part.filter(|_| fits).unwrap_or(0);
-        let len = self.ask("admit", req.0, extend_len + 1, own);
+        let len = self.ask(ChoicePoint::Admit, req.0, extend_len + 1, own);
         if len > 0 {
             let mut held = self.world.tree.lock(node);
             if self.setup.engine.admission_forgets_skip {

@@ -3,7 +3,7 @@
 //! Contents of slots are not kept here: they follow from the facts. What the machine needs of the model is the sampled
 //! token, and that comes from the request's true tokens, never from a slot.
 
-use crate::engine::{Chooser, Time};
+use crate::engine::{ChoicePoint, Chooser, Time};
 use crate::record::{CacheFact, ForwardFact, Mode, Phase, PreparedRow, ReqId, RowFacts, Sink, SlotId, StepRow, Stream};
 
 use super::batch::{Batch, Prefill, Rows};
@@ -127,7 +127,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// The sampled token by its value: the model's own, unless the chooser has another one.
     fn spell_sample(&mut self, req: ReqId, len: u32) {
         let own = self.world.reqs[req.index()].tip.sample();
-        let token = self.ask("sample", req.0, TOKEN_END, own);
+        let token = self.ask(ChoicePoint::Sample, req.0, TOKEN_END, own);
         let World { reqs, streams, .. } = &mut *self.world;
         let it = &mut reqs[req.index()];
         it.tip = it.tip.fold(token);
@@ -142,6 +142,6 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Whether somebody wants tokens by their values, or has others than the model would sample.
     pub(super) fn spells(&self) -> bool {
-        self.tokens || self.chooser.is_open("sample")
+        self.tokens || self.chooser.is_open(ChoicePoint::Sample)
     }
 }

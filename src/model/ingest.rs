@@ -1,6 +1,6 @@
 //! The ingest phase: which requests are seen in this turn.
 
-use crate::engine::{Choice, Chooser};
+use crate::engine::{Choice, ChoicePoint, Chooser};
 use crate::record::{Phase, ReqId, RequestFact, ScriptFact, Sink, State};
 
 use super::arrivals::Due;
@@ -34,7 +34,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
         let chooser = &mut *self.chooser;
         let seen = self.world.arrivals.take_due(|due| {
-            let choice = Choice { site: "arrival", subject: due.req.0, options: 2, default: 1 };
+            let choice = Choice { point: ChoicePoint::Arrival, subject: due.req.0, options: 2, default: 1 };
             chooser.choose(choice) == 1
         });
         let held = self.world.arrivals.due();
@@ -50,12 +50,17 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// The order in which requests that are seen in one turn join the waiting queue: by time and place in the setup,
     /// unless the chooser has another.
     fn in_order(&mut self, mut seen: Rows<Due>) -> Rows<Due> {
-        if seen.len() < 2 || !self.chooser.is_open("order") {
+        if seen.len() < 2 || !self.chooser.is_open(ChoicePoint::Order) {
             return seen;
         }
         for place in 0..seen.len() - 1 {
             let options = (seen.len() - place) as u32;
-            let next = self.chooser.choose(Choice { site: "order", subject: seen[place].req.0, options, default: 0 });
+            let next = self.chooser.choose(Choice {
+                point: ChoicePoint::Order,
+                subject: seen[place].req.0,
+                options,
+                default: 0,
+            });
             seen[place..=place + next as usize].rotate_right(1);
         }
         seen

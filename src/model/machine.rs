@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use educe::Educe;
 
-use crate::engine::{Chooser, Time};
+use crate::engine::{ChoicePoint, Chooser, Time};
 use crate::record::{
     AssertKind, BatchId, Fact, Mode, Owner, PageRange, Phase, ReqId, ResultRow, RunFact, ScriptFact, Sink, SlotId,
     StepRow, StreamId, Streams,
@@ -310,7 +310,7 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
 
     /// One loop turn. Returns how the run ended if it did.
     pub fn turn(&mut self) -> Option<Ended> {
-        self.ask("turn", self.world.turn, 1, 0);
+        self.ask(ChoicePoint::Turn, self.world.turn, 1, 0);
         let at = self.world.clock.cpu;
         self.emit(RunFact::Turn { turn: self.world.turn, at });
         self.emit_streams();
@@ -452,8 +452,8 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
         let world = &mut *self.world;
         let (None, Some(at)) = world.arrivals.next() else { return };
         let still = least(self.setup.costs.ingest) + least(self.setup.costs.plan) == 0;
-        let sorts = !self.chooser.is_open("order") && world.waits_for_another(self.setup);
-        if self.chooser.is_open("arrival") && !world.turn_matters(self.setup) && (still || !sorts) {
+        let sorts = !self.chooser.is_open(ChoicePoint::Order) && world.waits_for_another(self.setup);
+        if self.chooser.is_open(ChoicePoint::Arrival) && !world.turn_matters(self.setup) && (still || !sorts) {
             world.clock.cpu = world.clock.cpu.max(at);
         }
     }

@@ -1,6 +1,6 @@
 //! The plan phase: merge the last prefill, admit a new one, or else take the running batch to decode.
 
-use crate::engine::Chooser;
+use crate::engine::{ChoicePoint, Chooser};
 use crate::record::{BatchFact, Mode, Phase, ReqId, Sink};
 
 use super::batch::{Batch, Rows};
@@ -102,7 +102,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
         let rows = self.world.running.reqs.clone();
         let fits = self.room_for_decode(&rows);
-        let decodes = self.ask_whether("decode", self.world.turn, fits || finishing.is_empty());
+        let decodes = self.ask_whether(ChoicePoint::Decode, self.world.turn, fits || finishing.is_empty());
         let forced = if decodes { self.forced_retraction(&rows) } else { None };
         if !decodes {
             // The result in flight frees the pages of those that finish: decode in the next turn instead.
@@ -110,7 +110,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             return Ok(false);
         }
         let short = !fits || forced.is_some();
-        if !self.ask_whether("short", self.world.turn, short) {
+        if !self.ask_whether(ChoicePoint::Short, self.world.turn, short) {
             self.world.ratio.decay_step();
         } else {
             self.retract(&rows, forced)?;
@@ -138,11 +138,14 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// The running requests that take no part in the next decode step though they have not finished.
     pub(super) fn left_out(&mut self) -> Rows<ReqId> {
         let finishing = self.finishing_in_flight();
-        if !self.chooser.is_open("row") {
+        if !self.chooser.is_open(ChoicePoint::Row) {
             return finishing;
         }
         let rows = self.world.running.reqs.clone();
-        rows.iter().copied().filter(|req| !self.ask_whether("row", req.0, !finishing.contains(req))).collect()
+        rows.iter()
+            .copied()
+            .filter(|req| !self.ask_whether(ChoicePoint::Row, req.0, !finishing.contains(req)))
+            .collect()
     }
 
     /// A number for a new batch.

@@ -1,6 +1,6 @@
 //! The prepare phase: what a batch needs before its forward can be queued.
 
-use crate::engine::{Choice, Chooser};
+use crate::engine::{Choice, ChoicePoint, Chooser};
 use crate::record::{
     AssertKind, BatchFact, BatchId, GrantId, Mode, Owner, Phase, PreparedRow, ReqId, RowFacts, Sink, SlotFact, SlotId,
 };
@@ -70,7 +70,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
         let rows = self.world.running.reqs.clone();
         let own = !newest || !rows.is_empty() && self.room_for_decode(&rows);
-        if !self.ask_whether("mix", self.world.turn, own) {
+        if !self.ask_whether(ChoicePoint::Mix, self.world.turn, own) {
             return Ok(());
         }
         let is_full = self.world.running.is_full;
@@ -358,7 +358,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
                 (scripted, *used) = (true, true);
             }
         }
-        let choice = Choice { site: "alloc_failure", subject: req.0, options: 2, default: u32::from(scripted) };
+        let choice =
+            Choice { point: ChoicePoint::AllocFailure, subject: req.0, options: 2, default: u32::from(scripted) };
         self.chooser.choose(choice) == 1
     }
 

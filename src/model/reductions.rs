@@ -2,7 +2,7 @@
 //! of a state can never matter. Used to tell states of a search apart no more than their futures differ.
 
 use super::setup::{Arrive, Event, Prompt, RequestSpec, Setup, Strategy};
-use crate::engine::Open;
+use crate::engine::{ChoicePoint, OpenPoints};
 use crate::record::Encoding;
 
 /// What holds of every run of a setup.
@@ -42,11 +42,11 @@ const SLOTS_OF_PREFILL: u64 = 6;
 const HEADROOM: u64 = 4;
 
 /// How often a slot is given out in any run, at most, if neither KV nor slots are ever short; nothing if that can be without end.
-fn given_out(setup: &Setup, open: &Open) -> Option<u64> {
+fn given_out(setup: &Setup, open: &OpenPoints) -> Option<u64> {
     let engine = &setup.engine;
     // A request can be retracted time and again; a round of admission that moves only a chunk, or finds that rows which ride along
     // have used up the budget, admits nobody.
-    if open.has("retract") || engine.chunked_prefill_size.is_some() || engine.mixed_chunk {
+    if open.has(ChoicePoint::Retract) || engine.chunked_prefill_size.is_some() || engine.mixed_chunk {
         return None;
     }
     let requests = setup.requests.len() as u64;
@@ -65,7 +65,7 @@ fn given_out(setup: &Setup, open: &Open) -> Option<u64> {
 
 impl Reductions {
     /// Looks at a setup, and at what is open.
-    pub fn new(setup: &Setup, open: &Open) -> Reductions {
+    pub fn new(setup: &Setup, open: &OpenPoints) -> Reductions {
         let engine = &setup.engine;
         let page = u64::from(engine.page_size);
         let (mut kv, mut slots) = (0, 0);

@@ -1,6 +1,6 @@
 //! The result phase: tokens are appended, requests finish, the rule is run, states are donated.
 
-use crate::engine::{Choice, Chooser, Time};
+use crate::engine::{Choice, ChoicePoint, Chooser, Time};
 use crate::record::{
     AssertKind, Check, Decision, DecisionFact, FinishKind, Kept, Mode, Owner, Passed, Phase, PreparedRow, ReqId,
     RequestFact, ResultRow, RowFacts, RunFact, Sink,
@@ -158,7 +158,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let spec = &self.setup.requests[req.index()];
         let stop = (before + 1..=outputs).find(|&n| {
             let scripted = spec.stop == Stop::Token(n);
-            let choice = Choice { site: "stop", subject: req.0, options: 2, default: u32::from(scripted) };
+            let choice = Choice { point: ChoicePoint::Stop, subject: req.0, options: 2, default: u32::from(scripted) };
             self.chooser.choose(choice) == 1
         });
         let length = outputs >= spec.max_new;

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use crate::engine::{Choice, Chooser};
+use crate::engine::{Choice, ChoicePoint, Chooser};
 use crate::record::{AssertKind, BatchFact, Nothing, ReqId, RequestFact, Sink};
 
 use super::budget::RETRACT_DECODE_STEPS;
@@ -13,7 +13,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// The request whose retraction is forced in this turn, by script or by choice: any row, though KV is not short.
     pub(super) fn forced_retraction(&mut self, rows: &[ReqId]) -> Option<ReqId> {
         let turn = self.world.turn;
-        let open = self.chooser.is_open("retract");
+        let open = self.chooser.is_open(ChoicePoint::Retract);
         let scripted_now = |event: &Event| matches!(event, Event::Retract { turn: at, .. } if *at == turn);
         if !open && !self.setup.events.iter().any(scripted_now) {
             return None;
@@ -38,7 +38,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let subject = self.world.forwards;
         // The only row has nobody to make way for.
         let options = if rows.len() > 1 { rows.len() as u32 + 1 } else { 1 };
-        let chosen = self.chooser.choose(Choice { site: "retract", subject, options, default: scripted });
+        let chosen = self.chooser.choose(Choice { point: ChoicePoint::Retract, subject, options, default: scripted });
         chosen.checked_sub(1).map(|place| order[order.len() - 1 - place as usize])
     }
 

@@ -1,6 +1,6 @@
 //! Taking and giving back slots and pages, with the facts that say so; eviction.
 
-use crate::engine::Chooser;
+use crate::engine::{ChoicePoint, Chooser};
 use crate::record::{AssertKind, Fact, Owner, PageFact, PageRange, ReqId, Sink, SlotFact, SlotId};
 
 use super::batch::Rows;
@@ -11,7 +11,7 @@ use super::setup::{Exhaustion, KvEviction};
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Takes one slot from the free list.
     pub(super) fn alloc_slot(&mut self, owner: Owner) -> Option<SlotId> {
-        let slot = if self.chooser.is_open("slot") {
+        let slot = if self.chooser.is_open(ChoicePoint::Slot) {
             let mut given = Rows::new();
             self.give_slots(1, &mut given);
             given.last().copied()

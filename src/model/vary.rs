@@ -1,6 +1,6 @@
 //! What a scenario leaves open: which questions of the machine have more answers than the script's.
 
-use crate::engine::Open;
+use crate::engine::{ChoicePoint, OpenPoints};
 
 /// The open questions of a scenario. What is not open is as scripted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,17 +33,17 @@ impl Vary {
         order: true,
     };
 
-    /// The name of each field, its site in the machine, and whether it is open.
-    pub fn fields(self) -> [(&'static str, &'static str, bool); 7] {
+    /// The name of each field, its choice point, and whether it is open.
+    pub fn fields(self) -> [(&'static str, ChoicePoint, bool); 7] {
         let Vary { arrivals, stops, aborts, retract, alloc_failure, accept, order } = self;
         [
-            ("arrivals", "arrival", arrivals),
-            ("stops", "stop", stops),
-            ("aborts", "abort", aborts),
-            ("retract", "retract", retract),
-            ("alloc_failure", "alloc_failure", alloc_failure),
-            ("accept", "accept", accept),
-            ("order", "order", order),
+            ("arrivals", ChoicePoint::Arrival, arrivals),
+            ("stops", ChoicePoint::Stop, stops),
+            ("aborts", ChoicePoint::Abort, aborts),
+            ("retract", ChoicePoint::Retract, retract),
+            ("alloc_failure", ChoicePoint::AllocFailure, alloc_failure),
+            ("accept", ChoicePoint::Accept, accept),
+            ("order", ChoicePoint::Order, order),
         ]
     }
 
@@ -68,9 +68,9 @@ impl Vary {
         })
     }
 
-    /// The sites at which a chooser may answer as it likes.
-    pub fn open(self) -> Open {
-        Open(self.fields().iter().filter(|(.., open)| *open).map(|(_, site, _)| *site).collect())
+    /// The open choice points.
+    pub fn open(self) -> OpenPoints {
+        OpenPoints(self.fields().iter().filter(|(.., open)| *open).map(|(_, point, _)| *point).collect())
     }
 
     /// Whether nothing is open.

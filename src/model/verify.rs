@@ -3,7 +3,7 @@
 //! The committed length is settled at the result and trails the device by one verify under overlap; everything that a
 //! step reserves or plans is therefore twice as wide as what it can accept.
 
-use crate::engine::{Choice, Chooser};
+use crate::engine::{Choice, ChoicePoint, Chooser};
 use crate::record::{ForwardFact, Mode, Owner, PreparedRow, ReqId, Sink};
 
 use super::batch::{Batch, Rows};
@@ -125,7 +125,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             }
         };
         let options = spec.accept_max();
-        1 + self.chooser.choose(Choice { site: "accept", subject: req.0, options, default: scripted - 1 })
+        1 + self.chooser.choose(Choice { point: ChoicePoint::Accept, subject: req.0, options, default: scripted - 1 })
     }
 
     /// Commits what a verify accepted, for all rows before any of them is processed (`_resolve_spec_v2_tokens`).

@@ -1,6 +1,7 @@
 //! The open questions of the machine and their answers, in words.
 
 use crate::engine::Choice;
+use crate::engine::ChoicePoint::*;
 use crate::record::ReqId;
 
 use super::name;
@@ -8,33 +9,38 @@ use super::name;
 /// What is asked.
 pub fn question(names: &[String], choice: Choice) -> String {
     let request = || name::request(names, ReqId(choice.subject));
-    match choice.site {
-        "arrival" => format!("whether {} is seen now", request()),
-        "stop" => format!("whether this output of {} is a stop token", request()),
-        "abort" => format!("whether {} is aborted", request()),
-        "retract" => "who is retracted, 0 for nobody".to_string(),
-        "alloc_failure" => format!("whether the second slot of {} is refused", request()),
-        "accept" => format!("how many draft tokens of {} are accepted", request()),
-        "order" => "who of those seen now is next in the queue".to_string(),
-        site => format!("about {site}"),
+    match choice.point {
+        Arrival => format!("whether {} is seen now", request()),
+        Stop => format!("whether this output of {} is a stop token", request()),
+        Abort => format!("whether {} is aborted", request()),
+        Retract => "who is retracted, 0 for nobody".to_string(),
+        AllocFailure => format!("whether the second slot of {} is refused", request()),
+        Accept => format!("how many draft tokens of {} are accepted", request()),
+        Order => "who of those seen now is next in the queue".to_string(),
+        Turn | Admission | Candidate | Admit | Chunk | Decode | Row | Short | Retracted | Mix | Sample | Slot
+        | Generate => format!("about {}", choice.point.name()),
     }
 }
 
 /// An answer to it.
 pub fn answer(choice: Choice, answer: u32) -> String {
-    let word = match (choice.site, answer) {
-        ("arrival", 0) => "later",
-        ("arrival", _) => "now",
-        ("stop" | "abort", 0) => "no",
-        ("stop" | "abort", _) => "yes",
-        ("alloc_failure", 0) => "granted",
-        ("alloc_failure", _) => "refused",
-        ("retract", 0) => "nobody",
-        ("retract", 1) => "the least worth keeping",
-        ("retract", nth) => return format!("number {nth} from the least worth keeping"),
-        ("order", 0) => "the first",
-        ("order", nth) => return format!("number {}", nth + 1),
-        (_, answer) => return answer.to_string(),
+    let word = match (choice.point, answer) {
+        (Arrival, 0) => "later",
+        (Arrival, _) => "now",
+        (Stop | Abort, 0) => "no",
+        (Stop | Abort, _) => "yes",
+        (AllocFailure, 0) => "granted",
+        (AllocFailure, _) => "refused",
+        (Retract, 0) => "nobody",
+        (Retract, 1) => "the least worth keeping",
+        (Retract, nth) => return format!("number {nth} from the least worth keeping"),
+        (Order, 0) => "the first",
+        (Order, nth) => return format!("number {}", nth + 1),
+        (
+            Turn | Accept | Admission | Candidate | Admit | Chunk | Decode | Row | Short | Retracted | Mix | Sample
+            | Slot | Generate,
+            _,
+        ) => return answer.to_string(),
     };
     word.to_string()
 }

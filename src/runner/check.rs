@@ -2,7 +2,7 @@
 
 use educe::Educe;
 
-use crate::engine::{Chooser, Open};
+use crate::engine::{Chooser, OpenPoints};
 use crate::judge::{Finding, Goal, Judge, Judgement, Kind, Options, Verdict, weight};
 use crate::model::{Ended, Machine, Reductions, Rule, Setup, World};
 use crate::record::{Encoding, fingerprint};
@@ -17,7 +17,7 @@ pub struct Check<'a> {
     /// Under which rule.
     pub rule: &'a dyn Rule,
     /// The questions that are open.
-    pub open: &'a Open,
+    pub open: &'a OpenPoints,
     /// Which state is next.
     pub order: Order,
     /// Tell states apart by all that they are, not by what can matter later.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::engine::Open;
+use crate::engine::{ChoicePoint, OpenPoints};
 use crate::judge::{Goals, Judge, Judgement, Kind, Options, Verdict};
 use crate::model::{Machine, Rule, Setup, Vary};
 use crate::search::{Draw, Style, in_order};
@@ -163,12 +163,12 @@ pub fn fuzz(fuzz: &Fuzz<'_>, jobs: usize, done: &(dyn Fn(u64) + Sync)) -> Vec<Ta
 }
 
 /// The setup of a seed and what is open in it.
-pub fn drawn(source: Source<'_>, seed: u64) -> (Cow<'_, Setup>, Open) {
+pub fn drawn(source: Source<'_>, seed: u64) -> (Cow<'_, Setup>, OpenPoints) {
     match source {
         Source::Setup(setup, vary) => (Cow::Borrowed(setup), vary.open()),
         Source::Preset(preset) => {
-            let sites = Open(vec!["generate"]);
-            let setup = generate(preset, &mut Draw::new(&sites, Style::Uniform, seed ^ SETUP));
+            let open = OpenPoints(vec![ChoicePoint::Generate]);
+            let setup = generate(preset, &mut Draw::new(&open, Style::Uniform, seed ^ SETUP));
             (Cow::Owned(setup), GENERATED.open())
         }
     }

@@ -7,7 +7,7 @@ mod interactive;
 mod moves;
 mod progress;
 
-use crate::engine::{Chooser, Open, Seeded};
+use crate::engine::{Chooser, OpenPoints, Seeded};
 use crate::judge::{Judge, Judgement, Options as JudgeOptions};
 use crate::model::{Ended, Machine, Rule, Setup, World};
 use crate::record::{Entry, Fact, Record, RunFact, Sink};
@@ -70,7 +70,7 @@ struct Turn {
 pub struct Session<'a> {
     setup: &'a Setup,
     rule: &'static dyn Rule,
-    open: Open,
+    open: OpenPoints,
     seed: u64,
     answers: Vec<u32>,
     judgement: Judgement,
@@ -90,7 +90,13 @@ pub struct Session<'a> {
 impl<'a> Session<'a> {
     /// At the beginning of a run of `setup` under `rule`, with durations drawn by `seed`. Questions that are `open` are answered by
     /// `answers`, then as scripted.
-    pub fn new(setup: &'a Setup, rule: &'static dyn Rule, open: Open, seed: u64, answers: Vec<u32>) -> Session<'a> {
+    pub fn new(
+        setup: &'a Setup,
+        rule: &'static dyn Rule,
+        open: OpenPoints,
+        seed: u64,
+        answers: Vec<u32>,
+    ) -> Session<'a> {
         let view = JudgedView::new(Judge::new(JudgeOptions {
             page_size: setup.engine.page_size,
             keep_boundaries: false,
@@ -117,7 +123,7 @@ impl<'a> Session<'a> {
     }
 
     /// The questions that are open.
-    pub fn open(&self) -> &Open {
+    pub fn open(&self) -> &OpenPoints {
         &self.open
     }
 

@@ -1,6 +1,6 @@
 //! The chooser of the exhaustive search: every list of answers that one step can be given, one list after another.
 
-use crate::engine::{Choice, Chooser, Open};
+use crate::engine::{Choice, ChoicePoint, Chooser, OpenPoints};
 
 /// An open question that was asked, and the answer that is tried: by rank, where the script's answer is 0 and the others
 /// follow in order.
@@ -25,14 +25,14 @@ impl Asked {
 /// list is the script's, and the last question changes first. Durations are the shortest.
 #[derive(Clone, Debug)]
 pub struct Enumerate<'a> {
-    open: &'a Open,
+    open: &'a OpenPoints,
     asked: Vec<Asked>,
     at: usize,
 }
 
 impl<'a> Enumerate<'a> {
     /// Before the first step.
-    pub fn new(open: &'a Open) -> Self {
+    pub fn new(open: &'a OpenPoints) -> Self {
         Enumerate { open, asked: Vec::new(), at: 0 }
     }
 
@@ -64,7 +64,7 @@ impl<'a> Enumerate<'a> {
 
 impl Chooser for Enumerate<'_> {
     fn choose(&mut self, choice: Choice) -> u32 {
-        if choice.options < 2 || !self.open.has(choice.site) {
+        if choice.options < 2 || !self.open.has(choice.point) {
             return choice.default;
         }
         let Choice { options, default, .. } = choice;
@@ -77,8 +77,8 @@ impl Chooser for Enumerate<'_> {
         asked.answer()
     }
 
-    fn is_open(&self, site: &'static str) -> bool {
-        self.open.has(site)
+    fn is_open(&self, point: ChoicePoint) -> bool {
+        self.open.has(point)
     }
 
     fn duration_ns(&mut self, lo_ns: u64, _: u64) -> u64 {
@@ -91,19 +91,19 @@ mod tests {
     use super::*;
 
     fn ask(chooser: &mut Enumerate, options: u32, default: u32) -> u32 {
-        chooser.choose(Choice { site: "x", subject: 0, options, default })
+        chooser.choose(Choice { point: ChoicePoint::Arrival, subject: 0, options, default })
     }
 
     #[test]
     fn every_list_comes_once_the_scripts_first() {
-        let open = Open(vec!["x"]);
+        let open = OpenPoints(vec![ChoicePoint::Arrival]);
         let mut chooser = Enumerate::new(&open);
         let mut lists = Vec::new();
         loop {
             // The second question depends on the first answer.
             let first = ask(&mut chooser, 3, 1);
             let second = (first == 2).then(|| ask(&mut chooser, 2, 0));
-            assert_eq!(chooser.choose(Choice { site: "closed", subject: 0, options: 9, default: 4 }), 4);
+            assert_eq!(chooser.choose(Choice { point: ChoicePoint::Stop, subject: 0, options: 9, default: 4 }), 4);
             lists.push((first, second));
             if !chooser.advance() {
                 break;

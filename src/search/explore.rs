@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::engine::Open;
+use crate::engine::OpenPoints;
 
 use super::enumerate::Enumerate;
 use super::parallel::in_order;
@@ -108,7 +108,13 @@ struct Expanded<T, K> {
 }
 
 /// Searches everything that can come of `system` when the `open` questions are answered in every way.
-pub fn explore<S: System>(system: &S, open: &Open, order: Order, jobs: usize, limits: Limits<'_>) -> Explored<S::Kind> {
+pub fn explore<S: System>(
+    system: &S,
+    open: &OpenPoints,
+    order: Order,
+    jobs: usize,
+    limits: Limits<'_>,
+) -> Explored<S::Kind> {
     let Limits { states_max, stop } = limits;
     let mut search = Search::new(system);
     let mut block_max = BLOCK;
@@ -179,7 +185,7 @@ impl<T, K: Clone + Ord> Search<T, K> {
 /// Takes every step from every state of a chunk. States that are no longer needed go to a pool; copies reuse their memory.
 fn expand<S: System>(
     system: &S,
-    open: &Open,
+    open: &OpenPoints,
     visited: &Visited,
     chunk: Vec<Node<S::State>>,
     stop: &dyn Fn() -> bool,

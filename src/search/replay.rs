@@ -1,6 +1,6 @@
 //! The chooser that answers from a list, and goes on by the script where the list ends.
 
-use crate::engine::{Choice, Chooser, Open, Seeded};
+use crate::engine::{Choice, ChoicePoint, Chooser, OpenPoints, Seeded};
 
 /// A place where a list of choices does not fit the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct Misfit {
 /// search does.
 #[derive(Clone, Debug)]
 pub struct Replay<'a> {
-    open: &'a Open,
+    open: &'a OpenPoints,
     list: &'a [u32],
     at: usize,
     turn: u32,
@@ -29,7 +29,7 @@ pub struct Replay<'a> {
 
 impl<'a> Replay<'a> {
     /// Replays `list`. Durations are the shortest if there is no seed.
-    pub fn new(open: &'a Open, list: &'a [u32], seed: Option<u64>) -> Self {
+    pub fn new(open: &'a OpenPoints, list: &'a [u32], seed: Option<u64>) -> Self {
         Replay { open, list, at: 0, turn: 0, misfit: None, durations: seed.map(Seeded::new) }
     }
 
@@ -44,10 +44,10 @@ impl<'a> Replay<'a> {
 
 impl Chooser for Replay<'_> {
     fn choose(&mut self, choice: Choice) -> u32 {
-        if choice.site == "turn" {
+        if choice.point == ChoicePoint::Turn {
             self.turn = choice.subject;
         }
-        if choice.options < 2 || !self.open.has(choice.site) {
+        if choice.options < 2 || !self.open.has(choice.point) {
             return choice.default;
         }
         let Some(&answer) = self.list.get(self.at) else { return choice.default };
@@ -60,8 +60,8 @@ impl Chooser for Replay<'_> {
         choice.default
     }
 
-    fn is_open(&self, site: &'static str) -> bool {
-        site == "turn" || self.open.has(site)
+    fn is_open(&self, point: ChoicePoint) -> bool {
+        point == ChoicePoint::Turn || self.open.has(point)
     }
 
     fn duration_ns(&mut self, lo_ns: u64, hi_ns: u64) -> u64 {
@@ -75,11 +75,13 @@ mod tests {
 
     #[test]
     fn a_list_that_does_not_fit_says_where() {
-        let open = Open(vec!["x"]);
-        let ask = |chooser: &mut Replay, options| chooser.choose(Choice { site: "x", subject: 7, options, default: 0 });
+        let open = OpenPoints(vec![ChoicePoint::Arrival]);
+        let ask = |chooser: &mut Replay, options| {
+            chooser.choose(Choice { point: ChoicePoint::Arrival, subject: 7, options, default: 0 })
+        };
         let mut chooser = Replay::new(&open, &[1, 2, 0], None);
         assert_eq!((ask(&mut chooser, 2), ask(&mut chooser, 1)), (1, 0));
-        chooser.choose(Choice { site: "turn", subject: 4, options: 1, default: 0 });
+        chooser.choose(Choice { point: ChoicePoint::Turn, subject: 4, options: 1, default: 0 });
         assert_eq!(ask(&mut chooser, 2), 0);
         let misfit = chooser.misfit().expect("there is no answer 2 of 2");
         assert_eq!((misfit.nth, misfit.answer, misfit.turn), (2, 2, 4));

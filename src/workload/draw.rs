@@ -2,10 +2,8 @@
 //! that gives the scripted answers makes the smallest setup.
 
 use crate::engine::Choice;
+use crate::engine::ChoicePoint;
 use crate::engine::Chooser;
-
-/// What the chooser is asked; the subject is the number of the draw.
-const SITE: &str = "generate";
 
 /// A chooser, and how often it has been asked.
 pub(super) struct Draw<'c, C> {
@@ -23,7 +21,8 @@ impl<'c, C: Chooser> Draw<'c, C> {
         if options < 2 {
             return 0;
         }
-        let answer = self.chooser.choose(Choice { site: SITE, subject: self.count, options, default: 0 });
+        let choice = Choice { point: ChoicePoint::Generate, subject: self.count, options, default: 0 };
+        let answer = self.chooser.choose(choice);
         assert!(answer < options, "a chooser answers within the options");
         self.count += 1;
         answer

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::common::tape::{AT, Facts};
-use overlapsim::engine::{Choice, Chooser, Scripted};
+use overlapsim::engine::{Choice, ChoicePoint, Chooser, Scripted};
 use overlapsim::judge::{Goal, Goals, Judge, Judgement, Options};
 use overlapsim::model::Setup;
 use overlapsim::record::*;
@@ -123,11 +123,11 @@ struct Shut;
 
 impl Chooser for Shut {
     fn choose(&mut self, choice: Choice) -> u32 {
-        if choice.site == "admission" { 0 } else { choice.default }
+        if choice.point == ChoicePoint::Admission { 0 } else { choice.default }
     }
 
-    fn is_open(&self, site: &'static str) -> bool {
-        site == "admission"
+    fn is_open(&self, point: ChoicePoint) -> bool {
+        point == ChoicePoint::Admission
     }
 
     fn duration_ns(&mut self, lo_ns: u64, _hi_ns: u64) -> u64 {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use overlapsim::engine::Open;
+use overlapsim::engine::OpenPoints;
 use overlapsim::model::Vary;
 use overlapsim::record::{Fact, ProbeFact, RunFact, Sink};
 use overlapsim::runner::{self, Keep, Position, Session, Unit};
@@ -30,11 +30,11 @@ fn named(name: &str) -> Scenario {
 }
 
 /// What the explorer leaves open where a scenario says nothing.
-fn everything(scenario: &Scenario) -> Open {
+fn everything(scenario: &Scenario) -> OpenPoints {
     Vary { stops: !scenario.setup.engine.fixed_length_reserves_all, ..Vary::ALL }.open()
 }
 
-fn session<'a>(scenario: &'a Scenario, rule: &str, open: Open) -> Session<'a> {
+fn session<'a>(scenario: &'a Scenario, rule: &str, open: OpenPoints) -> Session<'a> {
     let rule = runner::rule(rule).expect("a known rule");
     Session::new(&scenario.setup, rule, open, scenario.seed, Vec::new())
 }
@@ -61,7 +61,7 @@ fn what_is_open_and_not_used_changes_nothing() {
 fn steps_lead_to_the_end_and_back() {
     for file in files() {
         let scenario = load(&file);
-        let mut session = session(&scenario, "mask-lookahead", Open::default());
+        let mut session = session(&scenario, "mask-lookahead", OpenPoints::default());
         for unit in [Unit::Turn, Unit::Phase, Unit::Result] {
             session.seek_start();
             let mut seen = vec![(session.position(), shot(&session))];
@@ -111,7 +111,7 @@ fn a_turn_far_out_is_that_of_a_run_from_the_start() {
         requests: [(id: "a", prompt: Fresh(3), stop: Length(900)), (id: "b", prompt: Fresh(5), stop: Length(700))],
     )"#;
     let scenario = scenario::parse("long", text, Path::new("."), &runner::rule_names()).expect("a valid scenario");
-    let mut session = session(&scenario, "committed-len", Open::default());
+    let mut session = session(&scenario, "committed-len", OpenPoints::default());
     let rule = session.rule();
     let mut all = Upto { turns: 0, facts: Vec::new() };
     runner::replay(&scenario.setup, rule, &mut overlapsim::engine::Seeded::new(scenario.seed), &mut all);
@@ -193,7 +193,7 @@ fn jumps_go_to_each_boundary_and_finding_once() {
     for file in files() {
         let scenario = load(&file);
         for rule in ["mask-lookahead", "token-len"] {
-            let mut session = session(&scenario, rule, Open::default());
+            let mut session = session(&scenario, rule, OpenPoints::default());
             let name = format!("{} under {rule}", file.display());
             let mut boundaries = 0;
             while session.seek_boundary(true, |_| true) {

@@ -1,7 +1,7 @@
 //! Findings of the planted wrong rules: found by random choices, written down as a script, made small.
 
 use crate::common::planted::{WRONG, WRONG_LAZY, lazy_samples, samples};
-use overlapsim::engine::Scripted;
+use overlapsim::engine::{ChoicePoint, Scripted};
 use overlapsim::history::{concrete, measure};
 use overlapsim::judge::{Judgement, Kind};
 use overlapsim::model::{Rule, Setup, Vary};
@@ -10,8 +10,13 @@ use overlapsim::scenario::{self, Scenario};
 use overlapsim::search::{Draw, Style};
 
 const TRIES_MAX: usize = 100_000;
-const RARE: Style =
-    Style::Weighted(&[("arrival", 300), ("stop", 60), ("abort", 15), ("retract", 50), ("alloc_failure", 200)]);
+const RARE: Style = Style::Weighted(&[
+    (ChoicePoint::Arrival, 300),
+    (ChoicePoint::Stop, 60),
+    (ChoicePoint::Abort, 15),
+    (ChoicePoint::Retract, 50),
+    (ChoicePoint::AllocFailure, 200),
+]);
 
 fn shows(judgement: &Judgement, kind: Kind) -> bool {
     judgement.findings.iter().any(|finding| finding.kind == kind && counts(finding))

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::common::draws::Draws;
-use overlapsim::engine::{Choice, Chooser, Scripted, Seeded};
+use overlapsim::engine::{Choice, ChoicePoint, Chooser, Scripted, Seeded};
 use overlapsim::judge::Kind;
 use overlapsim::model::{CopyOnWrite, Setup, Stop};
 use overlapsim::record::{BatchFact, CacheFact, Fact, ForwardFact, Owner, RequestFact, SlotFact};
@@ -64,7 +64,7 @@ fn questions_are_numbered_and_have_more_than_one_answer() {
         let mut asked = Asked(Draws::new(3), Vec::new());
         generate(preset, &mut asked);
         for (nth, choice) in asked.1.iter().enumerate() {
-            assert_eq!((choice.site, choice.subject, choice.default), ("generate", nth as u32, 0));
+            assert_eq!((choice.point, choice.subject, choice.default), (ChoicePoint::Generate, nth as u32, 0));
             assert!(choice.options > 1);
         }
     }

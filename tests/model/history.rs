@@ -1,7 +1,7 @@
 //! A history as a script does what the history did, and is a file; what is smaller than a setup is smaller.
 
 use crate::common::setups::{setups, wide_setups};
-use overlapsim::engine::{Chooser, Scripted, Time};
+use overlapsim::engine::{ChoicePoint, Chooser, Scripted, Time};
 use overlapsim::history::{concrete, measure, smaller};
 use overlapsim::judge::{Finding, Kind};
 use overlapsim::model::{Event, Prompt, Rule, Setup, Strategy, Vary};
@@ -12,8 +12,13 @@ use overlapsim::search::{Draw, Style};
 use proptest::prelude::*;
 
 /// A style in which runs last: ends, aborts and retractions are rare.
-const RARE: Style =
-    Style::Weighted(&[("arrival", 300), ("stop", 60), ("abort", 15), ("retract", 50), ("alloc_failure", 200)]);
+const RARE: Style = Style::Weighted(&[
+    (ChoicePoint::Arrival, 300),
+    (ChoicePoint::Stop, 60),
+    (ChoicePoint::Abort, 15),
+    (ChoicePoint::Retract, 50),
+    (ChoicePoint::AllocFailure, 200),
+]);
 
 /// The setup as a file has it, without events that no file may hold.
 fn read(setup: &Setup) -> Option<Setup> {
@@ -198,6 +203,6 @@ fn a_history_in_which_nobody_is_seen_has_no_script() {
     let mut setup = parse(r#"(requests: [(id: "a", prompt: Fresh(3), stop: Length(6))])"#);
     setup.turns_max = 50;
     let open = Vary::ALL.open();
-    let mut draw = Draw::new(&open, Style::Weighted(&[("arrival", 0)]), 0);
+    let mut draw = Draw::new(&open, Style::Weighted(&[(ChoicePoint::Arrival, 0)]), 0);
     assert_eq!(concrete(&setup, runner::rule("token-len").unwrap(), &mut draw, scenario::turns_max), None);
 }

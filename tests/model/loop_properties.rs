@@ -1,7 +1,7 @@
 //! What must hold of the loop under any timing, rule and engine variant.
 
 use crate::common::setups::{crowds, setups, wide_setups};
-use overlapsim::engine::{Choice, Chooser, Seeded};
+use overlapsim::engine::{Choice, ChoicePoint, Chooser, Seeded};
 use overlapsim::judge::{Judge, Judgement, Kind, Options, Verdict};
 use overlapsim::model::{ResultQueue, Setup, Stop, Strategy};
 use overlapsim::record::{CacheFact, DecisionFact, Fact, FinishKind, ForwardFact, Record, RequestFact, RunFact};
@@ -45,8 +45,8 @@ impl Chooser for OneByOne {
         self.0.choose(choice)
     }
 
-    fn is_open(&self, site: &'static str) -> bool {
-        ["stop", "sample"].contains(&site)
+    fn is_open(&self, point: ChoicePoint) -> bool {
+        [ChoicePoint::Stop, ChoicePoint::Sample].contains(&point)
     }
 
     fn duration_ns(&mut self, lo_ns: u64, hi_ns: u64) -> u64 {

@@ -1,7 +1,7 @@
 //! What the rule `paired` promises under any timing, with every exception named: `docs/rules.md` has the proof.
 
 use crate::common::setups::{setups, wide_setups};
-use overlapsim::engine::{Choice, Chooser, Seeded};
+use overlapsim::engine::{Choice, ChoicePoint, Chooser, Seeded};
 use overlapsim::judge::{Judgement, Kind, Verdict};
 use overlapsim::model::{MixedTracking, ResultQueue, Setup, Strategy};
 use overlapsim::runner::{self, Keep};
@@ -12,12 +12,12 @@ use proptest::prelude::*;
 struct Chance(Seeded);
 
 impl Chance {
-    fn percent(site: &str) -> u64 {
-        match site {
-            "stop" => 8,
-            "alloc_failure" => 30,
-            "retract" => 4,
-            "decode" => 20,
+    fn percent(point: ChoicePoint) -> u64 {
+        match point {
+            ChoicePoint::Stop => 8,
+            ChoicePoint::AllocFailure => 30,
+            ChoicePoint::Retract => 4,
+            ChoicePoint::Decode => 20,
             _ => 0,
         }
     }
@@ -25,14 +25,14 @@ impl Chance {
 
 impl Chooser for Chance {
     fn choose(&mut self, choice: Choice) -> u32 {
-        if self.0.duration_ns(0, 99) < Chance::percent(choice.site) {
+        if self.0.duration_ns(0, 99) < Chance::percent(choice.point) {
             return self.0.duration_ns(0, u64::from(choice.options) - 1) as u32;
         }
         choice.default
     }
 
-    fn is_open(&self, site: &'static str) -> bool {
-        Chance::percent(site) > 0
+    fn is_open(&self, point: ChoicePoint) -> bool {
+        Chance::percent(point) > 0
     }
 
     fn duration_ns(&mut self, lo_ns: u64, hi_ns: u64) -> u64 {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use overlapsim::engine::ChoicePoint;
 use overlapsim::judge::{Goal, Goals};
 use overlapsim::runner::{self, Check, Fuzz, Source};
 use overlapsim::scenario;
@@ -12,7 +13,7 @@ use super::tools::{INTERLEAVED, LAZY};
 
 /// Seeds of every preset.
 const SEEDS: u64 = 100;
-const JITTER: Style = Style::Weighted(&[("arrival", 150), ("alloc_failure", 100)]);
+const JITTER: Style = Style::Weighted(&[(ChoicePoint::Arrival, 150), (ChoicePoint::AllocFailure, 100)]);
 /// Goals that the suite does not reach.
 const NEVER: &[Goal] = &[Goal::Bound, Goal::Stall];
 

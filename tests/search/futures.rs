@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use overlapsim::engine::Open;
+use overlapsim::engine::OpenPoints;
 use overlapsim::judge::{Judge, Kind, Options};
 use overlapsim::model::{Machine, Reductions, Rule, Setup, World};
 use overlapsim::record::{
@@ -89,7 +89,7 @@ impl System<'_> {
     }
 
     /// Takes every step from a state.
-    fn steps(&self, from: &SearchState, open: &Open) -> Vec<Step<SearchState>> {
+    fn steps(&self, from: &SearchState, open: &OpenPoints) -> Vec<Step<SearchState>> {
         let mut steps = Vec::new();
         let mut chooser = Enumerate::new(open);
         chooser.begin();
@@ -120,7 +120,7 @@ struct Node {
 }
 
 /// All states, if they are not too many.
-fn graph(system: &mut System, open: &Open) -> Option<Vec<Node>> {
+fn graph(system: &mut System, open: &OpenPoints) -> Option<Vec<Node>> {
     let options = Options { page_size: system.setup.engine.page_size, keep_boundaries: false, keep_reasons: true };
     let start = SearchState { world: World::new(system.setup), judge: Judge::new(options) };
     let mut places = BTreeMap::from([(system.unreduced(&start), 0)]);
@@ -168,7 +168,7 @@ fn futures(nodes: &[Node]) -> Vec<usize> {
 }
 
 /// Looks at the states of a setup. Returns how many there are, and how many of them are taken for another.
-fn look(seed: u64, setup: &Setup, open: &Open, rule: &dyn Rule) -> Option<[usize; 2]> {
+fn look(seed: u64, setup: &Setup, open: &OpenPoints, rule: &dyn Rule) -> Option<[usize; 2]> {
     let mut system =
         System { setup, rule, reductions: Reductions::new(setup, open), encoding: Reductions::encoding(setup) };
     let nodes = graph(&mut system, open)?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use overlapsim::engine::{Choice, Chooser, Time};
+use overlapsim::engine::{Choice, ChoicePoint, Chooser, Time};
 use overlapsim::model::{
     Arrive, Cost, Costs, Engine, Machine, Prompt, Release, RequestSpec, Setup, Stop, Strategy, Vary,
 };
@@ -26,18 +26,18 @@ struct Shown<'a> {
 
 impl Chooser for Shown<'_> {
     fn choose(&mut self, choice: Choice) -> u32 {
-        match choice.site {
-            "turn" => {
+        match choice.point {
+            ChoicePoint::Turn => {
                 self.turn += 1;
                 choice.default
             }
-            "arrival" => u32::from(self.turn > self.from[choice.subject as usize]),
+            ChoicePoint::Arrival => u32::from(self.turn > self.from[choice.subject as usize]),
             _ => choice.default,
         }
     }
 
-    fn is_open(&self, site: &'static str) -> bool {
-        site == "turn" || site == "arrival" && self.passes
+    fn is_open(&self, point: ChoicePoint) -> bool {
+        point == ChoicePoint::Turn || point == ChoicePoint::Arrival && self.passes
     }
 
     fn duration_ns(&mut self, lo_ns: u64, _: u64) -> u64 {

@@ -1,6 +1,6 @@
 //! The planted wrong rules: both searches find each of them, and what they find becomes small.
 
-use overlapsim::engine::Open;
+use overlapsim::engine::{ChoicePoint, OpenPoints};
 use overlapsim::history::concrete;
 use overlapsim::judge::Kind;
 use overlapsim::model::{Rule, Setup, Vary};
@@ -11,7 +11,7 @@ use overlapsim::search::{Draw, Limits, Order, Replay, Style};
 use crate::common::planted::{RIGHT, RIGHT_LAZY, WRONG, WRONG_LAZY};
 
 const TRIES_MAX: usize = 100_000;
-const JITTER: Style = Style::Weighted(&[("arrival", 150), ("stop", 60)]);
+const JITTER: Style = Style::Weighted(&[(ChoicePoint::Arrival, 150), (ChoicePoint::Stop, 60)]);
 
 fn setup(strategy: &str) -> (Setup, Vary) {
     let text = format!(
@@ -32,7 +32,7 @@ fn setup(strategy: &str) -> (Setup, Vary) {
 }
 
 /// The kinds that the exhaustive search finds, each with the choices that lead there.
-fn check(setup: &Setup, rule: &dyn Rule, open: &Open) -> Vec<(Kind, Vec<u32>)> {
+fn check(setup: &Setup, rule: &dyn Rule, open: &OpenPoints) -> Vec<(Kind, Vec<u32>)> {
     let check = Check { setup, rule, open, order: Order::Bfs, unreduced: false, jobs: 2 };
     let checked = runner::check(&check, Limits { states_max: 100_000, stop: &|_| false });
     assert!(checked.is_complete());

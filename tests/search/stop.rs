@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use overlapsim::engine::{Choice, Chooser, Open};
+use overlapsim::engine::{Choice, ChoicePoint, Chooser, OpenPoints};
 use overlapsim::history::{concrete, concrete_while};
 use overlapsim::runner;
 use overlapsim::scenario;
@@ -33,7 +33,8 @@ impl System for Chain {
 
     fn step(&self, state: u64, chooser: &mut impl Chooser) -> (u64, Stepped<u64>) {
         self.steps.fetch_add(1, Ordering::Relaxed);
-        let way = chooser.choose(Choice { site: "way", subject: 0, options: self.ways as u32, default: 0 });
+        let way =
+            chooser.choose(Choice { point: ChoicePoint::Arrival, subject: 0, options: self.ways as u32, default: 0 });
         let after = state * self.new + 1 + u64::from(way).min(self.new - 1);
         (after, Stepped { over: false, cut: None, found: Vec::new(), goals: 0 })
     }
@@ -54,7 +55,7 @@ fn a_search_is_stopped_in_the_middle_of_a_block() {
                 let chain = Chain { ways, new, steps: AtomicU64::new(0) };
                 let steps = || chain.steps.load(Ordering::Relaxed);
                 let limits = Limits { states_max: 30_000, stop: &|_| steps() >= 500 };
-                let explored = explore(&chain, &Open(vec!["way"]), order, jobs, limits);
+                let explored = explore(&chain, &OpenPoints(vec![ChoicePoint::Arrival]), order, jobs, limits);
                 assert_eq!(explored.bound, Some(Bound::Stopped), "{ways} ways, {new} new, {order:?}, {jobs} threads");
                 assert!(steps() < 600, "{} steps, {ways} ways, {new} new, {order:?}, {jobs} threads", steps());
                 // What was expanded by then is in the sum.

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use overlapsim::engine::{Choice, Chooser, Open};
+use overlapsim::engine::{Choice, ChoicePoint, Chooser, OpenPoints};
 use overlapsim::search::{Limits, Order, Stepped, System, explore};
 
 use super::small::Dice;
@@ -38,7 +38,7 @@ impl System for Graph {
             // So that threads overtake each other.
             std::thread::sleep(Duration::from_micros(60));
         }
-        let choice = Choice { site: "way", subject: 0, options: self.ways, default: 0 };
+        let choice = Choice { point: ChoicePoint::Arrival, subject: 0, options: self.ways, default: 0 };
         let way = if self.asks(state) { chooser.choose(choice) } else { 0 };
         let after = mix(state, way.into()) % self.states;
         let found = if after.is_multiple_of(97) { vec![after / 97 % 5] } else { Vec::new() };
@@ -54,7 +54,7 @@ impl System for Graph {
 
 #[test]
 fn a_bound_falls_at_the_same_state_for_any_number_of_threads() {
-    let open = Open(vec!["way"]);
+    let open = OpenPoints(vec![ChoicePoint::Arrival]);
     for ways in [357, 366, 420, 429] {
         let graph = Graph { states: 60_000, ways };
         for order in [Order::Dfs, Order::Bfs] {

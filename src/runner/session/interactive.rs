@@ -1,6 +1,6 @@
 //! The chooser of a session: answers from a list, then by the script, and notes what it was asked.
 
-use crate::engine::{Choice, Chooser, Open, Seeded};
+use crate::engine::{Choice, ChoicePoint, Chooser, OpenPoints, Seeded};
 
 /// An open question, and the answer that it got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct Question {
 /// Answers open questions on a person's behalf. Durations are drawn.
 #[derive(Clone, Debug)]
 pub(super) struct Interactive<'a> {
-    open: &'a Open,
+    open: &'a OpenPoints,
     answers: &'a [u32],
     next: usize,
     durations: Seeded,
@@ -25,7 +25,7 @@ pub(super) struct Interactive<'a> {
 
 impl<'a> Interactive<'a> {
     /// Goes on after `asked` questions.
-    pub fn new(open: &'a Open, answers: &'a [u32], asked: usize, durations: Seeded) -> Self {
+    pub fn new(open: &'a OpenPoints, answers: &'a [u32], asked: usize, durations: Seeded) -> Self {
         Interactive { open, answers, next: asked, durations, questions: Vec::new() }
     }
 
@@ -37,7 +37,7 @@ impl<'a> Interactive<'a> {
 
 impl Chooser for Interactive<'_> {
     fn choose(&mut self, choice: Choice) -> u32 {
-        if choice.options < 2 || !self.open.has(choice.site) {
+        if choice.options < 2 || !self.open.has(choice.point) {
             return choice.default;
         }
         let given = self.answers.get(self.next).copied().filter(|&answer| answer < choice.options);
@@ -47,8 +47,8 @@ impl Chooser for Interactive<'_> {
         answer
     }
 
-    fn is_open(&self, site: &'static str) -> bool {
-        self.open.has(site)
+    fn is_open(&self, point: ChoicePoint) -> bool {
+        self.open.has(point)
     }
 
     fn duration_ns(&mut self, lo_ns: u64, hi_ns: u64) -> u64 {
