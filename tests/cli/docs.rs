@@ -4,7 +4,7 @@ use std::path::Path;
 
 fn pages() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut pages = vec!["README.md".to_string(), "CHANGELOG.md".to_string()];
+    let mut pages: Vec<String> = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"].map(String::from).to_vec();
     for entry in std::fs::read_dir(root.join("docs")).unwrap() {
         let name = entry.unwrap().file_name().to_string_lossy().to_string();
         if name.ends_with(".md") {
@@ -37,6 +37,30 @@ fn every_link_between_the_docs_leads_somewhere() {
             if !file.is_empty() && !file.contains("://") {
                 assert!(folder.join(file).exists(), "{page} links to {target}");
             }
+        }
+    }
+}
+
+/// The anchors of a page: its headings in small letters, punctuation left out, blanks as hyphens.
+fn anchors(text: &str) -> Vec<String> {
+    let headings = text.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
+    let kept = |c: &char| c.is_alphanumeric() || " -_".contains(*c);
+    headings.map(|line| line.to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-")).collect()
+}
+
+#[test]
+fn every_anchor_that_the_docs_link_to_exists() {
+    for (page, text) in pages() {
+        let folder = Path::new(&page).parent().unwrap();
+        for part in text.split("](").skip(1) {
+            let target = part.split(')').next().unwrap_or("");
+            let Some((file, anchor)) = target.split_once('#') else { continue };
+            if file.contains("://") {
+                continue;
+            }
+            let linked =
+                if file.is_empty() { text.clone() } else { std::fs::read_to_string(folder.join(file)).unwrap() };
+            assert!(anchors(&linked).iter().any(|it| it == anchor), "{page} links to {target}");
         }
     }
 }

@@ -23,6 +23,7 @@ mod observations;
 mod packed;
 mod page;
 mod pages;
+mod reference;
 mod sayings;
 mod trace;
 mod tutorial;
