@@ -7,7 +7,7 @@ use std::alloc::System;
 use std::hint::black_box;
 
 use overlapsim::runner::{self, Check, Keep};
-use overlapsim::search::{Limits, Order};
+use overlapsim::search::{Order, SearchLimits};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[path = "common/conversation.rs"]
@@ -46,7 +46,7 @@ fn search(outputs: u32) -> (Asked, u64) {
     let check = Check { setup: &scenario.setup, rule, open: &open, order: Order::Dfs, unreduced: false, jobs: 1 };
     let mut transitions = 0;
     let asked = asked(|| {
-        let limits = Limits { states_max: u64::MAX, stop: &|_| false };
+        let limits = SearchLimits { states_max: u64::MAX, stop: &|_| false };
         transitions = runner::check(&check, limits).explored.transitions;
     });
     (asked, transitions)

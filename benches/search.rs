@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use overlapsim::engine::ChoicePoint;
 use overlapsim::runner::{self, Check, Checked, Fuzz, Source, Tally};
 use overlapsim::scenario::{self, Scenario};
-use overlapsim::search::{Limits, Order, Style};
+use overlapsim::search::{Order, SearchLimits, Style};
 
 #[path = "common/conversation.rs"]
 mod conversation;
@@ -39,7 +39,7 @@ fn search(scenario: &Scenario, rule: &str, order: Order, jobs: usize) -> (Checke
     let rule = runner::rule(rule).expect("a rule");
     let check = Check { setup: &scenario.setup, rule, open: &open, order, unreduced: false, jobs };
     let start = Instant::now();
-    let checked = runner::check(&check, Limits { states_max: u64::MAX, stop: &|_| false });
+    let checked = runner::check(&check, SearchLimits { states_max: u64::MAX, stop: &|_| false });
     (checked, start.elapsed())
 }
 

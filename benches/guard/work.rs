@@ -8,7 +8,7 @@ use overlapsim::model::{Arrive, HostMasks, Prompt, RequestSpec, RowMasks, Setup,
 use overlapsim::record::{PreparedRow, ReqId};
 use overlapsim::runner::{self, Check, Fuzz, Keep, Source};
 use overlapsim::scenario;
-use overlapsim::search::{Limits, Order, Style};
+use overlapsim::search::{Order, SearchLimits, Style};
 use overlapsim::workload::Preset;
 
 use crate::decode;
@@ -107,7 +107,7 @@ fn check(outputs: u32) {
     let rule = runner::rule(runner::DEFAULT_RULE).expect("the default rule exists");
     let open = scenario.vary.open();
     let check = Check { setup: &scenario.setup, rule, open: &open, order: Order::Bfs, unreduced: false, jobs: 1 };
-    let checked = runner::check(&check, Limits { states_max: u64::MAX, stop: &|_| false });
+    let checked = runner::check(&check, SearchLimits { states_max: u64::MAX, stop: &|_| false });
     assert!(checked.is_complete());
 }
 

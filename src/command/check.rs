@@ -7,7 +7,7 @@ use crate::model::{Rule, Strategy};
 use crate::report::{CheckFinding, CheckReport, Reduction, check_json, check_summary, check_text, name};
 use crate::runner::{self, Checked, Found};
 use crate::scenario::Scenario;
-use crate::search::{Limits, Order};
+use crate::search::{Order, SearchLimits};
 
 use super::fail_on::FailOn;
 use super::finding::{Finder, OutDir};
@@ -110,7 +110,7 @@ fn search(args: &CheckArgs, scenario: &Scenario, rule: &dyn Rule, limit: TimeLim
         unreduced: args.no_reduction,
         jobs: args.jobs.unwrap_or_else(super::progress::cores),
     };
-    runner::check(&check, Limits { states_max: args.states_max, stop: &|unique| progress.states(unique) })
+    runner::check(&check, SearchLimits { states_max: args.states_max, stop: &|unique| progress.states(unique) })
 }
 
 fn report(

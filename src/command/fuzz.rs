@@ -9,7 +9,7 @@ use crate::record::fingerprint;
 use crate::report::{FuzzBound, FuzzFinding, FuzzReport, FuzzRule, Verdicts, fuzz_text, name};
 use crate::runner::{self, Fuzz, Keep, Source, Tally, Times, drawn, first_of};
 use crate::scenario::{self, Scenario};
-use crate::search::{Draw, Style};
+use crate::search::{RandomChooser, Style};
 use crate::workload::Preset;
 
 use super::fail_on::FailOn;
@@ -246,7 +246,7 @@ impl Told<'_> {
     /// Runs the first seed that a bound ended once more.
     fn bound(&self, rule: &'static dyn Rule, Times { runs, seed }: Times) -> FuzzBound {
         let (setup, open) = drawn(self.asked.source, seed);
-        let mut draw = Draw::new(&open, self.asked.style, seed);
+        let mut draw = RandomChooser::new(&open, self.asked.style, seed);
         let outcome = runner::run_with(&setup, rule, &mut draw, Keep::default(), None);
         let reason = outcome.bound.expect("a run is a function of its seed");
         FuzzBound { reason, runs, seed, choices: choices_word(draw.answers()) }
@@ -256,7 +256,7 @@ impl Told<'_> {
     fn finding(&self, rule: &'static dyn Rule, kind: Kind, times: Times, unwritten: &mut Vec<Failure>) -> FuzzFinding {
         let Times { runs, seed } = times;
         let (setup, open) = drawn(self.asked.source, seed);
-        let mut draw = Draw::new(&open, self.asked.style, seed);
+        let mut draw = RandomChooser::new(&open, self.asked.style, seed);
         let judgement = runner::run_with(&setup, rule, &mut draw, Keep::default(), None).judgement;
         let finding = first_of(&judgement, kind).expect("a run is a function of its seed");
         let (preset, style) = (self.args.preset.map_or("", Preset::name), self.args.strategy.name());
@@ -266,10 +266,12 @@ impl Told<'_> {
                 let generated = if self.scenario.is_some() { "" } else { "generated " };
                 let of = format!("{generated}{stem}, seed {seed}, {style},");
                 let finder = Finder { setup: &setup, rule, kind, by: "fuzz", of: &of, stem, stop: &|| false };
-                finder.write(out, Some(seed), || Draw::new(&open, self.asked.style, seed)).unwrap_or_else(|failure| {
-                    unwritten.push(failure);
-                    None
-                })
+                finder.write(out, Some(seed), || RandomChooser::new(&open, self.asked.style, seed)).unwrap_or_else(
+                    |failure| {
+                        unwritten.push(failure);
+                        None
+                    },
+                )
             }
             None => None,
         };

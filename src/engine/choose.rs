@@ -5,20 +5,21 @@ use rand_chacha::ChaCha8Rng;
 
 use super::ChoicePoint;
 
-/// One question to a chooser: a closed range of answers, with the scripted answer as the default.
+/// One question to a chooser: a closed range of answers, with a default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// What is asked.
     pub point: ChoicePoint,
-    /// What it is asked about: an index given by the asker.
+    /// The number that the question is about; [`ChoicePoint`] says what it counts.
     pub subject: u32,
-    /// How many answers there are: `0..options`.
+    /// The number of answers: `0..options`.
     pub options: u32,
-    /// The answer that the script gives; below `options`.
+    /// The answer of the script, or the machine's own decision; below `options`.
     pub default: u32,
 }
 
-/// Answers what is undetermined. Replay, fuzzing, exhaustive search and a person are implementations.
+/// Answers everything that a run leaves undetermined. Replay, random search, exhaustive search and the interactive chooser
+/// are implementations.
 pub trait Chooser {
     /// Picks an answer in `0..choice.options`.
     fn choose(&mut self, choice: Choice) -> u32;
@@ -48,7 +49,7 @@ impl<C: Chooser + ?Sized> Chooser for &mut C {
     }
 }
 
-/// Gives the scripted answer to every question and the shortest duration.
+/// Gives the default answer to every question, and the shortest durations.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Scripted;
 
@@ -74,7 +75,7 @@ impl OpenPoints {
     }
 }
 
-/// Gives the scripted answer to every question and draws durations from ChaCha8 by seed.
+/// Gives the default answer to every question, and draws durations from ChaCha8 by seed.
 #[derive(Clone, Debug)]
 pub struct Seeded {
     rng: ChaCha8Rng,
@@ -113,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn the_script_answers_with_the_default() {
+    fn scripted_choosers_give_the_default() {
         let choice = Choice { point: ChoicePoint::Arrival, subject: 3, options: 2, default: 1 };
         assert_eq!(Scripted.choose(choice), 1);
         assert_eq!(Seeded::new(0).choose(choice), 1);

@@ -43,7 +43,7 @@ impl<T: Ord> EventQueue<T> {
         self.heap.peek().map(|Reverse((at, ..))| *at)
     }
 
-    /// Takes the earliest event if it is due at `now`.
+    /// Removes and returns the earliest event if its time is at or before `now`.
     pub fn pop_due(&mut self, now: Time) -> Option<(Time, T)> {
         if self.next_at()? > now {
             return None;
@@ -51,12 +51,12 @@ impl<T: Ord> EventQueue<T> {
         self.heap.pop().map(|Reverse((at, _, event))| (at, event))
     }
 
-    /// How many events wait.
+    /// The number of events in the queue.
     pub fn len(&self) -> usize {
         self.heap.len()
     }
 
-    /// Whether no event waits.
+    /// Whether the queue is empty.
     pub fn is_empty(&self) -> bool {
         self.heap.is_empty()
     }

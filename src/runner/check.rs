@@ -6,7 +6,7 @@ use crate::engine::{Chooser, OpenPoints};
 use crate::judge::{Finding, Goal, Judge, Judgement, Kind, Options, Verdict, weight};
 use crate::model::{Ended, Machine, Reductions, Rule, Setup, World};
 use crate::record::{Encoding, fingerprint};
-use crate::search::{self, Bound, Explored, Limits, Order, Path, Replay, Stepped, System};
+use crate::search::{self, Bound, Explored, Order, Path, Replay, SearchLimits, StepOutcome, System};
 
 use super::{Keep, run_while, run_with};
 
@@ -62,7 +62,7 @@ impl Checked {
 }
 
 /// Searches all timings.
-pub fn check(check: &Check<'_>, limits: Limits<'_>) -> Checked {
+pub fn check(check: &Check<'_>, limits: SearchLimits<'_>) -> Checked {
     let Check { setup, rule, open, order, unreduced, jobs } = *check;
     let timings = Timings { setup, rule, reductions: Reductions::new(setup, open), unreduced };
     let explored = search::explore(&timings, open, order, jobs, limits);
@@ -136,7 +136,7 @@ impl System for Timings<'_> {
         Box::new(SearchState { world: Box::new(World::new(self.setup)), judge: Judge::new(options), turns: 0 })
     }
 
-    fn step(&self, state: Box<SearchState>, chooser: &mut impl Chooser) -> (Box<SearchState>, Stepped<Kind>) {
+    fn step(&self, state: Box<SearchState>, chooser: &mut impl Chooser) -> (Box<SearchState>, StepOutcome<Kind>) {
         let mut after = state;
         let mut machine = Machine::resume(self.setup, self.rule, chooser, &mut after.judge, after.world);
         let ended = machine.turn();
@@ -154,7 +154,7 @@ impl System for Timings<'_> {
             (after.judge.is_overflow(), Cut::NotFollowed),
         ];
         let cut = bounds.iter().find(|(hit, _)| *hit).map(|(_, cut)| *cut as u8);
-        (after, Stepped { over, cut, found: kinds(&findings), goals: goals.bits() })
+        (after, StepOutcome { over, cut, found: kinds(&findings), goals: goals.bits() })
     }
 
     fn scratch(&self) -> Encoding {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::engine::{ChoicePoint, OpenPoints};
 use crate::judge::{Goals, Judge, Judgement, Kind, Options, Verdict};
 use crate::model::{Machine, Rule, Setup, Vary};
-use crate::search::{Draw, Style, in_order};
+use crate::search::{RandomChooser, Style, in_order};
 use crate::workload::{Preset, generate};
 
 use super::check::kinds;
@@ -138,7 +138,7 @@ pub fn fuzz(fuzz: &Fuzz<'_>, jobs: usize, done: &(dyn Fn(u64) + Sync)) -> Vec<Ta
         for seed in nths.map(|nth| first + nth * step) {
             let (setup, open) = drawn(fuzz.source, seed);
             for (tally, rule) in tallies.iter_mut().zip(fuzz.rules) {
-                tally.add(seed, &judged(&setup, *rule, &mut Draw::new(&open, fuzz.style, seed)));
+                tally.add(seed, &judged(&setup, *rule, &mut RandomChooser::new(&open, fuzz.style, seed)));
             }
         }
         tallies
@@ -168,14 +168,14 @@ pub fn drawn(source: Source<'_>, seed: u64) -> (Cow<'_, Setup>, OpenPoints) {
         Source::Setup(setup, vary) => (Cow::Borrowed(setup), vary.open()),
         Source::Preset(preset) => {
             let open = OpenPoints(vec![ChoicePoint::Generate]);
-            let setup = generate(preset, &mut Draw::new(&open, Style::Uniform, seed ^ SETUP));
+            let setup = generate(preset, &mut RandomChooser::new(&open, Style::Uniform, seed ^ SETUP));
             (Cow::Owned(setup), GENERATED.open())
         }
     }
 }
 
 /// One run, judged and nothing else.
-fn judged(setup: &Setup, rule: &dyn Rule, chooser: &mut Draw<'_>) -> Judgement {
+fn judged(setup: &Setup, rule: &dyn Rule, chooser: &mut RandomChooser<'_>) -> Judgement {
     let page_size = setup.engine.page_size;
     let mut judge = Judge::new(Options { page_size, keep_boundaries: false, keep_reasons: false });
     let _ = Machine::new(setup, rule, chooser, &mut judge).run_on();

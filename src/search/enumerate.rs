@@ -1,17 +1,17 @@
-//! The chooser of the exhaustive search: every list of answers that one step can be given, one list after another.
+//! The chooser of the exhaustive search: enumerates every list of answers to the questions of one step.
 
 use crate::engine::{Choice, ChoicePoint, Chooser, OpenPoints};
 
-/// An open question that was asked, and the answer that is tried: by rank, where the script's answer is 0 and the others
-/// follow in order.
+/// An open question of the present list, and its answer as a rank: rank 0 is the default, then the other answers in ascending
+/// order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Asked {
+struct AskedQuestion {
     options: u32,
     default: u32,
     rank: u32,
 }
 
-impl Asked {
+impl AskedQuestion {
     fn answer(self) -> u32 {
         match self.rank {
             0 => self.default,
@@ -21,30 +21,32 @@ impl Asked {
     }
 }
 
-/// Answers the open questions of one step with the present list; [`Enumerate::advance`] goes on to the next list. The first
-/// list is the script's, and the last question changes first. Durations are the shortest.
+/// Answers the open questions of one step from the present list; [`Enumerate::advance`] moves to the next list. The first
+/// list has all defaults, and the last question changes first. Durations are the shortest.
 #[derive(Clone, Debug)]
 pub struct Enumerate<'a> {
     open: &'a OpenPoints,
-    asked: Vec<Asked>,
+    /// The present list.
+    asked: Vec<AskedQuestion>,
+    /// The number of questions asked so far in this step.
     at: usize,
 }
 
 impl<'a> Enumerate<'a> {
-    /// Before the first step.
+    /// An enumeration at the first list of a step.
     pub fn new(open: &'a OpenPoints) -> Self {
         Enumerate { open, asked: Vec::new(), at: 0 }
     }
 
-    /// Begins with the lists of another step.
+    /// Restarts at the first list, for another step.
     pub fn begin(&mut self) {
         self.asked.clear();
         self.at = 0;
     }
 
-    /// Goes on to the next list for the same step. Says no when all were tried.
+    /// Moves to the next list for the same step. Returns false after the last list.
     pub fn advance(&mut self) -> bool {
-        assert!(self.at == self.asked.len(), "a step asks the same questions when it gets the same answers");
+        assert!(self.at == self.asked.len(), "the same answers lead to the same questions");
         self.at = 0;
         while let Some(last) = self.asked.last_mut() {
             last.rank += 1;
@@ -56,7 +58,7 @@ impl<'a> Enumerate<'a> {
         false
     }
 
-    /// The answers of the present list, each with whether it is the script's.
+    /// The answers given so far in this step, each with whether it is the default.
     pub fn answers(&self) -> impl Iterator<Item = (u32, bool)> + '_ {
         self.asked[..self.at].iter().map(|asked| (asked.answer(), asked.rank == 0))
     }
@@ -69,10 +71,10 @@ impl Chooser for Enumerate<'_> {
         }
         let Choice { options, default, .. } = choice;
         if self.at == self.asked.len() {
-            self.asked.push(Asked { options, default, rank: 0 });
+            self.asked.push(AskedQuestion { options, default, rank: 0 });
         }
         let asked = self.asked[self.at];
-        assert!((asked.options, asked.default) == (options, default), "a step is a function of its answers");
+        assert!((asked.options, asked.default) == (options, default), "the same answers lead to the same questions");
         self.at += 1;
         asked.answer()
     }
@@ -95,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn every_list_comes_once_the_scripts_first() {
+    fn every_list_is_tried_once_defaults_first() {
         let open = OpenPoints(vec![ChoicePoint::Arrival]);
         let mut chooser = Enumerate::new(&open);
         let mut lists = Vec::new();

@@ -1,7 +1,8 @@
-//! The exhaustive search: a frontier of states, each expanded by every list of answers that its next step can be given.
+//! The exhaustive search: every state of the frontier is expanded by every list of answers to the questions of its next step.
 //!
-//! The frontier is expanded in blocks. Threads expand the chunks of a block while nothing else changes, then one thread merges their
-//! successors in order: what is reported does not depend on the number of threads.
+//! The frontier is expanded in blocks. Worker threads expand the chunks of a block; the frontier and the visited set do not
+//! change meanwhile. Then one thread merges the successors in the order of the chunks. So the result does not depend on the
+//! number of threads.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,113 +10,114 @@ use crate::engine::OpenPoints;
 
 use super::enumerate::Enumerate;
 use super::parallel::in_order;
-use super::system::{Stepped, System};
-use super::tally::{Tally, Transition};
+use super::system::{StepOutcome, System};
+use super::tally::{SearchTally, Transition};
 use super::visited::Visited;
 
-/// States that one thread expands at a time.
+/// States in a chunk, the unit of work of a thread.
 const CHUNK: usize = 16;
 /// Most states of a block.
 const BLOCK: usize = 256;
-/// Most successors that a block should have: blocks are smaller where states have many.
+/// Target for the number of successors of a block: blocks get smaller where states have many successors.
 const SUCCESSORS_MAX: usize = 1 << 13;
-/// Most lists of answers that are tried from one state.
+/// Most lists of answers that are tried from one state; further lists end the search ([`Bound::Answers`]).
 const ANSWERS_MAX: usize = 1 << 14;
 
-/// Which state of the frontier is next.
+/// Which state of the frontier is expanded next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// The oldest: the first way found to anything has the fewest steps.
+    /// The oldest: breadth first. The first path found to a finding has the fewest steps.
     Bfs,
-    /// The newest: a small frontier.
+    /// The newest: depth first. The frontier stays small.
     Dfs,
 }
 
 /// How far a search may go.
 #[derive(Clone, Copy)]
-pub struct Limits<'a> {
+pub struct SearchLimits<'a> {
     /// Most unique states.
     pub states_max: u64,
-    /// Whether to stop. Every thread asks before every step, with the number of unique states before the block.
+    /// Whether to stop. Every thread calls it before every step, with the number of unique states before the block.
     pub stop: &'a (dyn Fn(u64) -> bool + Sync),
 }
 
-/// What ended a search before all was seen.
+/// Why a search ended before it was complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// The most unique states.
+    /// The limit on unique states.
     States,
-    /// It was told to stop.
+    /// [`SearchLimits::stop`] returned true.
     Stopped,
-    /// A run was cut short by a bound of its own.
+    /// A bound of the system cut a step short.
     Cut,
-    /// Too many questions were asked in one step.
+    /// A step has too many lists of answers.
     Answers,
 }
 
-/// The answers that lead somewhere.
+/// The answers that lead from the initial state to the end of a transition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Path {
-    /// Steps taken.
+    /// The number of steps.
     pub steps: u32,
-    /// The answers to all open questions, without those of the script at the end.
+    /// The answers to the open questions, in order. Trailing default answers are left out.
     pub answers: Vec<u32>,
 }
 
-/// What a search saw.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explored<K> {
-    /// States reached, again and again, the first one counted.
+    /// States reached, with repetitions, the initial state included.
     pub states: u64,
-    /// States that differ.
+    /// Unique states: states with different fingerprints.
     pub unique: u64,
-    /// Steps taken.
+    /// Transitions: steps taken.
     pub transitions: u64,
-    /// Most steps to a state.
+    /// The largest number of steps from the initial state.
     pub depth: u32,
-    /// What ended it, if not all was seen.
+    /// Why the search ended early; `None` if it is complete.
     pub bound: Option<Bound>,
-    /// By kind of finding: the first way to it, and how many steps found one.
+    /// By kind of finding: the path with the fewest steps, the first of several, and the number of transitions with such a
+    /// finding.
     pub found: BTreeMap<K, (Path, u64)>,
-    /// By bound of the system that cut steps short: the first way to one, and how many steps it cut short.
+    /// The same by bound of the system that cut a step short.
     pub cuts: BTreeMap<u8, (Path, u64)>,
-    /// Goals reached, a bit each.
+    /// The goals reached, one bit each.
     pub goals: u64,
 }
 
 /// A state of the frontier.
-struct Node<T> {
+struct FrontierNode<T> {
     id: u32,
-    /// Steps from the start.
+    /// Steps from the initial state.
     depth: u32,
     state: T,
 }
 
-/// What a transition came to.
+/// A transition and its successor.
 struct Successor<T, K> {
     transition: Transition,
-    stepped: Stepped<K>,
-    /// The state with its fingerprint, unless the run is over or the state is known to be seen already.
+    stepped: StepOutcome<K>,
+    /// The successor with its fingerprint; `None` if it is final or was visited before.
     new: Option<(u128, T)>,
 }
 
-/// What came of a chunk.
+/// The successors of a chunk.
 struct Expanded<T, K> {
-    /// In the order of the states, and of the lists of answers from each.
+    /// In the order of the states of the chunk, then of the lists of answers.
     successors: Vec<Successor<T, K>>,
-    /// What ended the work before all successors were made.
+    /// What stopped the expansion early, if anything did.
     bound: Option<Bound>,
 }
 
-/// Searches everything that can come of `system` when the `open` questions are answered in every way.
+/// Explores `system` with every answer to the questions of the `open` choice points. Other questions get the default.
 pub fn explore<S: System>(
     system: &S,
     open: &OpenPoints,
     order: Order,
     jobs: usize,
-    limits: Limits<'_>,
+    limits: SearchLimits<'_>,
 ) -> Explored<S::Kind> {
-    let Limits { states_max, stop } = limits;
+    let SearchLimits { states_max, stop } = limits;
     let mut search = Search::new(system);
     let mut block_max = BLOCK;
     let mut bound = None;
@@ -138,11 +140,11 @@ pub fn explore<S: System>(
     search.tally.finish(bound)
 }
 
-/// The state of a search. It changes only between two blocks.
+/// The state of a search between two blocks.
 struct Search<T, K> {
-    frontier: VecDeque<Node<T>>,
+    frontier: VecDeque<FrontierNode<T>>,
     visited: Visited,
-    tally: Tally<K>,
+    tally: SearchTally<K>,
 }
 
 impl<T, K: Clone + Ord> Search<T, K> {
@@ -150,12 +152,12 @@ impl<T, K: Clone + Ord> Search<T, K> {
         let state = system.start();
         let mut visited = Visited::default();
         visited.insert(system.fingerprint(&state, &mut system.scratch()));
-        let frontier = VecDeque::from([Node { id: 0, depth: 0, state }]);
-        Search { frontier, visited, tally: Tally::new() }
+        let frontier = VecDeque::from([FrontierNode { id: 0, depth: 0, state }]);
+        Search { frontier, visited, tally: SearchTally::new() }
     }
 
-    /// Takes up to so many states off the frontier, in chunks.
-    fn take_block(&mut self, order: Order, states: usize) -> Vec<Vec<Node<T>>> {
+    /// Removes up to `states` states from the frontier and returns them in chunks.
+    fn take_block(&mut self, order: Order, states: usize) -> Vec<Vec<FrontierNode<T>>> {
         let len = self.frontier.len();
         let states = states.min(len);
         let mut block = match order {
@@ -165,7 +167,8 @@ impl<T, K: Clone + Ord> Search<T, K> {
         (0..states.div_ceil(CHUNK)).map(|_| block.by_ref().take(CHUNK).collect()).collect()
     }
 
-    /// Counts a transition, and adds the state after it to the frontier if it is new. Returns whether the bound on states leaves room for it.
+    /// Counts a transition and adds its successor to the frontier if it is new. Returns false if the limit on unique states
+    /// has no room for it.
     fn merge(&mut self, successor: Successor<T, K>, states_max: u64) -> bool {
         let Successor { transition, stepped, new } = successor;
         self.tally.count(&transition, &stepped);
@@ -176,18 +179,19 @@ impl<T, K: Clone + Ord> Search<T, K> {
                 return false;
             }
             let id = self.tally.add(&transition);
-            self.frontier.push_back(Node { id, depth: transition.depth, state });
+            self.frontier.push_back(FrontierNode { id, depth: transition.depth, state });
         }
         true
     }
 }
 
-/// Takes every step from every state of a chunk. States that are no longer needed go to a pool; copies reuse their memory.
+/// Expands every state of a chunk by every list of answers. States that are no longer needed go to a pool; copies reuse their
+/// memory.
 fn expand<S: System>(
     system: &S,
     open: &OpenPoints,
     visited: &Visited,
-    chunk: Vec<Node<S::State>>,
+    chunk: Vec<FrontierNode<S::State>>,
     stop: &dyn Fn() -> bool,
 ) -> Expanded<S::State, S::Kind> {
     let mut chooser = Enumerate::new(open);
@@ -196,7 +200,7 @@ fn expand<S: System>(
     let mut successors = Vec::new();
     let mut bound = None;
     let mut pool: Vec<S::State> = Vec::new();
-    for Node { id, depth, state } in chunk {
+    for FrontierNode { id, depth, state } in chunk {
         chooser.begin();
         for lists in 1.. {
             if stop() {
@@ -226,7 +230,7 @@ fn expand<S: System>(
     Expanded { successors, bound }
 }
 
-/// A copy of a state, in the memory of a state of the pool if there is one.
+/// A copy of a state, in the memory of a state from the pool if the pool is not empty.
 fn copy_of<T: Clone>(state: &T, pool: &mut Vec<T>) -> T {
     let Some(mut copy) = pool.pop() else { return state.clone() };
     copy.clone_from(state);

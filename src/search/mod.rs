@@ -1,23 +1,24 @@
-//! The search through the timings of a setup: all of them, or random ones.
+//! Explicit-state search through the timings of a setup: exhaustive, or random.
 //!
-//! The search is choosers and a frontier. It knows nothing of serving and of judging: what it searches is a [`System`],
-//! whose state is a value and whose every step asks a [`Chooser`](crate::engine::Chooser). Replay, random draws and the
-//! enumeration of all answers are choosers.
+//! A search consists of choosers, a frontier and a visited set. It knows nothing of serving or judging: it explores a
+//! [`System`], whose state is a value and whose steps put every undetermined question to a
+//! [`Chooser`](crate::engine::Chooser). The choosers here enumerate all answers ([`Enumerate`]), draw random answers
+//! ([`RandomChooser`]) or replay a list of answers ([`Replay`]).
 
-mod draw;
 mod enumerate;
 mod explore;
 mod parallel;
+mod random;
 mod replay;
 mod shrink;
 mod system;
 mod tally;
 mod visited;
 
-pub use draw::{Draw, Style};
 pub use enumerate::Enumerate;
-pub use explore::{Bound, Explored, Limits, Order, Path, explore};
+pub use explore::{Bound, Explored, Order, Path, SearchLimits, explore};
 pub use parallel::in_order;
+pub use random::{RandomChooser, Style};
 pub use replay::{Misfit, Replay};
 pub use shrink::shrink;
-pub use system::{Stepped, System};
+pub use system::{StepOutcome, System};

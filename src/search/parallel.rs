@@ -1,8 +1,8 @@
-//! Independent pieces of work on several threads, with their results in order.
+//! Independent work items on several threads, with the results in order.
 
 use std::sync::Mutex;
 
-/// Does `work` for each item on `jobs` threads, of which the caller's is one, and returns the results in the order of the items.
+/// Runs `work` for each item on `jobs` threads, the caller's thread included. Returns the results in the order of the items.
 pub fn in_order<T: Send, R: Send>(
     jobs: usize,
     items: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator + Send>,
@@ -22,7 +22,7 @@ pub fn in_order<T: Send, R: Send>(
     let mut all: Vec<(usize, R)> = std::thread::scope(|scope| {
         let others: Vec<_> = (0..others).map(|_| scope.spawn(one)).collect();
         let mut all = one();
-        all.extend(others.into_iter().flat_map(|other| other.join().expect("a piece of work panicked")));
+        all.extend(others.into_iter().flat_map(|other| other.join().expect("a work item panicked")));
         all
     });
     all.sort_unstable_by_key(|(at, _)| *at);

@@ -1,26 +1,27 @@
-//! The chooser that answers from a list, and goes on by the script where the list ends.
+//! The chooser of a replay: answers from a list; after the end of the list it gives the defaults.
 
 use crate::engine::{Choice, ChoicePoint, Chooser, OpenPoints, Seeded};
 
-/// A place where a list of choices does not fit the run.
+/// The first entry of a choice list that does not fit the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Misfit {
-    /// Which choice of the list, from 1.
+    /// The number of the entry, from 1.
     pub nth: usize,
-    /// The answer that the list gives.
+    /// The answer of the entry.
     pub answer: u32,
-    /// The question, or nothing if the run ended before it.
+    /// The question; `None` if the run ended before the entry was used.
     pub asked: Option<Choice>,
-    /// The turn.
+    /// The turn of the question, or the last turn.
     pub turn: u32,
 }
 
-/// Answers open questions from a list, then by the script. Draws durations by seed, or gives the shortest, as the exhaustive
-/// search does.
+/// Answers open questions from a list, then with the defaults. Durations are drawn by seed, or are the shortest, as in the
+/// exhaustive search.
 #[derive(Clone, Debug)]
 pub struct Replay<'a> {
     open: &'a OpenPoints,
     list: &'a [u32],
+    /// Entries used so far.
     at: usize,
     turn: u32,
     misfit: Option<Misfit>,
@@ -33,8 +34,7 @@ impl<'a> Replay<'a> {
         Replay { open, list, at: 0, turn: 0, misfit: None, durations: seed.map(Seeded::new) }
     }
 
-    /// The first choice that did not fit, if any did not: an answer that the question does not have, or one left over at
-    /// the end. Asked when the run is over.
+    /// The first entry that does not fit: an answer out of range, or an entry left over at the end. Call it after the run.
     pub fn misfit(&self) -> Option<Misfit> {
         let left = self.list.get(self.at);
         let left = left.map(|&answer| Misfit { nth: self.at + 1, answer, asked: None, turn: self.turn });
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_that_does_not_fit_says_where() {
+    fn a_misfit_names_entry_question_and_turn() {
         let open = OpenPoints(vec![ChoicePoint::Arrival]);
         let ask = |chooser: &mut Replay, options| {
             chooser.choose(Choice { point: ChoicePoint::Arrival, subject: 7, options, default: 0 })
@@ -83,7 +83,7 @@ mod tests {
         assert_eq!((ask(&mut chooser, 2), ask(&mut chooser, 1)), (1, 0));
         chooser.choose(Choice { point: ChoicePoint::Turn, subject: 4, options: 1, default: 0 });
         assert_eq!(ask(&mut chooser, 2), 0);
-        let misfit = chooser.misfit().expect("there is no answer 2 of 2");
+        let misfit = chooser.misfit().expect("the question has no answer 2");
         assert_eq!((misfit.nth, misfit.answer, misfit.turn), (2, 2, 4));
         assert_eq!(misfit.asked.map(|choice| choice.subject), Some(7));
         let mut chooser = Replay::new(&open, &[1, 1], None);

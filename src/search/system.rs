@@ -1,39 +1,39 @@
-//! What can be searched.
+//! The interface between the search and the transition system that it explores.
 
 use crate::engine::Chooser;
 
-/// What one step came to.
+/// The outcome of one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stepped<K> {
-    /// Nothing comes after it.
+pub struct StepOutcome<K> {
+    /// The state after the step is final: it has no successors.
     pub over: bool,
-    /// It was cut short, by which of the bounds of the system: what comes after is not known.
+    /// The bound of the system that ended the step early, if one did. The successors are unknown then.
     pub cut: Option<u8>,
-    /// The kinds of findings.
+    /// The kinds of the findings of this step.
     pub found: Vec<K>,
-    /// Goals reached, a bit each.
+    /// The goals reached in this step, one bit each.
     pub goals: u64,
 }
 
-/// What can be searched: a state that is a value, a step that asks a chooser, and a fingerprint that tells states apart
-/// that have different futures.
+/// A transition system: a state is a value, a step asks a chooser, and a fingerprint identifies a state. States with
+/// different futures must have different fingerprints.
 pub trait System: Sync {
-    /// A state between two steps.
+    /// A state; steps lead from state to state.
     type State: Clone + Send + Sync;
-    /// What findings are told apart by.
+    /// The kind of a finding. The search keeps one path for each kind.
     type Kind: Clone + Ord + Send;
-    /// Memory for fingerprints.
+    /// Working memory of [`System::fingerprint`], reused from state to state.
     type Scratch;
 
-    /// The first state.
+    /// The initial state.
     fn start(&self) -> Self::State;
 
-    /// One step from a state: the state after it, and what it came to. The same answers give the same step.
-    fn step(&self, state: Self::State, chooser: &mut impl Chooser) -> (Self::State, Stepped<Self::Kind>);
+    /// Takes one step: returns the successor and the outcome. A step is a function of the state and the answers.
+    fn step(&self, state: Self::State, chooser: &mut impl Chooser) -> (Self::State, StepOutcome<Self::Kind>);
 
-    /// Memory for fingerprints.
+    /// Empty working memory for [`System::fingerprint`].
     fn scratch(&self) -> Self::Scratch;
 
-    /// The fingerprint of a state that is not over.
+    /// The fingerprint of a state that is not final.
     fn fingerprint(&self, state: &Self::State, scratch: &mut Self::Scratch) -> u128;
 }

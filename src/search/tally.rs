@@ -1,36 +1,37 @@
-//! What a search has seen so far: how each state was reached, what was found, and the counts.
+//! The counts and findings of a search so far, and the predecessor of each unique state, from which paths are built.
 //!
-//! Owns the way back from a state to the start. Which states are new is decided in `explore`.
+//! `explore` decides which states are new.
 
 use std::collections::BTreeMap;
 
 use tinyvec::TinyVec;
 
 use super::explore::{Bound, Explored, Path};
-use super::system::Stepped;
+use super::system::StepOutcome;
 
-/// An answer to an open question, and whether it is the script's.
+/// An answer to an open question, and whether it is the default.
 pub(super) type Answer = (u32, bool);
 
-/// A step from a unique state.
+/// A step from a unique state, the parent.
 pub(super) struct Transition {
-    /// The id of the state.
+    /// The id of the parent.
     pub parent: u32,
-    /// Steps from the start to the end of this one.
+    /// Steps from the initial state to the end of this step.
     pub depth: u32,
     pub answers: TinyVec<[Answer; 4]>,
 }
 
-/// How a unique state was first reached.
+/// The transition that first reached a unique state.
 struct Origin {
     parent: u32,
-    /// Where the answers of the last step begin in the list of all answers. They end where those of the next state begin.
+    /// The start of the answers of that transition in [`SearchTally::answers`]. They end where the answers of the next state
+    /// start.
     answers: usize,
 }
 
-/// What a search has seen so far.
-pub(super) struct Tally<K> {
-    /// One for each unique state, by its id.
+/// The counts and findings of a search so far.
+pub(super) struct SearchTally<K> {
+    /// By id of the unique state.
     origins: Vec<Origin>,
     answers: Vec<Answer>,
     transitions: u64,
@@ -40,10 +41,10 @@ pub(super) struct Tally<K> {
     goals: u64,
 }
 
-impl<K: Clone + Ord> Tally<K> {
-    /// The first state alone, by the id 0.
+impl<K: Clone + Ord> SearchTally<K> {
+    /// The tally of the initial state alone, which has id 0.
     pub fn new() -> Self {
-        Tally {
+        SearchTally {
             origins: vec![Origin { parent: 0, answers: 0 }],
             answers: Vec::new(),
             transitions: 0,
@@ -54,14 +55,14 @@ impl<K: Clone + Ord> Tally<K> {
         }
     }
 
-    /// Unique states.
+    /// The number of unique states.
     pub fn unique(&self) -> u64 {
         self.origins.len() as u64
     }
 
-    /// Counts a transition and what it came to.
-    pub fn count(&mut self, transition: &Transition, stepped: &Stepped<K>) {
-        let Stepped { over: _, cut, found, goals } = stepped;
+    /// Counts a transition and its outcome.
+    pub fn count(&mut self, transition: &Transition, stepped: &StepOutcome<K>) {
+        let StepOutcome { over: _, cut, found, goals } = stepped;
         self.transitions += 1;
         self.depth = self.depth.max(transition.depth);
         self.goals |= goals;
@@ -70,7 +71,7 @@ impl<K: Clone + Ord> Tally<K> {
         cut.iter().for_each(|cut| note(&mut self.cuts, cut, transition.depth, path));
     }
 
-    /// Adds the new state to which a transition led. Returns its id.
+    /// Adds the successor of a transition as a unique state. Returns its id.
     pub fn add(&mut self, transition: &Transition) -> u32 {
         let id = u32::try_from(self.origins.len()).expect("fewer than 2^32 states");
         self.origins.push(Origin { parent: transition.parent, answers: self.answers.len() });
@@ -78,7 +79,7 @@ impl<K: Clone + Ord> Tally<K> {
         id
     }
 
-    /// All of it, and what ended the search before all was seen.
+    /// The result of the search; `bound` says why it ended early.
     pub fn finish(self, bound: Option<Bound>) -> Explored<K> {
         Explored {
             states: self.transitions + 1,
@@ -93,7 +94,7 @@ impl<K: Clone + Ord> Tally<K> {
     }
 }
 
-/// Counts a transition that came to `what`, and keeps the path to it if none that is as short is known.
+/// Counts a transition with the finding or cut `what`, and keeps its path if it is the shortest so far.
 fn note<K: Clone + Ord>(known: &mut BTreeMap<K, (Path, u64)>, what: &K, depth: u32, path: impl Fn() -> Path) {
     match known.get_mut(what) {
         None => {
@@ -108,7 +109,7 @@ fn note<K: Clone + Ord>(known: &mut BTreeMap<K, (Path, u64)>, what: &K, depth: u
     }
 }
 
-/// The answers from the start to the end of a transition.
+/// The path from the initial state to the end of a transition.
 fn path(origins: &[Origin], answers: &[Answer], last: &Transition) -> Path {
     let mut steps = vec![&last.answers[..]];
     let mut at = last.parent as usize;

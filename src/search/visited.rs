@@ -1,13 +1,13 @@
-//! The visited set: fingerprints of the states that were seen. It is never iterated, so its order shows nowhere.
+//! The visited set: fingerprints of the states reached so far. It is never iterated, so its order has no effect on results.
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
-/// Fingerprints that were seen.
+/// A set of fingerprints.
 #[derive(Debug, Default)]
 pub(super) struct Visited(HashTable<u128>);
 
-/// The hash of a fingerprint: half of it, for it is a hash already.
+/// The hash of a fingerprint is its low half: a fingerprint is a hash already.
 fn hash(fingerprint: &u128) -> u64 {
     *fingerprint as u64
 }
@@ -24,7 +24,7 @@ impl Visited {
         }
     }
 
-    /// Whether a fingerprint was seen.
+    /// Whether the set has a fingerprint.
     pub fn contains(&self, fingerprint: u128) -> bool {
         self.0.find(hash(&fingerprint), |seen| *seen == fingerprint).is_some()
     }
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fingerprints_that_share_a_hash_are_told_apart() {
+    fn fingerprints_with_equal_hashes_stay_distinct() {
         let mut visited = Visited::default();
         for high in 0..100_u128 {
             let fingerprint = high << 64 | 7;

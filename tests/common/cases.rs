@@ -4,7 +4,7 @@
 use overlapsim::model::{Setup, Vary};
 use overlapsim::runner::{self, Check, Checked};
 use overlapsim::scenario;
-use overlapsim::search::{Limits, Order};
+use overlapsim::search::{Order, SearchLimits};
 
 /// Where track slots come from, as tables call it and as a file says it.
 pub const STRATEGIES: [(&str, &str); 4] = [
@@ -67,6 +67,6 @@ impl Case {
         let (setup, vary) = self.setup();
         let rule = runner::rule(rule).expect("the rule exists");
         let check = Check { setup: &setup, rule, open: &vary.open(), order: Order::Bfs, unreduced: false, jobs: 1 };
-        runner::check(&check, Limits { states_max, stop: &|_| false })
+        runner::check(&check, SearchLimits { states_max, stop: &|_| false })
     }
 }

@@ -7,7 +7,7 @@ use overlapsim::judge::{Judgement, Kind};
 use overlapsim::model::{Rule, Setup, Vary};
 use overlapsim::runner::{self, Keep, counts};
 use overlapsim::scenario::{self, Scenario};
-use overlapsim::search::{Draw, Style};
+use overlapsim::search::{RandomChooser, Style};
 
 const TRIES_MAX: usize = 100_000;
 const RARE: Style = Style::Weighted(&[
@@ -27,7 +27,7 @@ fn find(rule: &dyn Rule, kinds: &[Kind], samples: &[Setup]) -> Vec<(Setup, Kind)
     let open = Vary::ALL.open();
     let mut found: Vec<(Setup, Kind)> = Vec::new();
     for (seed, setup) in samples.iter().enumerate() {
-        let draw = || Draw::new(&open, RARE, seed as u64);
+        let draw = || RandomChooser::new(&open, RARE, seed as u64);
         let judgement = runner::run_with(setup, rule, &mut draw(), Keep::default(), None).judgement;
         let new = |kind: &&Kind| shows(&judgement, **kind) && found.iter().all(|(_, found)| found != *kind);
         let Some(&kind) = kinds.iter().find(new) else { continue };

@@ -8,7 +8,7 @@ use overlapsim::model::{Event, Prompt, Rule, Setup, Strategy, Vary};
 use overlapsim::record::{CacheFact, DecisionFact, Fact, ForwardFact, Record, ReqId, RequestFact, RunFact};
 use overlapsim::runner::{self, Keep, Outcome};
 use overlapsim::scenario::{self, Scenario};
-use overlapsim::search::{Draw, Style};
+use overlapsim::search::{RandomChooser, Style};
 use proptest::prelude::*;
 
 /// A style in which runs last: ends, aborts and retractions are rare.
@@ -101,9 +101,9 @@ fn may_be_a_file(mut setup: Setup) -> Setup {
 fn try_one(setup: &Setup, style: Style, seed: u64) -> Result<(), TestCaseError> {
     let open = Vary::ALL.open();
     let rule = runner::release_rule(setup.engine.release);
-    let mut draw = Draw::new(&open, style, seed);
+    let mut draw = RandomChooser::new(&open, style, seed);
     let history = run(setup, rule, &mut draw);
-    let script = concrete(setup, rule, &mut Draw::new(&open, style, seed), scenario::turns_max);
+    let script = concrete(setup, rule, &mut RandomChooser::new(&open, style, seed), scenario::turns_max);
     if history.judgement.requests.iter().all(|request| !request.arrived) {
         prop_assert!(script.is_none());
         return Ok(());
@@ -180,7 +180,7 @@ fn a_late_continuation_is_spelled_out() {
     let rule = runner::rule("token-len").unwrap();
     let (mut soon, mut late) = (0, 0);
     for seed in 0..32 {
-        let mut draw = Draw::new(&open, Style::Uniform, seed);
+        let mut draw = RandomChooser::new(&open, Style::Uniform, seed);
         let script = concrete(&setup, rule, &mut draw, scenario::turns_max).unwrap();
         match script.requests[1].prompt {
             Prompt::Of { keep: None, .. } => soon += 1,
@@ -203,6 +203,6 @@ fn a_history_in_which_nobody_is_seen_has_no_script() {
     let mut setup = parse(r#"(requests: [(id: "a", prompt: Fresh(3), stop: Length(6))])"#);
     setup.turns_max = 50;
     let open = Vary::ALL.open();
-    let mut draw = Draw::new(&open, Style::Weighted(&[(ChoicePoint::Arrival, 0)]), 0);
+    let mut draw = RandomChooser::new(&open, Style::Weighted(&[(ChoicePoint::Arrival, 0)]), 0);
     assert_eq!(concrete(&setup, runner::rule("token-len").unwrap(), &mut draw, scenario::turns_max), None);
 }

@@ -6,7 +6,7 @@ use overlapsim::command::{CheckArgs, Exit, FailOn, Format, OrderWord, check_to_t
 use overlapsim::judge::{Kind, Verdict};
 use overlapsim::runner::{self, Check, Checked};
 use overlapsim::scenario::{self, Scenario};
-use overlapsim::search::{Bound, Limits, Order};
+use overlapsim::search::{Bound, Order, SearchLimits};
 use serde_json::Value;
 
 use super::tools::{Folder, INTERLEAVED, LAZY, overlapsim, texts, words};
@@ -18,7 +18,7 @@ fn read(text: &str) -> Scenario {
 fn search_in(scenario: &Scenario, rule: &str, order: Order, jobs: usize, states_max: u64) -> Checked {
     let rule = runner::rule(rule).expect("a rule");
     let check = Check { setup: &scenario.setup, rule, open: &scenario.vary.open(), order, unreduced: false, jobs };
-    runner::check(&check, Limits { states_max, stop: &|_| false })
+    runner::check(&check, SearchLimits { states_max, stop: &|_| false })
 }
 
 fn search(text: &str, rule: &str) -> Checked {

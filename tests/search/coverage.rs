@@ -6,7 +6,7 @@ use overlapsim::engine::ChoicePoint;
 use overlapsim::judge::{Goal, Goals};
 use overlapsim::runner::{self, Check, Fuzz, Source};
 use overlapsim::scenario;
-use overlapsim::search::{Limits, Order, Style};
+use overlapsim::search::{Order, SearchLimits, Style};
 use overlapsim::workload::Preset;
 
 use super::tools::{INTERLEAVED, LAZY};
@@ -33,7 +33,7 @@ fn suite() -> Goals {
         for &rule in &rules {
             let check =
                 Check { setup: &scenario.setup, rule, open: &open, order: Order::Bfs, unreduced: false, jobs: 1 };
-            let checked = runner::check(&check, Limits { states_max: 100_000, stop: &|_| false });
+            let checked = runner::check(&check, SearchLimits { states_max: 100_000, stop: &|_| false });
             reached = reached.union(Goals::from_bits(checked.explored.goals));
         }
     }

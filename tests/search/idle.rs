@@ -9,7 +9,7 @@ use overlapsim::model::{
 use overlapsim::record::{Fact, ForwardFact, Record, ReqId, RequestFact, RunFact};
 use overlapsim::runner::{self, Check};
 use overlapsim::scenario;
-use overlapsim::search::{Bound, Limits, Order};
+use overlapsim::search::{Bound, Order, SearchLimits};
 
 use super::small::Dice;
 use super::tools::{Folder, overlapsim, texts};
@@ -173,7 +173,7 @@ fn a_wait_for_a_time_does_not_use_up_the_turns() {
         let open = Vary { arrivals: true, ..scenario.vary }.open();
         for unreduced in [false, true] {
             let check = Check { setup: &scenario.setup, rule, open: &open, order: Order::Bfs, unreduced, jobs: 1 };
-            let checked = runner::check(&check, Limits { states_max: 20_000, stop: &mut |_| false });
+            let checked = runner::check(&check, SearchLimits { states_max: 20_000, stop: &mut |_| false });
             assert_eq!(checked.explored.bound, None::<Bound>, "{text}");
         }
     }

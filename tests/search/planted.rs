@@ -6,7 +6,7 @@ use overlapsim::judge::Kind;
 use overlapsim::model::{Rule, Setup, Vary};
 use overlapsim::runner::{self, Check, Fuzz, Source, drawn};
 use overlapsim::scenario;
-use overlapsim::search::{Draw, Limits, Order, Replay, Style};
+use overlapsim::search::{Order, RandomChooser, Replay, SearchLimits, Style};
 
 use crate::common::planted::{RIGHT, RIGHT_LAZY, WRONG, WRONG_LAZY};
 
@@ -34,7 +34,7 @@ fn setup(strategy: &str) -> (Setup, Vary) {
 /// The kinds that the exhaustive search finds, each with the choices that lead there.
 fn check(setup: &Setup, rule: &dyn Rule, open: &OpenPoints) -> Vec<(Kind, Vec<u32>)> {
     let check = Check { setup, rule, open, order: Order::Bfs, unreduced: false, jobs: 2 };
-    let checked = runner::check(&check, Limits { states_max: 100_000, stop: &|_| false });
+    let checked = runner::check(&check, SearchLimits { states_max: 100_000, stop: &|_| false });
     assert!(checked.is_complete());
     checked.findings.into_iter().map(|found| (found.finding.kind, found.path.answers)).collect()
 }
@@ -65,7 +65,11 @@ fn find(setup: &Setup, vary: Vary, rule: &'static dyn Rule, kinds: &[Kind]) {
     assert!(random.iter().all(|(kind, _)| searched.iter().any(|(found, _)| found == kind)), "{}", rule.name());
     let (kind, seed) = *random.iter().find(|(kind, _)| wanted(*kind)).expect("fuzz finds it");
     let (drawn, open) = drawn(Source::Setup(setup, vary), seed);
-    becomes_small(concrete(&drawn, rule, &mut Draw::new(&open, JITTER, seed), scenario::turns_max), rule, kind);
+    becomes_small(
+        concrete(&drawn, rule, &mut RandomChooser::new(&open, JITTER, seed), scenario::turns_max),
+        rule,
+        kind,
+    );
 }
 
 #[test]

@@ -7,7 +7,7 @@ use overlapsim::judge::{Judge, Kind, Options, Verdict};
 use overlapsim::model::{Machine, Rule, Setup, Strategy, Vary};
 use overlapsim::runner::{self, Check, Checked, counts};
 use overlapsim::scenario::{self, Scenario};
-use overlapsim::search::{Bound, Draw, Limits, Order, Style};
+use overlapsim::search::{Bound, Order, RandomChooser, SearchLimits, Style};
 
 use super::small::{Dice, small};
 use crate::common::planted::{RIGHT, RIGHT_LAZY, WRONG, WRONG_LAZY};
@@ -22,7 +22,7 @@ const RUNS: u64 = 12;
 fn search(setup: &Setup, rule: &dyn Rule, vary: Vary, unreduced: bool, order: Order, jobs: usize) -> Checked {
     let check = Check { setup, rule, open: &vary.open(), order, unreduced, jobs };
     let states_max = if unreduced { STATES_MAX } else { 20 * STATES_MAX };
-    runner::check(&check, Limits { states_max, stop: &|_| false })
+    runner::check(&check, SearchLimits { states_max, stop: &|_| false })
 }
 
 /// What must not depend on how states are told apart: verdict, whether all was seen, and the kinds, each with the least
@@ -64,7 +64,7 @@ fn drawn(setup: &Setup, rule: &dyn Rule, vary: Vary) -> BTreeSet<Kind> {
         let style = if seed % 2 == 0 { Style::Uniform } else { Style::Pct { changes: 2, span: 24 } };
         let mut judge =
             Judge::new(Options { page_size: setup.engine.page_size, keep_boundaries: false, keep_reasons: true });
-        let mut draw = Draw::new(&open, style, seed);
+        let mut draw = RandomChooser::new(&open, style, seed);
         Machine::new(setup, rule, &mut draw, &mut judge).run();
         let judgement = judge.finish(&setup.names);
         kinds.extend(judgement.findings.iter().filter(|finding| counts(finding)).map(|finding| finding.kind));
@@ -188,7 +188,7 @@ fn what_comes_at_one_moment_and_turns_that_are_jumped_over_are_told_apart() {
         let rule = runner::rule(rule).expect("a rule");
         let find = |unreduced, order| {
             let check = Check { setup: &scenario.setup, rule, open: &scenario.vary.open(), order, unreduced, jobs: 1 };
-            told(&runner::check(&check, Limits { states_max: 100_000, stop: &|_| false }))
+            told(&runner::check(&check, SearchLimits { states_max: 100_000, stop: &|_| false }))
         };
         let letter_by_letter = find(true, Order::Bfs);
         assert!(letter_by_letter.0 > Verdict::Clean && letter_by_letter.1, "{letter_by_letter:?}");

@@ -3,7 +3,7 @@
 use overlapsim::judge::{Judge, Options};
 use overlapsim::model::{Event, Machine, Reductions, Setup, Vary};
 use overlapsim::record::{Fact, Owner, ReqId, Sink, SlotFact, Tee};
-use overlapsim::search::{Draw, Style};
+use overlapsim::search::{Draw, Style, RandomChooser};
 
 use super::reduction::rules;
 use super::small::{Dice, small};
@@ -71,7 +71,7 @@ fn slots_are_given_out_no_more_often_than_is_counted_on() {
                 let options =
                     Options { page_size: setup.engine.page_size, keep_boundaries: false, keep_reasons: false };
                 let mut sink = Tee(Judge::new(options), Counts::default());
-                let mut draw = Draw::new(&open, style, run);
+                let mut draw = RandomChooser::new(&open, style, run);
                 Machine::new(&setup, rule, &mut draw, &mut sink).run();
                 let Counts { given, short } = sink.1;
                 let pool = setup.engine.mamba_slots;

@@ -11,7 +11,7 @@ use overlapsim::engine::{Choice, ChoicePoint, Chooser, OpenPoints};
 use overlapsim::history::{concrete, concrete_while};
 use overlapsim::runner;
 use overlapsim::scenario;
-use overlapsim::search::{Bound, Limits, Order, Replay, Stepped, System, explore};
+use overlapsim::search::{Bound, Order, Replay, SearchLimits, StepOutcome, System, explore};
 
 use super::tools::Folder;
 
@@ -31,12 +31,12 @@ impl System for Chain {
         0
     }
 
-    fn step(&self, state: u64, chooser: &mut impl Chooser) -> (u64, Stepped<u64>) {
+    fn step(&self, state: u64, chooser: &mut impl Chooser) -> (u64, StepOutcome<u64>) {
         self.steps.fetch_add(1, Ordering::Relaxed);
         let way =
             chooser.choose(Choice { point: ChoicePoint::Arrival, subject: 0, options: self.ways as u32, default: 0 });
         let after = state * self.new + 1 + u64::from(way).min(self.new - 1);
-        (after, Stepped { over: false, cut: None, found: Vec::new(), goals: 0 })
+        (after, StepOutcome { over: false, cut: None, found: Vec::new(), goals: 0 })
     }
 
     fn scratch(&self) {}
@@ -54,7 +54,7 @@ fn a_search_is_stopped_in_the_middle_of_a_block() {
             for jobs in [1, 2, 5] {
                 let chain = Chain { ways, new, steps: AtomicU64::new(0) };
                 let steps = || chain.steps.load(Ordering::Relaxed);
-                let limits = Limits { states_max: 30_000, stop: &|_| steps() >= 500 };
+                let limits = SearchLimits { states_max: 30_000, stop: &|_| steps() >= 500 };
                 let explored = explore(&chain, &OpenPoints(vec![ChoicePoint::Arrival]), order, jobs, limits);
                 assert_eq!(explored.bound, Some(Bound::Stopped), "{ways} ways, {new} new, {order:?}, {jobs} threads");
                 assert!(steps() < 600, "{} steps, {ways} ways, {new} new, {order:?}, {jobs} threads", steps());

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use overlapsim::engine::{Choice, ChoicePoint, Chooser, OpenPoints};
-use overlapsim::search::{Limits, Order, Stepped, System, explore};
+use overlapsim::search::{Order, SearchLimits, StepOutcome, System, explore};
 
 use super::small::Dice;
 
@@ -33,7 +33,7 @@ impl System for Graph {
         1
     }
 
-    fn step(&self, state: u64, chooser: &mut impl Chooser) -> (u64, Stepped<u64>) {
+    fn step(&self, state: u64, chooser: &mut impl Chooser) -> (u64, StepOutcome<u64>) {
         if mix(state, 1 << 21).is_multiple_of(50) {
             // So that threads overtake each other.
             std::thread::sleep(Duration::from_micros(60));
@@ -42,7 +42,7 @@ impl System for Graph {
         let way = if self.asks(state) { chooser.choose(choice) } else { 0 };
         let after = mix(state, way.into()) % self.states;
         let found = if after.is_multiple_of(97) { vec![after / 97 % 5] } else { Vec::new() };
-        (after, Stepped { over: false, cut: None, found, goals: 0 })
+        (after, StepOutcome { over: false, cut: None, found, goals: 0 })
     }
 
     fn scratch(&self) {}
@@ -58,7 +58,7 @@ fn a_bound_falls_at_the_same_state_for_any_number_of_threads() {
     for ways in [357, 366, 420, 429] {
         let graph = Graph { states: 60_000, ways };
         for order in [Order::Dfs, Order::Bfs] {
-            let run = |jobs| explore(&graph, &open, order, jobs, Limits { states_max: 30_000, stop: &|_| false });
+            let run = |jobs| explore(&graph, &open, order, jobs, SearchLimits { states_max: 30_000, stop: &|_| false });
             let one = run(1);
             assert!(one.unique == 30_000 && one.found.len() == 5);
             for jobs in [2, 5, 2, 5] {

@@ -10,7 +10,7 @@ use crate::judge::{Kind, weight};
 use crate::report::{FindingLine, RuleFailure, Scope, TestBound, name};
 use crate::runner::{self, Check, Checked, Found};
 use crate::scenario::{ExpectEvery, Scenario};
-use crate::search::{Bound, Limits, Order};
+use crate::search::{Bound, Order, SearchLimits};
 
 use super::TestArgs;
 
@@ -21,7 +21,7 @@ pub(super) fn check(scenario: &Scenario, expect: &ExpectEvery, args: &TestArgs) 
     let open = scenario.vary.open();
     let setup = &scenario.setup;
     let search = Check { setup, rule, open: &open, order: Order::Bfs, unreduced: false, jobs: cores() };
-    let checked = runner::check(&search, Limits { states_max: args.states_max, stop: &mut |_| false });
+    let checked = runner::check(&search, SearchLimits { states_max: args.states_max, stop: &mut |_| false });
     let expected = verdict(expect.verdict);
     let wanted: Vec<Kind> = expect.kinds.iter().map(|kind| kind_named(kind)).collect();
     // As in `expect`: an inherited finding changes the verdict and is not listed.

@@ -1,46 +1,49 @@
-//! The chooser of random search: draws answers by seed, in one of several styles, and keeps them as a list.
+//! The chooser of random search: draws answers by seed, in one of several styles, and records them as a list for replay.
 
 use rand::{RngExt as _, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::engine::{Choice, ChoicePoint, Chooser, OpenPoints, Seeded};
 
-/// Keeps the draws of choices apart from those of durations, which are as in a plain run with the same seed.
+/// Separates the random stream of answers from that of durations. Durations are those of a plain run with the same seed.
 const CHOICES: u64 = 0x6368_6F69_6365_7321;
 
 /// How answers are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// Every answer is as likely as any other.
+    /// All answers have the same probability.
     Uniform,
     /// By choice point: the probability of a yes to its yes/no questions, in thousandths; other questions are uniform.
     Weighted(&'static [(ChoicePoint, u32)]),
-    /// After the schedules of probabilistic concurrency testing: what would happen by itself is held back, or not, from
-    /// the start, and at a few questions spread over the run what is asked about changes sides for good. A question of
-    /// more than yes and no gets another answer than the script's at a change only. Behind them it is the script.
+    /// After probabilistic concurrency testing (PCT): few deviations from the default, at random places.
+    ///
+    /// A yes/no question is keyed by choice point and subject. A key whose first default is yes is inverted from the start
+    /// with probability 1/2: its answers are the opposite of the default. At a change point the key of the question is inverted,
+    /// or inverted back, from then on. A question with more than two answers deviates at change points only. After `span`
+    /// questions all answers are the default.
     Pct {
-        /// Questions at which something changes.
+        /// The number of change points.
         changes: u32,
-        /// Questions over which they are spread.
+        /// The number of open questions, from the first, over which change points are drawn.
         span: u32,
     },
 }
 
 /// Draws answers to open questions.
 #[derive(Clone, Debug)]
-pub struct Draw<'a> {
+pub struct RandomChooser<'a> {
     open: &'a OpenPoints,
     style: Style,
     rng: ChaCha8Rng,
     durations: Seeded,
-    /// The questions at which something changes, in order.
+    /// The change points: numbers of open questions, ascending.
     changes: Vec<u32>,
-    /// What was asked about, by choice point and subject, and whether its answers are turned over.
-    turned: Vec<(ChoicePoint, u32, bool)>,
+    /// The keys of the yes/no questions so far, choice point and subject, and whether their answers are inverted.
+    inverted: Vec<(ChoicePoint, u32, bool)>,
     answers: Vec<u32>,
 }
 
-impl<'a> Draw<'a> {
+impl<'a> RandomChooser<'a> {
     /// A chooser whose draws are a function of `seed` alone.
     pub fn new(open: &'a OpenPoints, style: Style, seed: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed ^ CHOICES);
@@ -52,7 +55,15 @@ impl<'a> Draw<'a> {
                 drawn
             }
         };
-        Draw { open, style, rng, durations: Seeded::new(seed), changes, turned: Vec::new(), answers: Vec::new() }
+        RandomChooser {
+            open,
+            style,
+            rng,
+            durations: Seeded::new(seed),
+            changes,
+            inverted: Vec::new(),
+            answers: Vec::new(),
+        }
     }
 
     /// The answers so far, as a list that [`super::Replay`] takes.
@@ -60,6 +71,7 @@ impl<'a> Draw<'a> {
         &self.answers
     }
 
+    /// The answer to an open question with more than one answer.
     fn answer(&mut self, choice: Choice) -> u32 {
         let Choice { point, options, .. } = choice;
         match self.style {
@@ -72,28 +84,29 @@ impl<'a> Draw<'a> {
                 }
             }
             Style::Pct { span, .. } if self.answers.len() as u32 >= span => choice.default,
-            Style::Pct { .. } => self.by_sides(choice),
+            Style::Pct { .. } => self.pct_answer(choice),
         }
     }
 
-    fn by_sides(&mut self, Choice { point, subject, options, default }: Choice) -> u32 {
+    /// The answer of [`Style::Pct`] to one of the first `span` questions.
+    fn pct_answer(&mut self, Choice { point, subject, options, default }: Choice) -> u32 {
         let changes = self.changes.binary_search(&(self.answers.len() as u32)).is_ok();
         if options > 2 {
             return if changes { (default + 1 + self.rng.random_range(0..options - 1)) % options } else { default };
         }
-        let known = self.turned.iter().position(|known| (known.0, known.1) == (point, subject));
+        let known = self.inverted.iter().position(|known| (known.0, known.1) == (point, subject));
         let at = known.unwrap_or_else(|| {
-            let held = default == 1 && self.rng.random_range(0..2) == 1;
-            self.turned.push((point, subject, held));
-            self.turned.len() - 1
+            let invert = default == 1 && self.rng.random_range(0..2) == 1;
+            self.inverted.push((point, subject, invert));
+            self.inverted.len() - 1
         });
-        let turned = &mut self.turned[at].2;
-        *turned ^= changes;
-        default ^ u32::from(*turned)
+        let inverted = &mut self.inverted[at].2;
+        *inverted ^= changes;
+        default ^ u32::from(*inverted)
     }
 }
 
-impl Chooser for Draw<'_> {
+impl Chooser for RandomChooser<'_> {
     fn choose(&mut self, choice: Choice) -> u32 {
         if choice.options < 2 || !self.open.has(choice.point) {
             return choice.default;
@@ -118,7 +131,7 @@ mod tests {
 
     fn drawn(style: Style, seed: u64) -> Vec<u32> {
         let open = OpenPoints(vec![ChoicePoint::Arrival]);
-        let mut draw = Draw::new(&open, style, seed);
+        let mut draw = RandomChooser::new(&open, style, seed);
         for _ in 0..64 {
             draw.choose(Choice { point: ChoicePoint::Arrival, subject: 0, options: 2, default: 0 });
             assert_eq!(draw.choose(Choice { point: ChoicePoint::Stop, subject: 0, options: 2, default: 1 }), 1);
@@ -133,7 +146,7 @@ mod tests {
             assert_eq!(drawn(style, 5), drawn(style, 5));
             assert_ne!(drawn(style, 5), drawn(style, 6));
         }
-        // One thing is asked about, and it changes sides at most three times.
+        // All questions have one key, which is inverted at most three times.
         let sides = drawn(pct, 1);
         assert!((1..=3).contains(&sides.windows(2).filter(|pair| pair[0] != pair[1]).count()), "{sides:?}");
         let rare: u32 =
