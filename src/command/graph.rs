@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::graph::{self, Events, cut, dot, json};
+use crate::graph::{self, EventGraph, cut, dot, json};
 use crate::model::Vary;
 use crate::report::name;
 use crate::runner::{Keep, Outcome};
@@ -67,7 +67,7 @@ pub fn graph_to_text(args: &GraphArgs) -> Result<String, Failure> {
     let Outcome { judgement, record, .. } = &run_one(&scenario, *rule, spec, keep)?;
     let record = record.as_ref().expect("the record was asked for");
     let names = &scenario.setup.names;
-    let whole = Events::new(record, judgement);
+    let whole = EventGraph::new(record, judgement);
     let count = judgement.findings.len();
     let mut title = format!("{} under {}: {}", args.file.display(), rule.name(), name::verdict(judgement.verdict));
     let events = match args.around {

@@ -1,6 +1,5 @@
-//! From a record to events and edges: a sink that adds an event for each phase, forward and copy.
-//!
-//! Owns which edge a fact stands for. Refuses to look at findings.
+//! Builds the graph of a record: a sink that adds an event for each phase, forward and copy, and the edges between them.
+//! Findings are not used here.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +7,10 @@ use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::record::{BatchId, CacheFact, Fact, ForwardFact, Record, ReqId, RequestFact, RunFact, Sink, SlotId, Stream};
 
-use super::{Access, Edge, Event, Lane, Order, Use, Work};
+use super::{Access, Edge, EdgeKind, EventKind, GraphEvent, GraphLane, Use};
 
-/// The graph of a record, without missing edges.
-pub(super) fn build(record: &Record) -> DiGraph<Event, Edge> {
+/// The graph of a record, without edges of kind [`EdgeKind::Missing`].
+pub(super) fn build(record: &Record) -> DiGraph<GraphEvent, Edge> {
     let mut builder = Builder::default();
     record.replay(&mut builder);
     builder.graph
@@ -19,44 +18,52 @@ pub(super) fn build(record: &Record) -> DiGraph<Event, Edge> {
 
 #[derive(Debug, Default)]
 struct Builder {
-    graph: DiGraph<Event, Edge>,
+    graph: DiGraph<GraphEvent, Edge>,
     turn: u32,
     now_ns: u64,
-    /// The CPU event under way.
+    /// The CPU event that has not ended.
     open: Option<NodeIndex>,
-    /// Whether it has issued or read anything, so that a wait that follows does not order that.
+    /// Whether that event has issued work or read a slot. A later wait in the same phase must not order that work.
     acted: bool,
+    /// The last event of each lane.
     cpu: Option<NodeIndex>,
     schedule: Option<NodeIndex>,
-    /// Whether the schedule stream has issued anything since the last launch.
+    /// Whether the schedule stream has issued work since the last launch.
     issued: bool,
     forward: Option<NodeIndex>,
     copy: Option<NodeIndex>,
-    /// The last forward of each batch, and the copy of its result.
+    /// By batch: its last forward, and the copy of its result.
     results: BTreeMap<BatchId, (NodeIndex, NodeIndex)>,
     /// The last forward that the CPU has waited for.
-    known: Option<NodeIndex>,
+    completed: Option<NodeIndex>,
     /// The last writer of each slot.
     writers: BTreeMap<SlotId, NodeIndex>,
 }
 
 impl Builder {
-    fn event(&mut self, lane: Lane, work: Work, batch: Option<BatchId>, start_ns: u64, end_ns: u64) -> NodeIndex {
+    fn event(
+        &mut self,
+        lane: GraphLane,
+        work: EventKind,
+        batch: Option<BatchId>,
+        start_ns: u64,
+        end_ns: u64,
+    ) -> NodeIndex {
         let accesses = Vec::new();
-        self.graph.add_node(Event { lane, work, batch, turn: self.turn, start_ns, end_ns, accesses })
+        self.graph.add_node(GraphEvent { lane, work, batch, turn: self.turn, start_ns, end_ns, accesses })
     }
 
-    fn order(&mut self, from: Option<NodeIndex>, to: NodeIndex, order: Order) {
+    fn edge(&mut self, from: Option<NodeIndex>, to: NodeIndex, kind: EdgeKind) {
         if let Some(from) = from {
-            self.graph.add_edge(from, to, Edge { order, slots: Vec::new() });
+            self.graph.add_edge(from, to, Edge { kind, slots: Vec::new() });
         }
     }
 
     /// Begins a CPU event.
-    fn begin(&mut self, work: Work, batch: Option<BatchId>) -> NodeIndex {
+    fn begin(&mut self, work: EventKind, batch: Option<BatchId>) -> NodeIndex {
         self.close();
-        let event = self.event(Lane::Cpu, work, batch, self.now_ns, self.now_ns);
-        self.order(self.cpu, event, Order::Program);
+        let event = self.event(GraphLane::Cpu, work, batch, self.now_ns, self.now_ns);
+        self.edge(self.cpu, event, EdgeKind::Program);
         (self.open, self.cpu, self.acted) = (Some(event), Some(event), false);
         event
     }
@@ -67,37 +74,38 @@ impl Builder {
         }
     }
 
-    /// The CPU event under way; a record written by hand may leave the phases out.
+    /// The present CPU event. A record written by hand may have no phases; then a new event is added.
     fn cpu(&mut self) -> NodeIndex {
         match self.open {
             Some(open) => open,
-            None => self.begin(Work::Cpu, None),
+            None => self.begin(EventKind::Cpu, None),
         }
     }
 
-    /// What follows a wait is ordered after the forward, what went before is not: the phase is split if need be.
+    /// The CPU waits for a batch. Only later work of the phase is ordered after the forward, so a phase that has already issued
+    /// work is split into two events.
     fn wait(&mut self, batch: BatchId) {
         let mut event = self.cpu();
         if self.acted {
-            let Event { work, batch, .. } = self.graph[event];
+            let GraphEvent { work, batch, .. } = self.graph[event];
             event = self.begin(work, batch);
         }
         if let Some(&(forward, copy)) = self.results.get(&batch) {
-            self.order(Some(copy), event, Order::Completion);
-            self.known = self.known.max(Some(forward));
+            self.edge(Some(copy), event, EdgeKind::Completion);
+            self.completed = self.completed.max(Some(forward));
         }
     }
 
-    fn launch(&mut self, batch: BatchId, work: Work, [start_ns, end_ns, copied_ns]: [u64; 3]) {
+    fn launch(&mut self, batch: BatchId, work: EventKind, [start_ns, end_ns, copied_ns]: [u64; 3]) {
         let cpu = self.cpu();
         self.acted = true;
-        let forward = self.event(Lane::Forward, work, Some(batch), start_ns, end_ns);
-        self.order(Some(cpu), forward, Order::Launch);
-        self.order(self.schedule.filter(|_| self.issued), forward, Order::Launch);
-        self.order(self.forward, forward, Order::Stream);
-        let copy = self.event(Lane::Copy, Work::ResultCopy, Some(batch), end_ns, copied_ns);
-        self.order(Some(forward), copy, Order::Completion);
-        self.order(self.copy, copy, Order::Stream);
+        let forward = self.event(GraphLane::Forward, work, Some(batch), start_ns, end_ns);
+        self.edge(Some(cpu), forward, EdgeKind::Launch);
+        self.edge(self.schedule.filter(|_| self.issued), forward, EdgeKind::Launch);
+        self.edge(self.forward, forward, EdgeKind::Stream);
+        let copy = self.event(GraphLane::Copy, EventKind::ResultCopy, Some(batch), end_ns, copied_ns);
+        self.edge(Some(forward), copy, EdgeKind::Completion);
+        self.edge(self.copy, copy, EdgeKind::Stream);
         (self.forward, self.copy, self.issued) = (Some(forward), Some(copy), false);
         self.results.insert(batch, (forward, copy));
     }
@@ -105,15 +113,15 @@ impl Builder {
     fn copy_now(&mut self, req: ReqId, from: SlotId, to: SlotId) {
         let cpu = self.cpu();
         self.acted = true;
-        let event = self.event(Lane::Schedule, Work::StateCopy, None, self.now_ns, self.now_ns);
-        self.order(Some(cpu), event, Order::Program);
-        self.order(self.schedule, event, Order::Stream);
+        let event = self.event(GraphLane::Schedule, EventKind::StateCopy, None, self.now_ns, self.now_ns);
+        self.edge(Some(cpu), event, EdgeKind::Program);
+        self.edge(self.schedule, event, EdgeKind::Stream);
         (self.schedule, self.issued) = (Some(event), true);
         self.access(event, Use::Read, from, req, None);
         self.access(event, Use::Write, to, req, None);
     }
 
-    /// The forward that effects belong to; before any launch they are the CPU's.
+    /// The event of forward effects: the last forward, or the CPU event before any launch.
     fn effects(&mut self) -> NodeIndex {
         match self.forward {
             Some(forward) => forward,
@@ -125,26 +133,26 @@ impl Builder {
         self.graph[event].accesses.push(Access { slot, req, how, len });
         let writer = self.writers.get(&slot).copied();
         match (how.writes(), writer) {
-            // The forward in flight writes over it: that is what later reads see, at worst.
-            (true, Some(writer)) if self.graph[event].lane == Lane::Schedule && self.is_in_flight(writer) => {}
+            // A forward in flight will overwrite the slot; later reads may see the forward's write, so it stays the writer.
+            (true, Some(writer)) if self.graph[event].lane == GraphLane::Schedule && self.is_in_flight(writer) => {}
             (true, _) => {
                 self.writers.insert(slot, event);
             }
-            // A phase that caches what it has just had copied is drawn before that copy, which it issued.
+            // A phase may cache a slot whose copy it has just issued. The copy comes later in the graph, so there is no edge.
             (false, Some(writer)) if writer < event => self.data(writer, event, slot),
             (false, _) => {}
         }
     }
 
     fn is_in_flight(&self, event: NodeIndex) -> bool {
-        self.graph[event].lane == Lane::Forward && self.known < Some(event)
+        self.graph[event].lane == GraphLane::Forward && self.completed < Some(event)
     }
 
-    /// One edge for all slots that pass from one event to another.
+    /// Adds a slot to the data edge between two events. Two events have at most one data edge.
     fn data(&mut self, from: NodeIndex, to: NodeIndex, slot: SlotId) {
-        let same = self.graph.edges_connecting(from, to).find(|edge| edge.weight().order == Order::Data);
+        let same = self.graph.edges_connecting(from, to).find(|edge| edge.weight().kind == EdgeKind::Data);
         let Some(edge) = same.map(|edge| petgraph::visit::EdgeRef::id(&edge)) else {
-            self.graph.add_edge(from, to, Edge { order: Order::Data, slots: vec![slot] });
+            self.graph.add_edge(from, to, Edge { kind: EdgeKind::Data, slots: vec![slot] });
             return;
         };
         let slots = &mut self.graph[edge].slots;
@@ -153,7 +161,7 @@ impl Builder {
         }
     }
 
-    /// Advances an active slot, and keeps the state in a track slot if there is one.
+    /// A forward advances an active slot, and writes a checkpoint to the track slot, if there is one.
     fn advance(&mut self, req: ReqId, slot: SlotId, to: u32, track: Option<(SlotId, u32)>) {
         let event = self.effects();
         self.access(event, Use::Read, slot, req, None);
@@ -186,7 +194,7 @@ impl Builder {
             }
             RunFact::Begin { phase, batch, at } => {
                 self.now_ns = at.ns();
-                self.begin(Work::Phase(phase), batch);
+                self.begin(EventKind::Phase(phase), batch);
             }
             RunFact::End { at } => {
                 self.now_ns = at.ns();
@@ -233,7 +241,7 @@ impl Builder {
     fn forward_fact(&mut self, fact: ForwardFact) {
         match fact {
             ForwardFact::Launch { batch, mode, start, end, copied, .. } => {
-                self.launch(batch, Work::Forward(mode), [start.ns(), end.ns(), copied.ns()]);
+                self.launch(batch, EventKind::Forward(mode), [start.ns(), end.ns(), copied.ns()]);
             }
             ForwardFact::Clear { req, slot } => {
                 let event = self.effects();

@@ -1,4 +1,4 @@
-//! The part of a graph around a finding: the events nearest to it by edges.
+//! The cut of a graph around a finding: the events with the fewest edges to it.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,17 @@ use petgraph::visit::EdgeRef as _;
 
 use crate::judge::Finding;
 
-use super::{Absent, Events, Place};
+use super::{Absent, EventGraph, FindingPlace};
 
-/// Most events of a cut: what a person can take in. With the names of four lanes and the legend they are 40 nodes.
+/// Most events of a cut, so that a drawing stays readable: 40 nodes with the names of the four lanes and the legend.
 pub const CUT_MAX: usize = 35;
 
-/// The at most [`CUT_MAX`] events nearest to finding number `index`, from 0, with all edges among them.
+/// The events nearest to the finding at `index`, at most [`CUT_MAX`], with all edges between them.
 ///
-/// Nearest by number of edges, whichever way they point; among equals, those that use the slot of the finding come
-/// first, then those of its request, then those issued closest to it. `None` if there is no such finding or no event.
-pub fn cut(events: &Events, index: usize, finding: &Finding) -> Option<Events> {
+/// The distance is the number of edges, in either direction. At equal distance events that use the slot of the finding come
+/// first, then events of its request, then events with the nearest number. `None` if the finding does not exist or has no
+/// event.
+pub fn cut(events: &EventGraph, index: usize, finding: &Finding) -> Option<EventGraph> {
     let place = *events.places.get(index)?;
     let at = place.at?;
     let mut kept = Vec::new();
@@ -38,11 +39,11 @@ pub fn cut(events: &Events, index: usize, finding: &Finding) -> Option<Events> {
         ring = next;
     }
     kept.sort_unstable();
-    Some(Events { around: Some(index), ..induced(events, &kept) })
+    Some(EventGraph { around: Some(index), ..induced(events, &kept) })
 }
 
-/// 0 for events that use the slot of a finding, 1 for those of its request, 2 for the rest.
-fn relevance(events: &Events, event: NodeIndex, finding: &Finding) -> u8 {
+/// The rank of an event at equal distance: 0 if it uses the slot of the finding, 1 if it is of its request, else 2.
+fn relevance(events: &EventGraph, event: NodeIndex, finding: &Finding) -> u8 {
     let accesses = &events.graph[event].accesses;
     if finding.slot.is_some_and(|slot| accesses.iter().any(|access| access.slot == slot)) {
         0
@@ -53,8 +54,8 @@ fn relevance(events: &Events, event: NodeIndex, finding: &Finding) -> u8 {
     }
 }
 
-/// The graph of these events alone, in the same order.
-fn induced(events: &Events, kept: &[NodeIndex]) -> Events {
+/// The subgraph induced by the events `kept`, in the same order.
+fn induced(events: &EventGraph, kept: &[NodeIndex]) -> EventGraph {
     let mut graph = DiGraph::new();
     let mut ids = Vec::new();
     let mut new = BTreeMap::new();
@@ -67,15 +68,15 @@ fn induced(events: &Events, kept: &[NodeIndex]) -> Events {
             graph.add_edge(from, to, edge.weight().clone());
         }
     }
-    // A missing edge that leads out of the cut is not drawn, which is not to say that there is none.
+    // A missing edge whose source is outside the cut is not drawn, so its finding is marked as unplaced here.
     let moved = |event: NodeIndex| new.get(&event).copied();
-    let place = |place: &Place| Place {
+    let place = |place: &FindingPlace| FindingPlace {
         kind: place.kind,
         req: place.req,
         at: place.at.and_then(moved),
         missing: place.missing.and_then(|(from, slot)| Ok((moved(from).ok_or(Absent::Unplaced)?, slot))),
     };
-    Events {
+    EventGraph {
         graph,
         when_ns: kept.iter().map(|event| events.when_ns[event.index()]).collect(),
         in_lane: kept.iter().map(|event| events.in_lane[event.index()]).collect(),

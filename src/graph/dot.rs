@@ -1,8 +1,8 @@
-//! The DOT form: time from left to right, a band a lane, missing edges dashed and red.
+//! The DOT form: time from left to right, one band for each lane, missing edges dashed and red.
 //!
-//! Owns how Graphviz is made to place events by time and lanes from top to bottom: all ranks come from the order within
-//! each lane, by the distance of columns, and no other edge has a say in them. Crossing an edge that has no say costs
-//! nothing, so the bands stay in the order in which the search for one first meets them: that of the edges of the
+//! Graphviz places events by time because only the edges between neighbours of a lane have `constraint=true`, with the
+//! distance of their columns as `minlen`; all other edges have no influence on ranks. Crossings with such edges cost nothing,
+//! so Graphviz keeps the bands in the order in which its search first meets them. That is the order of the edges of the
 //! legend, which is the first node.
 
 use std::fmt::Write as _;
@@ -11,9 +11,9 @@ use petgraph::graph::NodeIndex;
 
 use crate::report::name;
 
+use super::drawn_edges::{DrawnEdge, LaneLink, drawn_edges, link};
 use super::label::{drawn, few, lane_key, lane_name};
-use super::lines::{Line, Link, lines, link};
-use super::{Events, Lane, Order, time};
+use super::{EdgeKind, EventGraph, GraphLane, time};
 
 const LEGEND: [&str; 6] = [
     "thin: program order",
@@ -24,8 +24,8 @@ const LEGEND: [&str; 6] = [
     "red, dashed: missing, its slot",
 ];
 
-/// The graph in the language of Graphviz. `title` is put above it.
-pub fn dot(events: &Events, names: &[String], title: &str) -> String {
+/// The graph in the DOT language, with `title` above it.
+pub fn dot(events: &EventGraph, names: &[String], title: &str) -> String {
     let lanes = time::lanes(events);
     let mut out = String::from("digraph overlapsim {\n");
     out.push_str("  rankdir=LR;\n  newrank=true;\n  ranksep=0.2;\n  nodesep=0.15;\n  bgcolor=white;\n");
@@ -42,18 +42,18 @@ pub fn dot(events: &Events, names: &[String], title: &str) -> String {
     for (lane, here) in &lanes {
         let key = lane_key(*lane);
         let _ = writeln!(out, "  legend -> lane_{key} [style=invis, constraint=true];");
-        order(&mut out, events, *lane, here);
+        lane_order(&mut out, events, *lane, here);
     }
-    for line in lines(events) {
-        let (from, to) = (events.ids[line.from.index()], events.ids[line.to.index()]);
-        let _ = writeln!(out, "  n{from} -> n{to} [{}];", style(&line));
+    for edge in drawn_edges(events) {
+        let (from, to) = (events.ids[edge.from.index()], events.ids[edge.to.index()]);
+        let _ = writeln!(out, "  n{from} -> n{to} [{}];", style(&edge));
     }
     out.push_str("}\n");
     out
 }
 
-/// The cluster of a lane: its name, then its events.
-fn band(out: &mut String, events: &Events, names: &[String], lane: Lane, here: &[(NodeIndex, usize)]) {
+/// Writes the cluster of a lane: its name, then its events.
+fn band(out: &mut String, events: &EventGraph, names: &[String], lane: GraphLane, here: &[(NodeIndex, usize)]) {
     let key = lane_key(lane);
     let mut name = lane_name(lane).to_owned();
     if events.around.is_some() {
@@ -75,8 +75,8 @@ fn band(out: &mut String, events: &Events, names: &[String], lane: Lane, here: &
     out.push_str("  }\n");
 }
 
-/// The findings at an event, in words, and how it is framed. In a cut only one of them is the subject.
-fn found(events: &Events, event: NodeIndex) -> (Option<String>, &'static str) {
+/// The text on the findings at an event, and the attributes of its frame. In a cut the finding at its centre is highlighted.
+fn found(events: &EventGraph, event: NodeIndex) -> (Option<String>, &'static str) {
     let here = events.places.iter().enumerate().filter(|(_, place)| place.at == Some(event));
     let here: Vec<(usize, &'static str)> = here.map(|(index, place)| (index, name::kind(place.kind))).collect();
     let subject = here.iter().find(|of| Some(of.0) == events.around);
@@ -90,8 +90,8 @@ fn found(events: &Events, event: NodeIndex) -> (Option<String>, &'static str) {
     }
 }
 
-/// The order of a lane, which places its events, by the distance of their columns.
-fn order(out: &mut String, events: &Events, lane: Lane, here: &[(NodeIndex, usize)]) {
+/// Writes the edges between neighbours of a lane. They determine the columns of the events.
+fn lane_order(out: &mut String, events: &EventGraph, lane: GraphLane, here: &[(NodeIndex, usize)]) {
     let id = |event: NodeIndex| events.ids[event.index()];
     let scaffold = |length: usize| format!("constraint=true, weight=100, minlen={length}");
     if let Some(&(first, column)) = here.first() {
@@ -99,15 +99,15 @@ fn order(out: &mut String, events: &Events, lane: Lane, here: &[(NodeIndex, usiz
         let _ = writeln!(out, "  lane_{key} -> n{} [style=invis, {}];", id(first), scaffold(column + 1));
     }
     let width = match lane {
-        Lane::Cpu => "",
-        Lane::Schedule | Lane::Forward | Lane::Copy => "penwidth=2.5, ",
+        GraphLane::Cpu => "",
+        GraphLane::Schedule | GraphLane::Forward | GraphLane::Copy => "penwidth=2.5, ",
     };
     for pair in here.windows(2) {
         let [(from, left), (to, right)] = [pair[0], pair[1]];
         let style = match link(events, from, to) {
-            Link::Next => width.to_owned(),
-            Link::Gap(count) => format!("{width}label={}, ", quoted(&gap(count), "\\n")),
-            Link::None => "style=invis, ".to_owned(),
+            LaneLink::Next => width.to_owned(),
+            LaneLink::Gap(count) => format!("{width}label={}, ", quoted(&gap(count), "\\n")),
+            LaneLink::None => "style=invis, ".to_owned(),
         };
         let _ = writeln!(out, "  n{} -> n{} [{style}{}];", id(from), id(to), scaffold(right - left));
     }
@@ -117,23 +117,22 @@ fn gap(count: usize) -> String {
     if count == 1 { "… 1 event".to_owned() } else { format!("… {count} events") }
 }
 
-fn style(line: &Line) -> String {
-    let label = quoted(&few(&line.slots), "\\n");
-    match line.order {
-        Order::Program => "color=black".to_owned(),
-        Order::Stream => "color=black, penwidth=2.5".to_owned(),
-        Order::Launch => "color=blue, arrowhead=vee".to_owned(),
-        Order::Completion => "color=darkgreen, arrowhead=empty".to_owned(),
-        Order::Data => format!("color=gray40, style=dotted, label={label}"),
-        Order::Missing => {
-            let label = quoted(&format!("missing {}", few(&line.slots)), "\\n");
+fn style(edge: &DrawnEdge) -> String {
+    let label = quoted(&few(&edge.slots), "\\n");
+    match edge.kind {
+        EdgeKind::Program => "color=black".to_owned(),
+        EdgeKind::Stream => "color=black, penwidth=2.5".to_owned(),
+        EdgeKind::Launch => "color=blue, arrowhead=vee".to_owned(),
+        EdgeKind::Completion => "color=darkgreen, arrowhead=empty".to_owned(),
+        EdgeKind::Data => format!("color=gray40, style=dotted, label={label}"),
+        EdgeKind::Missing => {
+            let label = quoted(&format!("missing {}", few(&edge.slots)), "\\n");
             format!("color=red, fontcolor=red, style=dashed, penwidth=2.5, label={label}")
         }
     }
 }
 
-/// A string of the DOT language; `line` ends its lines. What else ends a line or is no printable character must not end
-/// the string.
+/// A string of the DOT language, with `line` in place of each line end. Other control characters become question marks.
 fn quoted(text: &str, line: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {

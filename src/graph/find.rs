@@ -1,4 +1,4 @@
-//! Where the findings of a judgement are in the graph, and which event their missing edge comes from.
+//! The places of the findings of a judgement in the graph, and the sources of their missing edges.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,50 +9,53 @@ use petgraph::visit::EdgeRef as _;
 use crate::judge::{Finding, Kind};
 use crate::record::{ReqId, SlotId};
 
-use super::{Absent, Access, Edge, Event, Lane, Order, Place, Use, Work};
+use super::{Absent, Access, Edge, EdgeKind, EventKind, FindingPlace, GraphEvent, GraphLane, Use};
 
-type Graph = DiGraph<Event, Edge>;
+type Graph = DiGraph<GraphEvent, Edge>;
 
-/// The place of every finding, in order.
-pub(super) fn places(graph: &Graph, findings: &[Finding]) -> Vec<Place> {
-    let index = Index::new(graph);
+/// The places of the findings, in order.
+pub(super) fn places(graph: &Graph, findings: &[Finding]) -> Vec<FindingPlace> {
+    let index = EventIndex::new(graph);
     let mut taken = BTreeSet::new();
     let place = |finding: &Finding| {
         let at = index.place(finding, &taken);
         taken.extend(at.map(|at| (finding.kind, at)));
         let missing = at.ok_or(Absent::Unplaced).and_then(|at| index.origin(finding, at));
-        Place { kind: finding.kind, req: finding.req, at, missing }
+        FindingPlace { kind: finding.kind, req: finding.req, at, missing }
     };
     findings.iter().map(place).collect()
 }
 
-/// Events by what findings know of them.
-struct Index<'a> {
+/// Events by the fields of findings: turn, slot, request, length.
+struct EventIndex<'a> {
     graph: &'a Graph,
     by_turn: BTreeMap<u32, Vec<NodeIndex>>,
-    /// The forwards that use a slot, and whether they write it.
+    /// By slot: the forwards that use it, and whether they write it.
     by_slot: BTreeMap<SlotId, Vec<(NodeIndex, bool)>>,
-    /// The forwards that kept the state of a length, and where.
+    /// By request and length: the forwards that wrote a checkpoint of it, and its slot.
     kept: BTreeMap<(ReqId, u32), Vec<(NodeIndex, SlotId)>>,
-    /// Who offered a slot to the tree, and under which length.
+    /// By slot and length: the donations to the tree, and their requests.
     offers: BTreeMap<(SlotId, u32), Vec<(NodeIndex, ReqId)>>,
-    /// By event of the schedule stream: the last forward that the CPU had waited for when it was issued.
-    known: BTreeMap<NodeIndex, Option<NodeIndex>>,
+    /// By event of the schedule stream: the last forward that the CPU had waited for when the event was issued.
+    completed: BTreeMap<NodeIndex, Option<NodeIndex>>,
 }
 
-impl Index<'_> {
-    fn new(graph: &Graph) -> Index<'_> {
-        let (by_slot, kept, offers, known) = Default::default();
-        let mut index = Index { graph, by_turn: BTreeMap::new(), by_slot, kept, offers, known };
+impl EventIndex<'_> {
+    fn new(graph: &Graph) -> EventIndex<'_> {
+        let (by_slot, kept, offers, completed) = Default::default();
+        let mut index = EventIndex { graph, by_turn: BTreeMap::new(), by_slot, kept, offers, completed };
         let mut waited = None;
         for at in graph.node_indices() {
             let event = &graph[at];
             index.by_turn.entry(event.turn).or_default().push(at);
             match event.lane {
-                Lane::Cpu => {
-                    let copies = graph.edges_directed(at, Incoming).filter(|of| of.weight().order == Order::Completion);
+                GraphLane::Cpu => {
+                    let copies =
+                        graph.edges_directed(at, Incoming).filter(|of| of.weight().kind == EdgeKind::Completion);
                     let forwards = copies.flat_map(|copy| {
-                        graph.neighbors_directed(copy.source(), Incoming).filter(|&of| graph[of].lane == Lane::Forward)
+                        graph
+                            .neighbors_directed(copy.source(), Incoming)
+                            .filter(|&of| graph[of].lane == GraphLane::Forward)
                     });
                     waited = waited.max(forwards.max());
                     for access in event.accesses.iter().filter(|access| access.how == Use::Offer) {
@@ -61,10 +64,10 @@ impl Index<'_> {
                         }
                     }
                 }
-                Lane::Schedule => {
-                    index.known.insert(at, waited);
+                GraphLane::Schedule => {
+                    index.completed.insert(at, waited);
                 }
-                Lane::Forward => {
+                GraphLane::Forward => {
                     for access in &event.accesses {
                         index.by_slot.entry(access.slot).or_default().push((at, access.how.writes()));
                         if let (Use::Keep, Some(len)) = (access.how, access.len) {
@@ -72,30 +75,32 @@ impl Index<'_> {
                         }
                     }
                 }
-                Lane::Copy => {}
+                GraphLane::Copy => {}
             }
         }
         index
     }
 
-    /// The event at which a finding was found: the use of its slot for its request, else the phase, else the last
-    /// event up to its turn. Findings that look alike are given alike events in order.
+    /// The event of a finding: the use of its slot for its request, else its phase, else the last event up to its turn. Findings
+    /// of one kind that fit several events are assigned to different events, in order.
     fn place(&self, finding: &Finding, taken: &BTreeSet<(Kind, NodeIndex)>) -> Option<NodeIndex> {
-        let in_phase = |event: &Event| event.work == Work::Phase(finding.phase) || event.work == Work::Cpu;
+        let in_phase =
+            |event: &GraphEvent| event.work == EventKind::Phase(finding.phase) || event.work == EventKind::Cpu;
         let turn = self.by_turn.get(&finding.turn).into_iter().flatten().copied();
         let mut events = turn.map(|at| (at, &self.graph[at]));
         let uses = events.clone().filter_map(|(at, event)| {
             let is_use = |access: &&Access| Some(access.slot) == finding.slot && Some(access.req) == finding.req;
-            let likely = event.accesses.iter().filter(is_use).filter_map(|access| likely(finding.kind, event, access));
-            likely.min().filter(|_| event.lane != Lane::Cpu || in_phase(event)).map(|likely| (likely, at))
+            let ranks = event.accesses.iter().filter(is_use).filter_map(|access| use_rank(finding.kind, event, access));
+            ranks.min().filter(|_| event.lane != GraphLane::Cpu || in_phase(event)).map(|rank| (rank, at))
         });
-        let used = uses.min_by_key(|&(likely, at)| (taken.contains(&(finding.kind, at)), likely, at));
+        let used = uses.min_by_key(|&(rank, at)| (taken.contains(&(finding.kind, at)), rank, at));
         let phase = || events.rfind(|(_, event)| in_phase(event)).map(|(at, _)| at);
         let before = || self.by_turn.range(..=finding.turn).next_back()?.1.last().copied();
         used.map(|(_, at)| at).or_else(phase).or_else(before)
     }
 
-    /// The event that should have come first, or that the state should have come from, with the slot in question.
+    /// The source of the missing edge: the event that should be ordered before the event `at`, or the write that the state
+    /// should have come from, with the slot in question.
     fn origin(&self, finding: &Finding, at: NodeIndex) -> Result<(NodeIndex, SlotId), Absent> {
         match finding.kind {
             Kind::Torn | Kind::UseAfterFree => self.unordered(finding, at).ok_or(Absent::InOrder),
@@ -107,19 +112,19 @@ impl Index<'_> {
         }
     }
 
-    /// The last forward in flight that a copy on the schedule stream races with: one that writes the slot, else one that
-    /// reads what the copy writes. A forward that the CPU has waited for is ordered before the copy.
+    /// The last forward in flight with which a copy on the schedule stream races: a forward that writes the slot, else a
+    /// forward that reads the slot if the copy writes it. A forward that the CPU has waited for is ordered before the copy.
     fn unordered(&self, finding: &Finding, at: NodeIndex) -> Option<(NodeIndex, SlotId)> {
-        let (slot, &known) = (finding.slot?, self.known.get(&at)?);
+        let (slot, &completed) = (finding.slot?, self.completed.get(&at)?);
         let uses = self.by_slot.get(&slot).map_or(&[][..], Vec::as_slice);
-        let in_flight = &uses[uses.partition_point(|of| Some(of.0) <= known)..uses.partition_point(|of| of.0 < at)];
+        let in_flight = &uses[uses.partition_point(|of| Some(of.0) <= completed)..uses.partition_point(|of| of.0 < at)];
         let writes = self.graph[at].accesses.iter().any(|access| access.slot == slot && access.how.writes());
         let of = in_flight.iter().rfind(|of| of.1).or_else(|| in_flight.last().filter(|_| writes));
         of.map(|of| (of.0, slot))
     }
 
-    /// The last forward that kept the state of the length in question: for the request itself, else, at a hit, for the
-    /// one that had offered the slot under that length.
+    /// The last forward that wrote a checkpoint of the length in question: for the request of the finding, else, at a hit, for
+    /// the request that donated the slot under that length.
     fn keeper(&self, finding: &Finding, at: NodeIndex) -> Option<(NodeIndex, SlotId)> {
         let (req, label) = (finding.req?, finding.label?);
         let kept = |req| {
@@ -134,23 +139,23 @@ impl Index<'_> {
     }
 }
 
-/// How likely a use of the slot is what a finding of this kind is about, from 0 on; `None` if it cannot be.
-fn likely(kind: Kind, event: &Event, access: &Access) -> Option<u8> {
+/// The rank of a use of the slot as the event of a finding of this kind, 0 first; `None` if it cannot be its event.
+fn use_rank(kind: Kind, event: &GraphEvent, access: &Access) -> Option<u8> {
     let reads = !access.how.writes();
     match (kind, event.lane) {
-        (_, Lane::Copy) => None,
-        // Found at the copy.
-        (Kind::Torn, Lane::Schedule) => Some(0),
-        (Kind::Torn, Lane::Cpu | Lane::Forward) => None,
-        // Found where the state is offered, or read by a hit: the forward that writes the slot is not where it goes wrong.
+        (_, GraphLane::Copy) => None,
+        // Torn reads are found at the copy.
+        (Kind::Torn, GraphLane::Schedule) => Some(0),
+        (Kind::Torn, GraphLane::Cpu | GraphLane::Forward) => None,
+        // Wrong states are found at the donation, or at the read of a hit, not at the forward that writes the slot.
         (Kind::Mislabelled | Kind::Unwritten | Kind::Foreign | Kind::Aliased | Kind::Inherited, lane) => match lane {
-            Lane::Cpu => Some(0),
-            Lane::Schedule => reads.then_some(1),
-            Lane::Forward => reads.then_some(2),
-            Lane::Copy => None,
+            GraphLane::Cpu => Some(0),
+            GraphLane::Schedule => reads.then_some(1),
+            GraphLane::Forward => reads.then_some(2),
+            GraphLane::Copy => None,
         },
         (Kind::Lost | Kind::Assertion | Kind::Leak | Kind::DoubleFree | Kind::UseAfterFree | Kind::Lock, lane) => {
-            Some(u8::from(lane != Lane::Schedule))
+            Some(u8::from(lane != GraphLane::Schedule))
         }
     }
 }

@@ -1,12 +1,12 @@
-//! The JSON form: nodes and edges, in the order in which they were issued.
+//! The JSON form: nodes and edges, in the order of the graph.
 
 use petgraph::visit::EdgeRef as _;
 use serde::Serialize;
 
 use crate::record::SlotId;
 
-use super::label::{lane_key, plain, work_name};
-use super::{Events, Order, Place};
+use super::label::{event_kind_name, lane_key, plain};
+use super::{EdgeKind, EventGraph, FindingPlace};
 
 #[derive(Debug, Serialize)]
 struct GraphJson {
@@ -26,7 +26,7 @@ struct NodeJson {
     label: String,
     reads: Vec<u32>,
     writes: Vec<u32>,
-    /// The findings that were found here, numbered from 1 as `run` prints them.
+    /// The findings at this event, numbered from 1 as `run` prints them.
     findings: Vec<usize>,
 }
 
@@ -36,12 +36,12 @@ struct EdgeJson {
     to: usize,
     kind: &'static str,
     slots: Vec<u32>,
-    /// The findings that miss it.
+    /// For a missing edge: its findings, numbered likewise.
     findings: Vec<usize>,
 }
 
 /// The graph as pretty-printed JSON with a newline at its end.
-pub fn json(events: &Events, names: &[String]) -> String {
+pub fn json(events: &EventGraph, names: &[String]) -> String {
     let numbers = |slots: Vec<SlotId>| slots.into_iter().map(|slot| slot.0).collect();
     let node = |index: petgraph::graph::NodeIndex| {
         let event = &events.graph[index];
@@ -50,7 +50,7 @@ pub fn json(events: &Events, names: &[String]) -> String {
         NodeJson {
             id: events.ids[index.index()],
             lane: lane_key(event.lane),
-            kind: work_name(event.work).replace(' ', "-"),
+            kind: event_kind_name(event.work).replace(' ', "-"),
             batch: event.batch.map(|batch| batch.0),
             turn: event.turn,
             start_ns: event.start_ns,
@@ -63,18 +63,21 @@ pub fn json(events: &Events, names: &[String]) -> String {
     };
     let missed = |from, to, slots: &[SlotId]| {
         let places = events.places.iter().enumerate();
-        let misses =
-            |place: &Place| place.missing_edge().is_some_and(|of| (of.0, of.1) == (from, to) && slots.contains(&of.2));
+        let misses = |place: &FindingPlace| {
+            place.missing_edge().is_some_and(|of| (of.0, of.1) == (from, to) && slots.contains(&of.2))
+        };
         places.filter(|(_, place)| misses(place)).map(|(number, _)| number + 1).collect()
     };
     let edges = events.graph.edge_references().map(|edge| EdgeJson {
         from: events.ids[edge.source().index()],
         to: events.ids[edge.target().index()],
-        kind: order_name(edge.weight().order),
+        kind: edge_kind_name(edge.weight().kind),
         slots: numbers(edge.weight().slots.clone()),
-        findings: match edge.weight().order {
-            Order::Missing => missed(edge.source(), edge.target(), &edge.weight().slots),
-            Order::Program | Order::Stream | Order::Launch | Order::Completion | Order::Data => Vec::new(),
+        findings: match edge.weight().kind {
+            EdgeKind::Missing => missed(edge.source(), edge.target(), &edge.weight().slots),
+            EdgeKind::Program | EdgeKind::Stream | EdgeKind::Launch | EdgeKind::Completion | EdgeKind::Data => {
+                Vec::new()
+            }
         },
     });
     let value = GraphJson { nodes: events.graph.node_indices().map(node).collect(), edges: edges.collect() };
@@ -83,13 +86,13 @@ pub fn json(events: &Events, names: &[String]) -> String {
     text
 }
 
-fn order_name(order: Order) -> &'static str {
-    match order {
-        Order::Program => "program",
-        Order::Stream => "stream",
-        Order::Launch => "launch",
-        Order::Completion => "completion",
-        Order::Data => "data",
-        Order::Missing => "missing",
+fn edge_kind_name(kind: EdgeKind) -> &'static str {
+    match kind {
+        EdgeKind::Program => "program",
+        EdgeKind::Stream => "stream",
+        EdgeKind::Launch => "launch",
+        EdgeKind::Completion => "completion",
+        EdgeKind::Data => "data",
+        EdgeKind::Missing => "missing",
     }
 }

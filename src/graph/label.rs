@@ -1,19 +1,19 @@
-//! The words for an event, in a few short lines.
+//! The label of an event: a few short lines of text.
 
 use crate::record::{ReqId, SlotId};
 use crate::report::name;
 
-use super::{Access, Event, Events, Lane, Use, Work};
+use super::{Access, EventGraph, EventKind, GraphEvent, GraphLane, Use};
 
 /// Most slots or requests that a label names.
 const NAMED_MAX: usize = 4;
 
 /// The label of the JSON form.
-pub(super) fn plain(event: &Event, names: &[String]) -> String {
+pub(super) fn plain(event: &GraphEvent, names: &[String]) -> String {
     let mut lines = vec![head(event)];
     match event.work {
-        Work::Forward(_) => lines.push(requests(event, names)),
-        Work::Phase(_) | Work::Cpu | Work::StateCopy | Work::ResultCopy => {}
+        EventKind::Forward(_) => lines.push(requests(event, names)),
+        EventKind::Phase(_) | EventKind::Cpu | EventKind::StateCopy | EventKind::ResultCopy => {}
     }
     lines.extend(slots(event, None, names));
     lines.push(format!("turn {}", event.turn));
@@ -21,11 +21,10 @@ pub(super) fn plain(event: &Event, names: &[String]) -> String {
     lines.join("\n")
 }
 
-/// The lines of a drawing: what it is, for which requests, its slots, turn and virtual time. Of many requests, that of
-/// the finding is named first.
-pub(super) fn drawn(events: &Events, event: petgraph::graph::NodeIndex, names: &[String]) -> Vec<String> {
+/// The label in a drawing: kind, requests, slots, turn, virtual time. In a cut the request of its finding is named first.
+pub(super) fn drawn(events: &EventGraph, event: petgraph::graph::NodeIndex, names: &[String]) -> Vec<String> {
     let (of, when_ns) = (&events.graph[event], events.when_ns[event.index()]);
-    let rows = of.batch.filter(|_| of.lane != Lane::Copy).and_then(|batch| events.rows.get(&batch));
+    let rows = of.batch.filter(|_| of.lane != GraphLane::Copy).and_then(|batch| events.rows.get(&batch));
     let subject = events.around.and_then(|index| events.places.get(index)?.req);
     let mut lines = vec![head(of)];
     lines.extend(rows.map(|rows| {
@@ -35,9 +34,9 @@ pub(super) fn drawn(events: &Events, event: petgraph::graph::NodeIndex, names: &
     }));
     lines.extend(slots(of, subject, names));
     let when = match of.lane {
-        Lane::Forward => format!("{} to {} ms", ms(of.start_ns), ms(of.end_ns)),
-        Lane::Cpu if when_ns > of.start_ns => format!("waits to {} ms", ms(when_ns)),
-        Lane::Cpu | Lane::Schedule | Lane::Copy => format!("{} ms", ms(when_ns)),
+        GraphLane::Forward => format!("{} to {} ms", ms(of.start_ns), ms(of.end_ns)),
+        GraphLane::Cpu if when_ns > of.start_ns => format!("waits to {} ms", ms(when_ns)),
+        GraphLane::Cpu | GraphLane::Schedule | GraphLane::Copy => format!("{} ms", ms(when_ns)),
     };
     lines.push(format!("turn {}", of.turn));
     lines.push(when);
@@ -45,16 +44,16 @@ pub(super) fn drawn(events: &Events, event: petgraph::graph::NodeIndex, names: &
     lines
 }
 
-/// What an event is, in a word or two and its batch.
-pub(super) fn head(event: &Event) -> String {
+/// The name of the kind of an event, and its batch.
+pub(super) fn head(event: &GraphEvent) -> String {
     match event.batch {
-        Some(batch) => format!("{} {batch}", work_name(event.work)),
-        None => work_name(event.work).to_owned(),
+        Some(batch) => format!("{} {batch}", event_kind_name(event.work)),
+        None => event_kind_name(event.work).to_owned(),
     }
 }
 
-/// What it copies, keeps or offers, for the request `first` before all others.
-fn slots(event: &Event, first: Option<ReqId>, names: &[String]) -> Vec<String> {
+/// The slots that an event copies, keeps or donates; those of request `first` come first.
+fn slots(event: &GraphEvent, first: Option<ReqId>, names: &[String]) -> Vec<String> {
     let some = |how: Use| {
         let mut some: Vec<&Access> = event.accesses.iter().filter(|access| access.how == how).collect();
         some.sort_by_key(|access| first.is_some() && Some(access.req) != first);
@@ -67,19 +66,19 @@ fn slots(event: &Event, first: Option<ReqId>, names: &[String]) -> Vec<String> {
         few(&slots)
     };
     match event.work {
-        Work::StateCopy => {
+        EventKind::StateCopy => {
             let owner = event.accesses.first().map_or(String::new(), |access| name::request(names, access.req));
             vec![format!("{owner}: {} -> {}", slots(Use::Read), slots(Use::Write))]
         }
-        Work::Forward(_) => some(Use::Keep).map(|kept| format!("keeps {}", with_len(kept))).collect(),
-        Work::Phase(_) | Work::Cpu => some(Use::Offer)
+        EventKind::Forward(_) => some(Use::Keep).map(|kept| format!("keeps {}", with_len(kept))).collect(),
+        EventKind::Phase(_) | EventKind::Cpu => some(Use::Offer)
             .map(|offer| format!("{} donates {}", name::request(names, offer.req), with_len(offer)))
             .collect(),
-        Work::ResultCopy => Vec::new(),
+        EventKind::ResultCopy => Vec::new(),
     }
 }
 
-fn requests(event: &Event, names: &[String]) -> String {
+fn requests(event: &GraphEvent, names: &[String]) -> String {
     let mut reqs: Vec<ReqId> = event.accesses.iter().map(|access| access.req).collect();
     reqs.sort_unstable();
     reqs.dedup();
@@ -90,7 +89,7 @@ fn with_len(access: &Access) -> String {
     access.len.map_or(access.slot.to_string(), |len| format!("{len} in {}", access.slot))
 }
 
-/// The first few of a list, and how many more.
+/// The first [`NAMED_MAX`] items of a list, and the number of the others.
 pub(super) fn few(list: &[impl ToString]) -> String {
     let mut parts: Vec<String> = list.iter().take(NAMED_MAX).map(ToString::to_string).collect();
     if list.len() > NAMED_MAX {
@@ -99,38 +98,38 @@ pub(super) fn few(list: &[impl ToString]) -> String {
     parts.join(" ")
 }
 
-/// Milliseconds to the microsecond, rounded down.
+/// Milliseconds with three decimals, rounded down.
 fn ms(ns: u64) -> String {
     format!("{}.{:03}", ns / 1_000_000, ns / 1000 % 1000)
 }
 
-/// The name of a lane, for names and JSON.
-pub(super) fn lane_key(lane: Lane) -> &'static str {
+/// The name of a lane in JSON and in DOT identifiers.
+pub(super) fn lane_key(lane: GraphLane) -> &'static str {
     match lane {
-        Lane::Cpu => "cpu",
-        Lane::Schedule => "schedule",
-        Lane::Forward => "forward",
-        Lane::Copy => "copy",
+        GraphLane::Cpu => "cpu",
+        GraphLane::Schedule => "schedule",
+        GraphLane::Forward => "forward",
+        GraphLane::Copy => "copy",
     }
 }
 
-/// The name of a lane, for people.
-pub(super) fn lane_name(lane: Lane) -> &'static str {
+/// The name of a lane in a drawing.
+pub(super) fn lane_name(lane: GraphLane) -> &'static str {
     match lane {
-        Lane::Cpu => "CPU",
-        Lane::Schedule => "schedule stream",
-        Lane::Forward => "forward stream",
-        Lane::Copy => "copy stream",
+        GraphLane::Cpu => "CPU",
+        GraphLane::Schedule => "schedule stream",
+        GraphLane::Forward => "forward stream",
+        GraphLane::Copy => "copy stream",
     }
 }
 
 /// The name of a kind of event.
-pub(super) fn work_name(work: Work) -> &'static str {
+pub(super) fn event_kind_name(work: EventKind) -> &'static str {
     match work {
-        Work::Phase(phase) => name::phase(phase),
-        Work::Cpu => "cpu",
-        Work::StateCopy => "state copy",
-        Work::Forward(mode) => name::mode(mode),
-        Work::ResultCopy => "result copy",
+        EventKind::Phase(phase) => name::phase(phase),
+        EventKind::Cpu => "cpu",
+        EventKind::StateCopy => "state copy",
+        EventKind::Forward(mode) => name::mode(mode),
+        EventKind::ResultCopy => "result copy",
     }
 }

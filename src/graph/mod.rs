@@ -1,15 +1,16 @@
-//! The happens-before graph of a run: who ran after whom, what each read saw, and which edge a finding misses.
+//! The happens-before graph of a run: the order of its events, the write that each read sees, and for each finding the edge
+//! that is missing.
 //!
-//! A pure function of a record and a judgement. The judge needs no graph to find a race: it keeps a clock of two
-//! counters (`docs/streams.md`). This one is for people, and for a test that holds the judge to it.
+//! A pure function of a record and a judgement. The judge does not use it: it finds races by a clock of two counters
+//! (`docs/streams.md`). The graph is for drawings, and a test compares the judge's races with it.
 
 mod build;
 mod cut;
 mod dot;
+mod drawn_edges;
 mod find;
 mod json;
 mod label;
-mod lines;
 mod time;
 mod title;
 
@@ -25,28 +26,28 @@ pub use dot::dot;
 pub use json::json;
 pub use title::title;
 
-/// Where an event runs.
+/// The lane in which an event runs: the CPU or a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Lane {
+pub enum GraphLane {
     /// The scheduler's CPU.
     Cpu,
-    /// The stream of the scheduler.
+    /// The schedule stream.
     Schedule,
-    /// The stream of the forwards.
+    /// The forward stream.
     Forward,
     /// The stream that copies results to the host.
     Copy,
 }
 
 /// Every lane, from top to bottom.
-pub const LANES: [Lane; 4] = [Lane::Cpu, Lane::Schedule, Lane::Forward, Lane::Copy];
+pub const LANES: [GraphLane; 4] = [GraphLane::Cpu, GraphLane::Schedule, GraphLane::Forward, GraphLane::Copy];
 
-/// What kind of event it is.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Work {
-    /// A CPU phase, or the part of it after a wait.
+pub enum EventKind {
+    /// A CPU phase, or the part of a phase after a wait.
     Phase(Phase),
-    /// CPU work that a record written by hand puts into no phase.
+    /// CPU work outside any phase, as in a record written by hand.
     Cpu,
     /// A copy of a state on the schedule stream.
     StateCopy,
@@ -56,16 +57,16 @@ pub enum Work {
     ResultCopy,
 }
 
-/// What an event does with a slot.
+/// How an event uses a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Use {
-    /// Reads it.
+    /// Reads the slot.
     Read,
-    /// Reads it in order to cache it: a donation.
+    /// Reads the slot to cache it: a donation.
     Offer,
-    /// Writes it.
+    /// Writes the slot.
     Write,
-    /// Writes it as a checkpoint.
+    /// Writes a checkpoint into the slot.
     Keep,
 }
 
@@ -74,118 +75,118 @@ pub enum Use {
 pub struct Access {
     /// The slot.
     pub slot: SlotId,
-    /// For which request.
+    /// The request for which it is used.
     pub req: ReqId,
     /// How it is used.
     pub how: Use,
-    /// The length of the state, where the record says so.
+    /// The length of the state, if the record says it.
     pub len: Option<u32>,
 }
 
-/// An event.
+/// A node of the graph: a stretch of work in one lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Event {
-    /// Where it runs.
-    pub lane: Lane,
-    /// What it is.
-    pub work: Work,
-    /// The batch it works on, if it has one.
+pub struct GraphEvent {
+    /// Its lane.
+    pub lane: GraphLane,
+    /// Its kind.
+    pub work: EventKind,
+    /// The batch, if the work is for a batch.
     pub batch: Option<BatchId>,
     /// The loop turn in which it was issued.
     pub turn: u32,
-    /// When it begins, in virtual time. A copy of a state takes no time of its own.
+    /// The start, in virtual time. A copy of a state has length 0.
     pub start_ns: u64,
-    /// When it ends.
+    /// The end, in virtual time.
     pub end_ns: u64,
-    /// Its uses of slots, in order.
+    /// The uses of slots, in order.
     pub accesses: Vec<Access>,
 }
 
-/// Why one event is ordered after another, or what it has of it.
+/// The kind of an edge: an order of two events, a flow of data, or a missing edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Order {
-    /// The CPU does one after the other, or issues it.
+pub enum EdgeKind {
+    /// Program order: the CPU does one event after the other, or issues it.
     Program,
-    /// Both run on the same stream.
+    /// Stream order: both events run on the same stream.
     Stream,
-    /// A forward waits for what the schedule stream had issued when it was launched.
+    /// A forward starts after its launch by the CPU, and after all work that the schedule stream had issued at the launch.
     Launch,
-    /// A completion event: of a forward before its result is copied, and of that copy before the CPU goes on.
+    /// A completion event: the copy of a result starts after its forward, and the CPU continues a wait after that copy.
     Completion,
-    /// No order of its own: the write whose state a read sees once all launched forwards have run.
+    /// Data, no order: from a write to a read that sees its state once all launched forwards have run.
     Data,
-    /// No order at all: where a finding says that one is absent, or which write it should have come from.
+    /// Missing, no order: the order that a finding lacks, or the write that the state should have come from.
     Missing,
 }
 
-/// An edge.
+/// An edge of the graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edge {
     /// Its kind.
-    pub order: Order,
-    /// For [`Order::Data`] and [`Order::Missing`]: the slots in question, in ascending order.
+    pub kind: EdgeKind,
+    /// For [`EdgeKind::Data`] and [`EdgeKind::Missing`]: the slots in question, in ascending order.
     pub slots: Vec<SlotId>,
 }
 
 /// The graph of a run, or a cut of one.
 #[derive(Clone, Debug)]
-pub struct Events {
+pub struct EventGraph {
     /// Events in the order in which they were issued, and their edges.
-    pub graph: DiGraph<Event, Edge>,
+    pub graph: DiGraph<GraphEvent, Edge>,
     /// The number of each event in the whole run.
     pub ids: Vec<usize>,
-    /// By event: when it is under way. That is its start, or for one that waits the end of the wait.
+    /// By event: its position on the time axis. That is its start, or the end of its wait if it waits.
     pub when_ns: Vec<u64>,
-    /// By event: its number in its lane of the whole run, from 0.
+    /// By event: its index in its lane of the whole run.
     pub in_lane: Vec<usize>,
-    /// By lane: how many events the whole run has there.
+    /// By lane: the number of events of the whole run.
     pub lane_events: [usize; 4],
     /// The requests of each batch that was launched, in ascending order.
     pub rows: BTreeMap<BatchId, Vec<ReqId>>,
-    /// By finding: the event at which it was found, and the one that its missing edge comes from.
-    pub places: Vec<Place>,
-    /// Of a cut: the index of the finding that it is around.
+    /// By finding: its event and its missing edge.
+    pub places: Vec<FindingPlace>,
+    /// For a cut: the index of the finding at its centre.
     pub around: Option<usize>,
 }
 
-/// Where a finding is in the graph.
+/// The place of a finding in the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// What kind of finding it is.
+pub struct FindingPlace {
+    /// The kind of the finding.
     pub kind: Kind,
-    /// Whose it is.
+    /// The request of the finding.
     pub req: Option<ReqId>,
-    /// The event at which it was found.
+    /// The event at which the finding was made.
     pub at: Option<NodeIndex>,
-    /// The event that its missing edge comes from, and the slot in question; or why there is none.
+    /// The source of its missing edge, and the slot in question; or why there is no missing edge.
     pub missing: Result<(NodeIndex, SlotId), Absent>,
 }
 
-/// Why a finding misses no edge.
+/// Why a finding has no missing edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Absent {
-    /// The record has no event at which it was found.
+    /// The record has no event for the finding.
     Unplaced,
-    /// It is about values or owners on the CPU, where everything is in program order.
+    /// The finding is about values or owners on the CPU, where all events are in program order.
     Bookkeeping,
-    /// The slot was used in order, by one who does not hold it.
+    /// The use of the slot is ordered, but the request does not hold the slot.
     InOrder,
-    /// The edge is that of another finding: the one it started from.
+    /// The missing edge is that of another finding: the state was wrong when the request started from it.
     Inherited,
-    /// By then no forward had kept the state of that length.
+    /// No forward had kept a state of that length by then.
     NeverKept,
 }
 
-impl Events {
+impl EventGraph {
     /// The graph of a whole run.
-    pub fn new(record: &Record, judgement: &Judgement) -> Events {
+    pub fn new(record: &Record, judgement: &Judgement) -> EventGraph {
         let mut graph = build::build(record);
         let places = find::places(&graph, &judgement.findings);
-        // Several findings may miss the same edge: it is drawn once.
+        // Several findings may have the same missing edge: it is drawn once.
         let mut drawn = BTreeSet::new();
-        for missing in places.iter().filter_map(Place::missing_edge).filter(|&missing| drawn.insert(missing)) {
+        for missing in places.iter().filter_map(FindingPlace::missing_edge).filter(|&missing| drawn.insert(missing)) {
             let (from, at, slot) = missing;
-            graph.add_edge(from, at, Edge { order: Order::Missing, slots: vec![slot] });
+            graph.add_edge(from, at, Edge { kind: EdgeKind::Missing, slots: vec![slot] });
         }
         let mut lane_events = [0; 4];
         let mut in_lane = Vec::new();
@@ -194,7 +195,7 @@ impl Events {
             let count = &mut lane_events[event.lane as usize];
             in_lane.push(*count);
             *count += 1;
-            if let (Lane::Forward, Some(batch)) = (event.lane, event.batch) {
+            if let (GraphLane::Forward, Some(batch)) = (event.lane, event.batch) {
                 let mut reqs: Vec<ReqId> = event.accesses.iter().map(|access| access.req).collect();
                 reqs.sort_unstable();
                 reqs.dedup();
@@ -202,20 +203,20 @@ impl Events {
             }
         }
         let (ids, when_ns) = ((0..graph.node_count()).collect(), time::when_ns(&graph));
-        Events { graph, ids, when_ns, in_lane, lane_events, rows, places, around: None }
+        EventGraph { graph, ids, when_ns, in_lane, lane_events, rows, places, around: None }
     }
 }
 
-impl Place {
-    /// Its missing edge, if it has one: from, to, and the slot.
+impl FindingPlace {
+    /// Its missing edge, if it has one: source, target, slot.
     pub fn missing_edge(&self) -> Option<(NodeIndex, NodeIndex, SlotId)> {
         let (from, slot) = self.missing.ok()?;
         Some((from, self.at?, slot))
     }
 }
 
-impl Event {
-    /// The slots that it reads, and those that it writes, each in ascending order.
+impl GraphEvent {
+    /// The slots that the event reads, and the slots that it writes, each in ascending order.
     pub fn slots(&self) -> (Vec<SlotId>, Vec<SlotId>) {
         let of = |writes: bool| {
             let fits = |access: &&Access| access.how.writes() == writes;
@@ -229,15 +230,15 @@ impl Event {
 }
 
 impl Use {
-    /// Whether it changes the slot.
+    /// Whether the slot is written.
     pub fn writes(self) -> bool {
         matches!(self, Use::Write | Use::Keep)
     }
 }
 
-impl Order {
+impl EdgeKind {
     /// Whether the edge puts its target after its source.
     pub fn is_order(self) -> bool {
-        !matches!(self, Order::Data | Order::Missing)
+        !matches!(self, EdgeKind::Data | EdgeKind::Missing)
     }
 }

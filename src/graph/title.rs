@@ -1,13 +1,13 @@
-//! The words above a drawing: what the finding is, and what its missing edge says or why it has none.
+//! The text above a drawing: the finding, and its missing edge or why it has none.
 
 use crate::judge::{Finding, Kind};
 use crate::report::name;
 
 use super::label::head;
-use super::{Absent, Events, Place};
+use super::{Absent, EventGraph, FindingPlace};
 
-/// A few lines on finding number `index`, from 0, of a run. `events` is the graph of the whole run.
-pub fn title(events: &Events, index: usize, findings: &[Finding], names: &[String]) -> String {
+/// A few lines on the finding at `index`. `events` is the graph of the whole run.
+pub fn title(events: &EventGraph, index: usize, findings: &[Finding], names: &[String]) -> String {
     let (Some(finding), Some(place)) = (findings.get(index), events.places.get(index)) else {
         return String::new();
     };
@@ -23,8 +23,8 @@ pub fn title(events: &Events, index: usize, findings: &[Finding], names: &[Strin
     format!("{what}\n{}\n{}", finding.reason, edge(events, finding, place, names))
 }
 
-/// What the missing edge says, or why there is none.
-fn edge(events: &Events, finding: &Finding, place: &Place, names: &[String]) -> String {
+/// The sentence on the missing edge, or on why there is none.
+fn edge(events: &EventGraph, finding: &Finding, place: &FindingPlace, names: &[String]) -> String {
     let (from, slot) = match place.missing {
         Ok(missing) => missing,
         Err(absent) => return format!("no edge is missing: {}", why(absent, finding, names)),
@@ -62,11 +62,11 @@ fn why(absent: Absent, finding: &Finding, names: &[String]) -> String {
         Absent::Bookkeeping if finding.kind == Kind::Assertion => {
             "an assertion is about values on the CPU, not about order".to_owned()
         }
-        Absent::Bookkeeping => "who holds what is decided on the CPU, in program order".to_owned(),
-        Absent::InOrder => "no forward in flight uses the slot unordered, its user just does not hold it".to_owned(),
+        Absent::Bookkeeping => "owners of slots and pages change on the CPU, in program order".to_owned(),
+        Absent::InOrder => "the use of the slot is ordered, but its request does not hold the slot".to_owned(),
         Absent::Inherited => match finding.root {
             Some(root) => format!("the wrong state is that of finding {0}, see --around {0}", root + 1),
-            None => "the state it started from was wrong before, which is no finding of this run".to_owned(),
+            None => "the request started from a state that was wrong already, without a finding in this run".to_owned(),
         },
         Absent::NeverKept => {
             let whose = finding.req.map_or(String::new(), |req| format!(" of {}", name::request(names, req)));

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use overlapsim::command::{GraphArgs, GraphFormat, graph_to_text};
 use overlapsim::engine::{Scripted, Time};
-use overlapsim::graph::{CUT_MAX, Events, Lane, Order, Use, cut, dot, json};
+use overlapsim::graph::{CUT_MAX, EdgeKind, EventGraph, GraphLane, Use, cut, dot, json};
 use overlapsim::judge::{Judgement, Kind};
 use overlapsim::model::{CopyOnWrite, Exhaustion, Setup, SlotFree, Snapshot};
 use overlapsim::record::*;
@@ -41,13 +41,13 @@ fn text(name: &str, around: Option<usize>, format: GraphFormat) -> String {
 }
 
 /// Whether a path of ordering edges leads from one event to another.
-fn is_ordered(events: &Events, from: NodeIndex, to: NodeIndex) -> bool {
-    let order = EdgeFiltered::from_fn(&events.graph, |edge| edge.weight().order.is_order());
+fn is_ordered(events: &EventGraph, from: NodeIndex, to: NodeIndex) -> bool {
+    let order = EdgeFiltered::from_fn(&events.graph, |edge| edge.weight().kind.is_order());
     has_path_connecting(&order, from, to, None)
 }
 
 /// The copies on the schedule stream that race by the graph: turn, request, and whether the read is torn.
-fn races(events: &Events) -> BTreeSet<(u32, ReqId, bool)> {
+fn races(events: &EventGraph) -> BTreeSet<(u32, ReqId, bool)> {
     let graph = &events.graph;
     let mut races = BTreeSet::new();
     let mut uses: BTreeMap<SlotId, Vec<(NodeIndex, bool)>> = BTreeMap::new();
@@ -55,14 +55,14 @@ fn races(events: &Events) -> BTreeSet<(u32, ReqId, bool)> {
         for access in &graph[at].accesses {
             let writes = access.how.writes();
             match graph[at].lane {
-                Lane::Forward => uses.entry(access.slot).or_default().push((at, writes)),
-                Lane::Schedule => {
+                GraphLane::Forward => uses.entry(access.slot).or_default().push((at, writes)),
+                GraphLane::Schedule => {
                     let before = uses.get(&access.slot).into_iter().flatten();
                     // Two reads never race.
                     let racing = before.filter(|of| of.1 || writes).any(|of| !is_ordered(events, of.0, at));
                     races.extend(racing.then_some((graph[at].turn, access.req, access.how == Use::Read)));
                 }
-                Lane::Cpu | Lane::Copy => {}
+                GraphLane::Cpu | GraphLane::Copy => {}
             }
         }
     }
@@ -86,7 +86,7 @@ fn clocks_and_paths_agree_on_the_scenarios() {
         "abort-everywhere",
     ]) {
         let (record, judgement) = run(&load(name), "mask-lookahead");
-        let events = Events::new(&record, &judgement);
+        let events = EventGraph::new(&record, &judgement);
         assert_eq!(races(&events), convicted(&judgement), "{name}");
         let torn = |f: &&overlapsim::judge::Finding| matches!(f.kind, Kind::Torn | Kind::UseAfterFree);
         for (place, finding) in events.places.iter().zip(&judgement.findings).filter(|of| torn(&of.1)) {
@@ -114,7 +114,7 @@ fn clocks_and_paths_agree_on_random_runs() {
         engine.mamba_slots = engine.slots_at_admission() + 1 + round % 4;
         engine.slot_free = [SlotFree::AtResult, SlotFree::Deferred][round as usize / 4 % 2];
         let (record, judgement) = run(&setup, "completed-mask");
-        let events = Events::new(&record, &judgement);
+        let events = EventGraph::new(&record, &judgement);
         for (place, finding) in events.places.iter().zip(&judgement.findings) {
             let race = matches!(finding.kind, Kind::Torn | Kind::UseAfterFree);
             if let (true, Some((from, at, _))) = (race, place.missing_edge()) {
@@ -137,8 +137,8 @@ fn clocks_and_paths_agree_on_random_runs() {
 #[test]
 fn every_slot_is_read_from_its_last_write() {
     let (record, judgement) = run(&load("cache-hit-inherits"), "mask-lookahead");
-    let events = Events::new(&record, &judgement);
-    for edge in events.graph.edge_references().filter(|edge| edge.weight().order == Order::Data) {
+    let events = EventGraph::new(&record, &judgement);
+    for edge in events.graph.edge_references().filter(|edge| edge.weight().kind == EdgeKind::Data) {
         let (from, to) = (&events.graph[edge.source()], &events.graph[edge.target()]);
         for slot in &edge.weight().slots {
             assert!(from.slots().1.contains(slot) && to.slots().0.contains(slot));
@@ -147,7 +147,7 @@ fn every_slot_is_read_from_its_last_write() {
     // The double fire: what should have been kept is drawn from the forward of step 4 to the release.
     let (from, slot) = events.places[0].missing.unwrap();
     let kept = events.graph[from].accesses.iter().find(|access| access.how == Use::Keep).unwrap();
-    assert_eq!((kept.slot, kept.len, events.graph[from].lane), (slot, Some(4), Lane::Forward));
+    assert_eq!((kept.slot, kept.len, events.graph[from].lane), (slot, Some(4), GraphLane::Forward));
     assert_ne!(judgement.findings[0].slot, Some(slot));
 }
 
@@ -213,7 +213,7 @@ fn dot_is_well_formed_and_draws_missing_edges_dashed_and_red() {
 #[test]
 fn dot_quotes_what_names_may_hold() {
     let (record, judgement) = run(&load("torn-hit-copy"), "token-len");
-    let events = Events::new(&record, &judgement);
+    let events = EventGraph::new(&record, &judgement);
     let names = ["a\"\\{".to_string(), "b\u{7}]".to_string(), "c -> d\n".to_string()];
     let (nodes, _) = parse_dot(&dot(&events, &names, "\"} -> \\"));
     // Four lanes and the legend.
@@ -242,7 +242,7 @@ fn json_has_the_documented_fields_in_order() {
 #[test]
 fn a_cut_is_what_is_nearest_and_bounded() {
     let (record, judgement) = run(&load("natural-jitter"), "mask-lookahead");
-    let events = Events::new(&record, &judgement);
+    let events = EventGraph::new(&record, &judgement);
     assert!(events.graph.node_count() > 3 * CUT_MAX && !judgement.findings.is_empty());
     for (index, finding) in judgement.findings.iter().enumerate() {
         let near = cut(&events, index, finding).unwrap();
@@ -308,15 +308,15 @@ fn records_written_by_hand_are_drawn_as_well() {
     });
     record.replay(&mut judge);
     let judgement = judge.finish(&[]);
-    let events = Events::new(&record, &judgement);
+    let events = EventGraph::new(&record, &judgement);
     let copies: Vec<NodeIndex> =
-        events.graph.node_indices().filter(|&at| events.graph[at].lane == Lane::Schedule).collect();
-    let forward = events.graph.node_indices().find(|&at| events.graph[at].lane == Lane::Forward).unwrap();
+        events.graph.node_indices().filter(|&at| events.graph[at].lane == GraphLane::Schedule).collect();
+    let forward = events.graph.node_indices().find(|&at| events.graph[at].lane == GraphLane::Forward).unwrap();
     // The wait between the two copies orders the second and not the first.
     assert_eq!(copies.iter().map(|&copy| is_ordered(&events, forward, copy)).collect::<Vec<_>>(), [false, true]);
     parse_dot(&dot(&events, &[], "by hand"));
     serde_json::from_str::<Value>(&json(&events, &[])).unwrap();
-    let empty = Events::new(&Record::default(), &judgement);
+    let empty = EventGraph::new(&Record::default(), &judgement);
     assert!(empty.places.iter().all(|place| place.at.is_none()));
     parse_dot(&dot(&empty, &[], "nothing"));
 }

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use overlapsim::command::{GraphArgs, GraphFormat, graph_to_text};
 use overlapsim::engine::Scripted;
-use overlapsim::graph::{Absent, CUT_MAX, Events, Lane, Use, cut, dot, title};
+use overlapsim::graph::{Absent, CUT_MAX, EventGraph, GraphLane, Use, cut, dot, title};
 use overlapsim::judge::Kind;
 use overlapsim::runner::{self, Keep};
 use overlapsim::scenario;
@@ -69,7 +69,7 @@ fn every_finding_of_every_scenario_has_its_picture() {
             let keep = Keep { record: true, ..Keep::default() };
             let outcome = runner::run_with(&setup, runner::rule(rule).unwrap(), &mut Scripted, keep, None);
             let findings = outcome.judgement.findings.clone();
-            let events = Events::new(&outcome.record.unwrap(), &outcome.judgement);
+            let events = EventGraph::new(&outcome.record.unwrap(), &outcome.judgement);
             for (index, finding) in findings.iter().enumerate() {
                 let what = format!("{file:?} under {rule}, finding {}", index + 1);
                 let near = cut(&events, index, finding).unwrap_or_else(|| panic!("{what} has no place"));
@@ -80,7 +80,7 @@ fn every_finding_of_every_scenario_has_its_picture() {
                 let (nodes, edges) = parts(&text);
                 assert!(near.graph.node_count() <= CUT_MAX && nodes.len() <= NODES_MAX, "{what}: {}", nodes.len());
                 assert_eq!(nodes.iter().collect::<BTreeSet<_>>().len(), nodes.len(), "{what}: a name twice");
-                let lanes: BTreeSet<Lane> = near.graph.node_weights().map(|event| event.lane).collect();
+                let lanes: BTreeSet<GraphLane> = near.graph.node_weights().map(|event| event.lane).collect();
                 assert_eq!(text.matches("subgraph cluster_").count(), lanes.len(), "{what}");
                 assert_eq!(text.matches("FINDING ").count(), 1, "{what}");
 
@@ -104,7 +104,7 @@ fn every_finding_of_every_scenario_has_its_picture() {
                                 (access.how, access.slot, access.len) == (Use::Keep, slot, finding.label)
                             }),
                         };
-                        assert!(meant && events.graph[from].lane == Lane::Forward, "{what}");
+                        assert!(meant && events.graph[from].lane == GraphLane::Forward, "{what}");
                         with.insert(finding.kind);
                     }
                     Err(absent) => {
@@ -150,7 +150,7 @@ fn graphviz_draws_bands_in_order_and_time_to_the_right() {
         let setup = scenario::load(&file, &runner::rule_names()).unwrap_or_else(|_| panic!("{name}")).setup;
         let keep = Keep { record: true, ..Keep::default() };
         let outcome = runner::run_with(&setup, runner::rule(rule).unwrap(), &mut Scripted, keep, None);
-        let events = Events::new(&outcome.record.unwrap(), &outcome.judgement);
+        let events = EventGraph::new(&outcome.record.unwrap(), &outcome.judgement);
         // Thousandths of an inch, from the left and from the bottom.
         let mut places: BTreeMap<usize, [i64; 2]> = BTreeMap::new();
         for line in plain.lines() {
