@@ -1,9 +1,9 @@
-//! The distance of two outputs: softmax and KL divergence, in nats.
+//! Softmax and KL divergence of two vectors of logits, in nats.
 //!
-//! Owns its own exponential and logarithm: those of the standard library come from the platform and need not agree to
-//! the last bit between machines. Logits are single precision; everything from the softmax on is double, because in
-//! single precision the sum of sixty-four terms that cancel would be noise of 1e-7 with either sign, far above the
-//! rounding of the states that it is to show.
+//! The exponential and the logarithm are implemented here: those of the standard library come from the platform and may differ
+//! in the last bit between machines. Logits are single precision; the softmax and later steps are double. In single
+//! precision the sum of 64 cancelling terms has an error of 1e-7 with either sign, far above the rounding of states that
+//! the result must show.
 
 use std::f64::consts::{LN_2, SQRT_2};
 
@@ -11,9 +11,9 @@ use std::f64::consts::{LN_2, SQRT_2};
 const LN_2_HI: f64 = 0.693_147_180_369_123_8;
 const LN_2_LO: f64 = 1.908_214_929_270_587_7e-10;
 
-/// Terms of the series of the exponential: the rest is below 1e-18 for arguments up to 1/2.
+/// Terms of the series of the exponential: the remainder is below 1e-18 for arguments up to 1/2.
 const EXP_TERMS: u32 = 16;
-/// Terms of the series of the logarithm: the rest is below 1e-18 for arguments between √½ and √2.
+/// Terms of the series of the logarithm: the remainder is below 1e-18 for arguments between √½ and √2.
 const LN_TERMS: u32 = 12;
 
 /// KL(p || q) of the softmax of two vectors of logits of equal length, in nats.
@@ -31,7 +31,7 @@ pub fn kl(p: &[f32], q: &[f32]) -> f64 {
     p.iter().zip(q).map(term).sum()
 }
 
-/// The position of the largest number, the first one of several.
+/// The index of the largest logit, the first of equal ones.
 pub fn argmax(logits: &[f32]) -> usize {
     let larger = |best: usize, i: usize| if logits[i] > logits[best] { i } else { best };
     (0..logits.len()).fold(0, larger)
@@ -44,7 +44,7 @@ fn log_sum_exp(logits: &[f32]) -> f64 {
     largest + ln(sum)
 }
 
-/// e^x for x up to 700; 0 where that is no normal number.
+/// e^x for x up to 700; 0 if the result is below the normal numbers.
 fn exp(x: f64) -> f64 {
     if x < -708.0 {
         return 0.0;
@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(kl(&q, &q), 0.0);
         let far = kl(&[90.0, 0.0, -90.0], &[-90.0, 0.0, 90.0]);
         assert!((far - 180.0).abs() < 1e-9, "{far}");
-        // A shift of all logits is none of the distribution.
+        // A shift of all logits does not change the distribution.
         assert!(kl(&[1.0, 2.0, 3.0], &[9.0, 10.0, 11.0]) < 1e-30);
     }
 

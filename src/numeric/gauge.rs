@@ -1,33 +1,33 @@
-//! The gauge: a sink that emulates the numbers in every slot and compares, after every cache hit, what the model reads
-//! from the request's slot with what it reads after a cold prefill.
+//! The gauge: a sink that emulates the numbers in every slot. After a cache hit it compares the logits from the request's slot
+//! with the logits after a cold prefill.
 //!
-//! Owns the meaning of the forward effects in numbers. Refuses decisions, owners and times: a slot keeps what was written
-//! into it whoever takes it, and a wrong state is compared like a right one.
+//! Only effects of forwards and copies change numbers; decisions, owners and times have no influence. A slot keeps its content
+//! when its owner changes, and a wrong state is compared like a right one.
 
 use crate::record::{
     BatchId, CacheFact, DecisionFact, Fact, ForwardFact, ReqId, RequestFact, RunFact, Sink, SlotId, Token,
 };
 
 use super::divergence::{argmax, kl};
-use super::live::{Compared, Requests, Watch};
+use super::requests::{ComparedOutput, GaugedRequests, HitComparison};
 use super::scan::Scan;
 use super::severity::{HitKl, Severity};
 use super::ssm::{Ssm, Weights};
-use super::store::{Content, Store};
+use super::store::{NumericState, Store};
 
-/// Follows a run in numbers.
+/// Computes the numbers of a run from its facts.
 #[derive(Clone, Debug)]
 pub struct Gauge {
     weights: Weights,
     chunk_len: u32,
     store: Store,
-    requests: Requests,
+    requests: GaugedRequests,
     turn: u32,
     severity: Severity,
 }
 
 impl Gauge {
-    /// A gauge that has seen nothing, for an engine whose prefill scans in chunks of `chunk_len` tokens.
+    /// An empty gauge for an engine whose prefill scans in chunks of `chunk_len` tokens.
     ///
     /// # Panics
     /// If a size of the model is 0 or above its limit, or `chunk_len` is 0.
@@ -35,33 +35,33 @@ impl Gauge {
         assert!(chunk_len > 0, "chunks of no token");
         let weights = Weights::new(ssm);
         let store = Store::new(weights.dim());
-        Gauge { weights, chunk_len, store, requests: Requests::default(), turn: 0, severity: Severity::default() }
+        Gauge { weights, chunk_len, store, requests: GaugedRequests::default(), turn: 0, severity: Severity::default() }
     }
 
-    /// The numbers.
+    /// The results.
     pub fn finish(self) -> Severity {
         self.severity
     }
 
-    /// A cached state is about to be copied into the active slot of a request.
+    /// A request hits the cache: the state in `source` will be copied into its active slot.
     fn hit(&mut self, req: ReqId, source: SlotId, label: u32) {
         let held = self.store.provenance(source);
         let Some(live) = self.requests.get(req) else { return };
-        live.unwatch();
+        live.stop_comparison();
         let source_right = held.is_some() && held == live.truth(label);
         live.hit = Some(HitKl::new(req, label, source_right));
     }
 
-    /// The prefill of a request is launched: if it starts from a cached state, that is a hit from now on.
+    /// The prefill of a request is launched. If it starts from a cached state, the comparison of that hit starts.
     fn start(&mut self, req: ReqId) {
         let Some(live) = self.requests.known(req) else { return };
         let Some(hit) = live.hit.take() else { return };
         let cold = Scan::new(&self.store.zero().h, self.chunk_len);
-        live.watch = Some(Watch { hit: self.severity.hits.len(), cold });
+        live.comparison = Some(HitComparison { hit: self.severity.hits.len(), cold });
         self.severity.hits.push(HitKl { turn: self.turn, ..hit });
     }
 
-    /// A prefill row: a scan over a run of tokens, and the state on the way if it is tracked.
+    /// A prefill row: a scan over tokens `from..to`. If `track` names a length on the way, that state goes to the track slot.
     fn extend(&mut self, req: ReqId, slot: SlotId, run: (u32, u32), track: Option<(SlotId, u32)>) {
         let Some(live) = self.requests.get(req) else { return };
         let (from, to) = run;
@@ -72,14 +72,14 @@ impl Gauge {
                 let mut scan = Scan::new(&content.h, self.chunk_len);
                 for (len, &token) in (from + 1..).zip(tokens) {
                     scan.push(&self.weights, token);
-                    content.of = content.of.map(|state| state.fold(token));
+                    content.provenance = content.provenance.map(|state| state.fold(token));
                     if track.is_some_and(|(_, at)| at == len) {
-                        kept = Content { h: scan.state(), of: content.of };
+                        kept = NumericState { h: scan.state(), provenance: content.provenance };
                     }
                 }
                 content.h = scan.state();
             }
-            None => (content.of, kept.of) = (None, None),
+            None => (content.provenance, kept.provenance) = (None, None),
         }
         self.store.write(slot, content);
         if let Some((slot, _)) = track.filter(|(_, at)| (from..=to).contains(at)) {
@@ -87,16 +87,16 @@ impl Gauge {
         }
     }
 
-    /// One step of the recurrence, the k-th token of a request.
+    /// A decode row: one step of the recurrence, with the k-th token of the request.
     fn step(&mut self, req: ReqId, slot: SlotId, k: u32, track: Option<SlotId>) {
         let Some(live) = self.requests.get(req) else { return };
         let mut content = self.store.take(slot);
         match k.checked_sub(1).and_then(|at| live.tokens.get(at as usize)) {
             Some(&token) => {
                 self.weights.step(&mut content.h, token);
-                content.of = content.of.map(|state| state.fold(token));
+                content.provenance = content.provenance.map(|state| state.fold(token));
             }
-            None => content.of = None,
+            None => content.provenance = None,
         }
         if let Some(kept) = track {
             self.store.write(kept, content.clone());
@@ -104,37 +104,37 @@ impl Gauge {
         self.store.write(slot, content);
     }
 
-    /// A verify row: the recurrence over the run that it accepted.
+    /// A verify row: the recurrence over the accepted tokens.
     fn verify(&mut self, batch: BatchId, req: ReqId, slot: SlotId, run: (u32, u32), track: Option<(SlotId, u32)>) {
-        let told = self.requests.known(req).map_or(0, |live| live.tokens.len() as u32);
+        let tokens_known = self.requests.known(req).map_or(0, |live| live.tokens.len() as u32);
         let (from, to) = run;
-        for k in from.saturating_add(1)..=to.min(told) {
+        for k in from.saturating_add(1)..=to.min(tokens_known) {
             let kept = track.filter(|(_, at)| *at == k).map(|(slot, _)| slot);
             self.step(req, slot, k, kept);
             self.compare(batch, req, slot, k);
         }
-        if to > told {
+        if to > tokens_known {
             self.step(req, slot, to, track.map(|(slot, _)| slot));
         }
     }
 
-    /// Compares the output that follows the first `len` tokens, if the request runs on a cached state.
+    /// Compares the logits after the first `len` tokens, if the request runs on a cached state.
     fn compare(&mut self, batch: BatchId, req: ReqId, slot: SlotId, len: u32) {
         let Some(live) = self.requests.known(req) else { return };
-        let Some(watch) = &mut live.watch else { return };
-        let known = live.tokens.len() >= len as usize && watch.cold.len() <= len;
+        let Some(comparison) = &mut live.comparison else { return };
+        let known = live.tokens.len() >= len as usize && comparison.cold.len() <= len;
         if !known || self.store.provenance(slot).is_none() {
             return;
         }
-        // The scan's states do not depend on what follows: going on is the same, bit for bit, as starting again.
-        for &token in &live.tokens[watch.cold.len() as usize..len as usize] {
-            watch.cold.push(&self.weights, token);
+        // States of a scan do not depend on later tokens, so continuing the scan gives the same bits as a new scan.
+        for &token in &live.tokens[comparison.cold.len() as usize..len as usize] {
+            comparison.cold.push(&self.weights, token);
         }
-        let cold = self.weights.logits(&watch.cold.state());
+        let cold = self.weights.logits(&comparison.cold.state());
         let cached = self.weights.logits(&self.store.read(slot).h);
         let differs = argmax(&cold) != argmax(&cached);
-        let compared = Compared { batch, hit: watch.hit, kl: kl(&cold, &cached), differs };
-        live.awaits(compared);
+        let compared = ComparedOutput { batch, hit: comparison.hit, kl: kl(&cold, &cached), differs };
+        live.push_awaited(compared);
     }
 }
 
@@ -188,13 +188,13 @@ impl Gauge {
             }
             RequestFact::Finish { req, outputs, .. } => {
                 if let Some(live) = self.requests.known(req) {
-                    live.settle(outputs, &mut self.severity);
+                    live.flush(outputs, &mut self.severity);
                 }
                 self.requests.forget(req);
             }
             RequestFact::Retract { req, .. } => {
                 if let Some(live) = self.requests.known(req) {
-                    live.unwatch();
+                    live.stop_comparison();
                 }
             }
             RequestFact::Prompt { .. }
@@ -222,8 +222,8 @@ impl Gauge {
             ForwardFact::Clear { req, slot } => {
                 self.store.clear(slot);
                 if let Some(live) = self.requests.known(req) {
-                    // Starts from nothing. If it hits the cache, that follows.
-                    live.unwatch();
+                    // The request starts from a zero state; a hit comes after this fact.
+                    live.stop_comparison();
                 }
             }
             ForwardFact::CopyState { from, to, .. } => {
@@ -248,10 +248,10 @@ impl Gauge {
 
     fn decision_fact(&mut self, fact: DecisionFact) {
         match fact {
-            // Whether a request has finished is told before its row: if it has, the end is among its last outputs.
+            // `Finish` comes before the `Row` of its result, so a request that is still known has kept all outputs.
             DecisionFact::Row { req, .. } => {
                 if let Some(live) = self.requests.known(req) {
-                    live.settle(u32::MAX, &mut self.severity);
+                    live.flush(u32::MAX, &mut self.severity);
                 }
             }
             DecisionFact::Flip { .. } => {}

@@ -1,8 +1,8 @@
-//! What a wrong cached state costs, in the users' own unit: the KL divergence of outputs.
+//! The effect of wrong cached states on outputs, as a KL divergence.
 //!
-//! Owns an emulated recurrent model ([`Ssm`]), a sink that follows the contents of all slots from the facts alone
-//! ([`Gauge`]), and the numbers that come of it ([`Severity`]). Refuses to judge: it compares what follows from a cached
-//! state with what follows from a cold prefill, whatever the reason for a difference. It never touches the schedule.
+//! [`Ssm`] is an emulated recurrent model. [`Gauge`] is a sink that computes the contents of all slots from the facts.
+//! [`Severity`] has the results: for each cache hit, the outputs from the cached state compared with the outputs after a cold
+//! prefill, whatever the reason for a difference. Verdicts are the judge's. The schedule does not depend on these numbers.
 //!
 //! ```
 //! use overlapsim::numeric::{Gauge, Ssm};
@@ -13,7 +13,7 @@
 
 mod divergence;
 mod gauge;
-mod live;
+mod requests;
 mod scan;
 mod severity;
 mod ssm;
@@ -25,8 +25,8 @@ pub use scan::Scan;
 pub use severity::{FirstDifference, HitKl, Severity};
 pub use ssm::{DIM_MAX, Ssm, VOCAB_MAX, Weights};
 
-/// Average KL, in nats, that the public nightly test of Qwen3-Next allows.
+/// The limit on the average KL, in nats, in the public nightly test of Qwen3-Next.
 pub const LIMIT: f64 = 0.002;
 
-/// What that test measured before the regression that it found.
+/// The average KL, in nats, that this test measured before the regression that it found.
 pub const BEFORE: f64 = 0.0005;

@@ -1,23 +1,23 @@
-//! Prefill: the chunked scan, which computes what the recurrence computes in another order.
+//! Prefill: the chunked scan. It computes the same states as the recurrence, in another order of operations.
 //!
-//! Owns the order of operations. A run of tokens is cut into chunks from where it starts. Within a chunk, aligned blocks
-//! of 1, 2, 4, .. tokens are composed in pairs; a prefix of the chunk is its blocks composed from left to right, applied
-//! to the state carried into the chunk. So a state depends on the tokens before it and on where the scan and its chunks
-//! start, never on what follows: reading on the way and going on gives the bits of a scan made from nothing.
+//! A run of tokens is cut into chunks from its start. Within a chunk, aligned blocks of 1, 2, 4, .. tokens are composed in
+//! pairs. The map of a prefix of the chunk is its blocks composed from left to right; it is applied to the state carried into
+//! the chunk. So the bits of a state depend on the tokens before it and on the starts of the scan and its chunks, not on later
+//! tokens: a scan that is read and continued gives the same bits as a new scan.
 
 use crate::record::Token;
 
 use super::ssm::Weights;
 
-/// A prefill under way.
+/// A scan that can be read and continued.
 #[derive(Clone, Debug)]
 pub struct Scan {
     chunk_len: u32,
-    /// Tokens scanned.
+    /// The number of tokens scanned.
     len: u32,
-    /// The state carried into the present chunk.
+    /// The state at the start of the present chunk.
     carry: Vec<f32>,
-    /// Tokens of each block of the present chunk, powers of two that fall.
+    /// The number of tokens of each block of the present chunk: descending powers of two.
     sizes: Vec<u32>,
     /// The map h -> A h + B of each block: A, then B.
     maps: Vec<f32>,
@@ -33,12 +33,12 @@ impl Scan {
         Scan { chunk_len, len: 0, carry: state.to_vec(), sizes: Vec::new(), maps: Vec::new() }
     }
 
-    /// Tokens scanned so far.
+    /// The number of tokens scanned so far.
     pub fn len(&self) -> u32 {
         self.len
     }
 
-    /// Whether nothing was scanned.
+    /// Whether no token was scanned.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -88,7 +88,7 @@ impl Scan {
     }
 }
 
-/// `left` then `right`, into `left`.
+/// Composes two maps, first `left`, then `right`; the result goes to `left`.
 fn compose(left: &mut [f32], right: &[f32]) {
     let dim = left.len() / 2;
     let (left_a, left_b) = left.split_at_mut(dim);

@@ -1,49 +1,48 @@
-//! The numbers of a run: for each cache hit, how far its outputs are from those of a cold prefill.
+//! The results of the gauge: for each cache hit, the distance of its outputs from the outputs after a cold prefill.
 
 use crate::record::ReqId;
 
-/// What came of one cache hit.
+/// The comparison of one cache hit with a cold prefill.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HitKl {
     /// The request that started from the cache.
     pub req: ReqId,
     /// The turn in which its prefill was launched.
     pub turn: u32,
-    /// The length that the state was cached under.
+    /// The length under which the state was cached.
     pub label: u32,
-    /// Whether the slot held exactly that prefix of the request.
+    /// Whether the slot held the state of exactly that prefix of the request.
     pub source_right: bool,
-    /// Outputs compared: those that the request kept.
+    /// The number of outputs compared. Only outputs that the request kept count.
     pub positions: u32,
     /// The sum of their KL divergences, in nats.
     pub sum: f64,
     /// The largest of them; 0 without positions.
     pub max: f64,
-    /// The first output, counted from 1, whose most likely token is another one.
+    /// The first output, counted from 1, whose most likely token differs.
     pub first_difference: Option<u32>,
 }
 
-/// The first output that differs.
+/// An output whose most likely token differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FirstDifference {
-    /// Whose.
+    /// The request.
     pub req: ReqId,
     /// Its number, counted from 1.
     pub output: u32,
 }
 
-/// What came of all cache hits of a run.
+/// The comparisons of all cache hits of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Severity {
-    /// Every hit, in order.
+    /// The hits, in the order of their launches.
     pub hits: Vec<HitKl>,
-    /// The first output of the run, in order of results, whose most likely token is another one than after a cold
-    /// prefill.
+    /// The first output of the run, in the order of results, whose most likely token differs from that after a cold prefill.
     pub first_difference: Option<FirstDifference>,
 }
 
 impl HitKl {
-    /// A hit of which nothing is compared yet.
+    /// A hit without compared outputs.
     pub(super) fn new(req: ReqId, label: u32, source_right: bool) -> HitKl {
         HitKl { req, turn: 0, label, source_right, positions: 0, sum: 0.0, max: 0.0, first_difference: None }
     }
@@ -60,28 +59,28 @@ impl HitKl {
 }
 
 impl Severity {
-    /// Outputs compared, over all hits.
+    /// The number of outputs compared, over all hits.
     pub fn positions(&self) -> u64 {
         self.hits.iter().map(|hit| u64::from(hit.positions)).sum()
     }
 
-    /// The average over all positions of all hits, in nats; `None` if nothing was compared.
+    /// The average over all positions of all hits, in nats; `None` without positions.
     pub fn avg(&self) -> Option<f64> {
         let positions = self.positions();
         (positions > 0).then(|| self.hits.iter().map(|hit| hit.sum).sum::<f64>() / positions as f64)
     }
 
-    /// The largest over all positions of all hits, in nats; `None` if nothing was compared.
+    /// The largest over all positions of all hits, in nats; `None` without positions.
     pub fn max(&self) -> Option<f64> {
         self.hits.iter().filter_map(HitKl::max).reduce(f64::max)
     }
 
-    /// Hits whose source held another state than its label says.
+    /// The number of hits whose source did not hold the state that its label names.
     pub fn wrong_sources(&self) -> usize {
         self.hits.iter().filter(|hit| !hit.source_right).count()
     }
 
-    /// One more output of a hit.
+    /// Adds one output of a hit.
     pub(super) fn add(&mut self, hit: usize, output: u32, kl: f64, differs: bool) {
         let hit = &mut self.hits[hit];
         hit.positions += 1;

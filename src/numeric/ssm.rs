@@ -1,7 +1,7 @@
-//! The model: its parameters, drawn once by seed, the recurrence, and the read-out.
+//! The emulated model: its weights, the recurrence, and the read-out.
 //!
-//! Owns the weights. Refuses randomness beyond the seed: the same seed gives the same bits on every machine. Nothing
-//! here is a choice of a run, so nothing passes the `Chooser`.
+//! The weights are a function of the seed, with the same bits on every machine. They are not a choice of a run, so no `Chooser`
+//! is asked.
 
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -13,20 +13,20 @@ pub const DIM_MAX: u32 = 256;
 /// The largest vocabulary.
 pub const VOCAB_MAX: u32 = 4096;
 
-/// The ChaCha stream of the read-out; that of a token's update is the token plus one.
+/// The ChaCha stream of the read-out. The stream of the update of token t is t + 1.
 const READ_OUT: u64 = 0;
-/// The decay of a state per token lies between these.
+/// The range of the decay of a state per token.
 const DECAY: (f64, f64) = (0.9, 0.999);
 
 /// A small selective state space model: per token t (mod `vocab`) the state is `h := a(t) * h + b(t)`, elementwise, and
 /// the logits are `C h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ssm {
-    /// Numbers in a state, from 1 to [`DIM_MAX`].
+    /// The number of values in a state, from 1 to [`DIM_MAX`].
     pub dim: u32,
-    /// Tokens told apart, and logits, from 1 to [`VOCAB_MAX`].
+    /// The number of distinct tokens, and of logits, from 1 to [`VOCAB_MAX`].
     pub vocab: u32,
-    /// What the weights are drawn by.
+    /// The seed of the weights.
     pub seed: u64,
 }
 
@@ -38,8 +38,8 @@ impl Default for Ssm {
 
 /// The weights of an [`Ssm`].
 ///
-/// a is even in (0.9, 0.999) and b in (-1, 1), both from ChaCha8 by (seed, token); the entries of C are even in
-/// (-√3, √3), so that each row has unit variance, from ChaCha8 by seed. Drawn in doubles, kept in single precision.
+/// The entries of a are uniform in (0.9, 0.999) and those of b in (-1, 1), from ChaCha8 by (seed, token). The entries of C are
+/// uniform in (-√3, √3), which is unit variance, from ChaCha8 by seed. They are drawn in double and kept in single precision.
 #[derive(Clone, Debug)]
 pub struct Weights {
     dim: usize,
@@ -71,7 +71,7 @@ impl Weights {
         Weights { dim, vocab, updates, read_out }
     }
 
-    /// Numbers in a state.
+    /// The number of values in a state.
     pub fn dim(&self) -> usize {
         self.dim
     }
@@ -83,7 +83,7 @@ impl Weights {
         self.updates[start..start + 2 * self.dim].split_at(self.dim)
     }
 
-    /// One step of the recurrence, as a decode forward makes it.
+    /// One step of the recurrence, as in a decode forward.
     #[inline]
     pub fn step(&self, state: &mut [f32], token: Token) {
         let (a, b) = self.update(token);
@@ -92,14 +92,14 @@ impl Weights {
         }
     }
 
-    /// C h: the logits of the next token, summed in order of the state's numbers.
+    /// C h: the logits of the next token. Sums go in the order of the values of the state.
     pub fn logits(&self, state: &[f32]) -> Vec<f32> {
         let one = |row: &[f32]| row.iter().zip(state).fold(0.0, |sum, (c, h)| sum + c * h);
         self.read_out.chunks_exact(self.dim).map(one).collect()
     }
 }
 
-/// Numbers of one ChaCha8 stream.
+/// Draws from one ChaCha8 stream.
 struct Draws(ChaCha8Rng);
 
 impl Draws {
@@ -109,7 +109,7 @@ impl Draws {
         Draws(rng)
     }
 
-    /// Evenly from the middles of 2^23 equal parts of a range: neither end is drawn.
+    /// Uniform over the midpoints of 2^23 equal parts of the range, so neither end is drawn.
     fn between(&mut self, lo: f64, hi: f64) -> f32 {
         let part = (f64::from(self.0.next_u32() >> 9) + 0.5) / f64::from(1u32 << 23);
         (lo + (hi - lo) * part) as f32

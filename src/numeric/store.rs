@@ -1,52 +1,51 @@
-//! What every state slot holds, in numbers: an emulation of the slots from the forward effects in the record.
+//! The contents of all state slots: numbers, and the token sequence that was folded into them.
 //!
-//! Owns contents, and beside each the token sequence that was folded into it, so that a reader can tell a right state
-//! without numbers. Refuses to know owners: taking, moving and freeing a slot changes nothing in it.
+//! Only writes change a slot: allocation, moves and frees change nothing in it.
 
 use crate::record::{SlotId, State};
 
-/// Slots beyond this index are not followed; the judge, which follows as many, then calls the run inconclusive.
+/// Slots from this index on are ignored. The judge has the same limit and calls such a run inconclusive.
 const SLOTS_MAX: usize = 1 << 20;
 
-/// A state: its numbers, and where they come from.
+/// A recurrent state: its numbers, and the tokens that they were computed from.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Content {
+pub(super) struct NumericState {
     /// The numbers.
     pub h: Vec<f32>,
-    /// The tokens folded; `None` after a token that the record does not tell, and then the numbers mean nothing.
-    pub of: Option<State>,
+    /// The name of the token sequence; `None` after a token that the record does not have. Then the numbers mean nothing.
+    pub provenance: Option<State>,
 }
 
 /// All slots.
 #[derive(Clone, Debug)]
 pub(super) struct Store {
     dim: usize,
-    slots: Vec<Option<Content>>,
+    slots: Vec<Option<NumericState>>,
 }
 
 impl Store {
-    /// A pool of zero states of `dim` numbers.
+    /// Slots with zero states of `dim` numbers.
     pub fn new(dim: usize) -> Store {
         Store { dim, slots: Vec::new() }
     }
 
     /// The state before any token.
-    pub fn zero(&self) -> Content {
-        Content { h: vec![0.0; self.dim], of: Some(State::ZERO) }
+    pub fn zero(&self) -> NumericState {
+        NumericState { h: vec![0.0; self.dim], provenance: Some(State::ZERO) }
     }
 
-    /// A copy of what a slot holds after all launched forwards; zero if nobody has written it.
-    pub fn read(&self, slot: SlotId) -> Content {
+    /// A copy of the content of a slot after all launched forwards; zero if it was never written.
+    pub fn read(&self, slot: SlotId) -> NumericState {
         self.slots.get(slot.index()).cloned().flatten().unwrap_or_else(|| self.zero())
     }
 
-    /// Takes the content out of a slot that is about to be written.
-    pub fn take(&mut self, slot: SlotId) -> Content {
+    /// Moves the content out of a slot. The caller writes the slot next.
+    pub fn take(&mut self, slot: SlotId) -> NumericState {
         self.slots.get_mut(slot.index()).and_then(Option::take).unwrap_or_else(|| self.zero())
     }
 
     /// Writes a slot.
-    pub fn write(&mut self, slot: SlotId, content: Content) {
+    pub fn write(&mut self, slot: SlotId, content: NumericState) {
         if slot.index() >= SLOTS_MAX {
             return;
         }
@@ -56,17 +55,17 @@ impl Store {
         self.slots[slot.index()] = Some(content);
     }
 
-    /// Clears a slot.
+    /// Sets a slot to the zero state.
     pub fn clear(&mut self, slot: SlotId) {
         if let Some(slot) = self.slots.get_mut(slot.index()) {
             *slot = None;
         }
     }
 
-    /// Which tokens a slot holds.
+    /// The name of the token sequence in a slot, if it is known.
     pub fn provenance(&self, slot: SlotId) -> Option<State> {
         match self.slots.get(slot.index()) {
-            Some(Some(content)) => content.of,
+            Some(Some(content)) => content.provenance,
             Some(None) | None => Some(State::ZERO),
         }
     }
@@ -81,18 +80,18 @@ mod tests {
         let mut store = Store::new(2);
         let slot = SlotId(3);
         assert_eq!(store.read(slot), store.zero());
-        let content = Content { h: vec![1.0, 2.0], of: Some(State::ZERO.fold(7)) };
+        let content = NumericState { h: vec![1.0, 2.0], provenance: Some(State::ZERO.fold(7)) };
         store.write(slot, content.clone());
         assert_eq!(store.read(slot), content);
-        assert_eq!(store.provenance(slot), content.of);
+        assert_eq!(store.provenance(slot), content.provenance);
         store.clear(slot);
         assert_eq!((store.read(slot), store.provenance(slot)), (store.zero(), Some(State::ZERO)));
     }
 
     #[test]
-    fn an_absurd_slot_is_not_followed() {
+    fn a_slot_beyond_the_limit_is_ignored() {
         let mut store = Store::new(2);
-        store.write(SlotId(u32::MAX), Content { h: vec![1.0; 2], of: None });
+        store.write(SlotId(u32::MAX), NumericState { h: vec![1.0; 2], provenance: None });
         assert_eq!(store.read(SlotId(u32::MAX)), store.zero());
     }
 }
