@@ -58,6 +58,30 @@ pub enum ChoicePoint {
 }
 
 impl ChoicePoint {
+    /// Every choice point, in the order of the enum.
+    pub const ALL: [ChoicePoint; 20] = [
+        ChoicePoint::Turn,
+        ChoicePoint::Arrival,
+        ChoicePoint::Order,
+        ChoicePoint::Abort,
+        ChoicePoint::Stop,
+        ChoicePoint::Retract,
+        ChoicePoint::AllocFailure,
+        ChoicePoint::Accept,
+        ChoicePoint::Admission,
+        ChoicePoint::Candidate,
+        ChoicePoint::Admit,
+        ChoicePoint::Chunk,
+        ChoicePoint::Decode,
+        ChoicePoint::Row,
+        ChoicePoint::Short,
+        ChoicePoint::Retracted,
+        ChoicePoint::Mix,
+        ChoicePoint::Sample,
+        ChoicePoint::Slot,
+        ChoicePoint::Generate,
+    ];
+
     /// The name, in snake case.
     pub fn name(self) -> &'static str {
         match self {
@@ -81,6 +105,22 @@ impl ChoicePoint {
             ChoicePoint::Sample => "sample",
             ChoicePoint::Slot => "slot",
             ChoicePoint::Generate => "generate",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_is_complete_and_documented() {
+        let last = ChoicePoint::Generate as usize;
+        assert!(ChoicePoint::ALL.iter().map(|&point| point as usize).eq(0..=last));
+        let docs = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/model.md")).expect("the page");
+        let table = docs.split("## Choices").nth(1).expect("the section");
+        for point in ChoicePoint::ALL {
+            assert!(table.contains(&format!("`{}`", point.name())), "{point:?} is not in docs/model.md");
         }
     }
 }

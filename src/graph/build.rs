@@ -83,7 +83,7 @@ impl Builder {
     }
 
     /// The CPU waits for a batch. Only later work of the phase is ordered after the forward, so a phase that has already issued
-    /// work is split into two events.
+    /// work or read a slot is split into two events.
     fn wait(&mut self, batch: BatchId) {
         let mut event = self.cpu();
         if self.acted {
