@@ -1,10 +1,13 @@
 //! The page of `report` in a real browser: what it draws against the scene, what keys, wheel and mouse do, both colour
-//! schemes, paper, narrow windows. Pictures are kept in `target/screenshots/`. Without a browser on the machine there is
-//! nothing to test, and the reason is printed.
+//! schemes, paper, narrow windows. Pictures are kept in `target/screenshots/`.
+//!
+//! Without a browser on the machine, each test prints a `SKIPPED` line and passes: `tests/common/skip.rs`. To get one:
+//! `.ci/run --install`.
 
 use std::path::{Path, PathBuf};
 
 use crate::common::browser::{Browser, base64};
+use crate::common::skip::skipped;
 use overlapsim::command::{ReportArgs, report_to_html};
 use overlapsim::engine::Seeded;
 use overlapsim::judge::{Class, Judgement};
@@ -22,8 +25,7 @@ fn work() -> PathBuf {
 fn start(name: &str) -> Option<Browser> {
     let browser = Browser::start(&work(), name);
     if browser.is_none() {
-        // Past the test harness, which keeps what a passing test prints.
-        let _ = std::io::Write::write_all(&mut std::io::stderr(), b"skipped: there is no chromium on this machine\n");
+        skipped("chromium is not installed");
     }
     browser
 }

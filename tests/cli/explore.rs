@@ -193,8 +193,7 @@ fn mistakes_are_told() {
 fn the_terminal_is_as_it_was_after_ctrl_c() {
     use std::io::{Read as _, Write as _};
     if Command::new("script").arg("--version").output().is_err() {
-        let _ =
-            std::io::Write::write_all(&mut std::io::stderr(), b"skipped: there is no `script` to make a terminal\n");
+        crate::common::skip::skipped("`script`, which makes a terminal, is not installed");
         return;
     }
     let line = format!(

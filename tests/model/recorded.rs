@@ -3,14 +3,15 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::common::skip::skipped;
 use overlapsim::conform::{self, Archive, Options, Plan};
 use overlapsim::runner;
 
-/// The archives in a folder of this repository or beside it, in order; none where it is not at hand.
+/// The archives in a folder of this repository or beside it, in order; none if there is no such folder.
 fn archives(folder: &str) -> Vec<PathBuf> {
     let full = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let Ok(entries) = std::fs::read_dir(&full) else {
-        eprintln!("skipped: no recordings at hand ({folder})");
+        skipped(&format!("no recordings in {folder}"));
         return Vec::new();
     };
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();

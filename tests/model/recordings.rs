@@ -1,18 +1,19 @@
 //! Recordings of the real scheduler beside the model: every event, every field, under both plans; and the judge's word on
 //! every donation beside the recording's own content check.
 //!
-//! A sample lives in `tests/recordings/`. The whole collection is not part of this repository: where it is not at hand,
-//! the tests of it say so and pass.
+//! A sample lives in `tests/recordings/`. The whole collection is not part of this repository. Where it is missing, its tests are
+//! skipped: `tests/common/skip.rs`.
 
 use std::path::{Path, PathBuf};
 
+use crate::common::skip::skipped;
 use overlapsim::command::{ConformArgs, Format, PlanWord, conform_to_text};
 use overlapsim::report::ConformSummary;
 
 fn folder(path: &str) -> Option<PathBuf> {
     let full = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     if !full.exists() {
-        eprintln!("skipped: no recordings at hand ({path})");
+        skipped(&format!("no recordings in {path}"));
         return None;
     }
     Some(full)
