@@ -64,7 +64,7 @@ fn exit_codes_follow_the_verdict() {
 }
 
 #[test]
-fn mistakes_are_explained_with_a_remedy() {
+fn mistakes_are_refused_with_a_remedy() {
     let output = overlapsim(&["run", "scenarios/double-fire.ron", "--rule", "no-such-rule"]);
     assert!(err(&output).contains("mask-lookahead") && err(&output).contains("help:"), "{}", err(&output));
     let output = overlapsim(&["run", "scenarios/double-fire.ron", "--format", "json", "--timeline"]);
@@ -143,7 +143,7 @@ fn the_release_rule_follows_the_release() {
 }
 
 #[test]
-fn a_rule_that_nothing_names_is_told_beside_what_the_release_shipped() {
+fn a_default_rule_is_reported_beside_the_rule_of_the_release() {
     let warning = "no rule named: mask-lookahead ran. Release 0.5.23 shipped completed-mask: --rule release";
     let printed = |args: &[&str]| out(&overlapsim(args)).split_whitespace().collect::<Vec<_>>().join(" ");
     let folder = folder_with_a_scenario("unnamed-rule");
@@ -231,7 +231,7 @@ fn a_scenario_that_expects_nothing_is_not_said_to_pass() {
 }
 
 #[test]
-fn a_failure_shows_what_the_expectation_names() {
+fn a_failure_shows_the_expected_and_the_found_findings() {
     let folder = folder_with_a_scenario("turned");
     let text = std::fs::read_to_string(folder.join("one.ron")).unwrap();
     let text = text.replacen("label: 4)", "label: 4, turn: 5, slot: 3, holds: 0)", 1);
@@ -267,7 +267,7 @@ fn replay_lines_of_awkward_names_replay() {
 }
 
 #[test]
-fn the_seed_is_told() {
+fn reports_name_the_seed() {
     let file = "scenarios/natural-jitter.ron";
     assert!(out(&overlapsim(&["run", file, "--seed", "7"])).contains(" under mask-lookahead, seed 7\n"));
     assert!(out(&overlapsim(&["diff", file, "--seed", "7"])).contains(" under 5 rules, seed 7\n"));
@@ -385,7 +385,7 @@ fn every_mistake_says_what_is_wrong_and_what_to_do() {
 }
 
 #[test]
-fn turns_that_were_not_run_are_told() {
+fn a_range_beyond_the_last_turn_is_reported() {
     let text = out(&overlapsim(&["run", "scenarios/double-fire.ron", "--timeline", "--turns", "70..80"]));
     assert!(text.ends_with("\nnone of the turns 70 to 80 was run: the last is turn 7\n"), "{text}");
 }

@@ -65,7 +65,7 @@ fn shots() -> PathBuf {
 }
 
 #[test]
-fn what_is_drawn_is_what_happened() {
+fn the_drawing_matches_scene_and_judgement() {
     let Some(mut browser) = start("drawn") else { return };
     browser.size(WIDE, 1200);
     let files = ["double-fire", "natural-jitter", "torn-chunk-snapshot", "spec-crossings", "retraction", "kl-row2"];
@@ -169,7 +169,7 @@ fn a_hover_shows_a_click_pins_and_links_lead_on() {
 }
 
 #[test]
-fn findings_tell_how_it_came_to_that() {
+fn the_panel_of_a_finding_shows_its_causes() {
     let Some(mut browser) = start("finding") else { return };
     browser.size(1500, 1200);
     browser.open(&write("scenarios/double-fire.ron", Some("all")));
@@ -300,7 +300,7 @@ fn everything_has_a_name_and_can_be_reached_by_keys() {
 }
 
 #[test]
-fn dark_light_paper_and_narrow_windows() {
+fn the_page_fits_dark_light_paper_and_narrow_windows() {
     let Some(mut browser) = start("looks") else { return };
     let ground = "getComputedStyle(document.body).backgroundColor";
     let page = write("scenarios/natural-jitter.ron", Some("all"));

@@ -89,7 +89,7 @@ fn a_pipe_gets_colour_only_if_it_is_forced() {
 }
 
 #[test]
-fn programs_and_files_get_none() {
+fn formats_for_programs_and_files_have_no_colour() {
     let folder = folder("no-colour");
     let path = |name: &str| folder.join(name).to_str().unwrap().to_string();
     let (found, scenario, pages) = (path("found"), path("case.ron"), path("man1"));
@@ -129,7 +129,7 @@ fn programs_and_files_get_none() {
 }
 
 #[test]
-fn a_wrong_word_is_a_mistake() {
+fn a_wrong_word_for_color_is_refused() {
     let output = run(&["run", "scenarios/double-fire.ron", "--color", "sometimes"], &[]);
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output).contains("auto, always, never"), "{}", text(&output));

@@ -58,7 +58,7 @@ fn ends(output: &Output, code: i32) {
 const FUZZ: [&str; 7] = ["fuzz", "--generate", "small", "--seeds", "0..40", "--out", "reports"];
 
 #[test]
-fn what_a_process_of_the_same_number_left_is_kept_and_in_nobodys_way() {
+fn files_of_an_earlier_process_with_the_same_id_are_kept_and_not_read() {
     let folder = Folder::new("left");
     // A process keeps its number when it becomes the binary.
     let left = "touch .overlapsim-$$.part .overlapsim.part reports/.overlapsim-$$.part reports/.overlapsim.part; ";
@@ -82,7 +82,7 @@ fn what_a_process_of_the_same_number_left_is_kept_and_in_nobodys_way() {
 }
 
 #[test]
-fn processes_of_one_number_in_containers_write_one_directory() {
+fn processes_with_the_same_id_in_containers_can_share_a_directory() {
     let folder = Folder::new("containers");
     let usable = Command::new("unshare").args(["--pid", "--fork", "true"]).stderr(Stdio::null()).status();
     if !usable.is_ok_and(|status| status.success()) {

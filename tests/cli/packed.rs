@@ -16,7 +16,7 @@ const PACKED: [(&str, &[u8], &str); 4] = [
 ];
 
 #[test]
-fn a_compressed_file_is_called_what_it_is() {
+fn a_compressed_file_is_named_as_such_with_the_command_to_unpack_it() {
     let folder = std::env::temp_dir().join(format!("overlapsim-packed-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     let mut gzip = GzEncoder::new(Vec::new(), Compression::default());

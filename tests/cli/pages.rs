@@ -35,7 +35,7 @@ fn a_completion_script_knows_every_command() {
 }
 
 #[test]
-fn the_script_for_bash_is_one() {
+fn bash_accepts_the_completion_script() {
     use std::io::Write as _;
     let script = out(&overlapsim(&["completions", "bash"]));
     let bash = Command::new("bash").arg("-n").stdin(Stdio::piped()).stderr(Stdio::piped()).spawn();

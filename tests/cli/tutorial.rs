@@ -61,7 +61,7 @@ fn run(line: &str, folder: &Path) -> String {
 }
 
 #[test]
-fn the_tutorial_does_what_it_says() {
+fn the_commands_of_the_tutorial_print_what_it_shows() {
     let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/tutorial.md")).expect("the page");
     let folder = folder("tutorial");
     let (mut printed, mut commands, mut shown) = (String::new(), 0, 0);

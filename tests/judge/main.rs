@@ -1,4 +1,4 @@
-//! The judge and what is drawn of its word: records written by hand, planted wrong rules, goals, races, the graph, the scene.
+//! The judge and the drawings of its findings: records written by hand, planted wrong rules, goals, races, the graph, the scene.
 
 #[path = "../common/mod.rs"]
 mod common;

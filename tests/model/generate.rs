@@ -71,7 +71,7 @@ fn questions_are_numbered_and_have_more_than_one_answer() {
 }
 
 #[test]
-fn presets_have_names_of_their_own() {
+fn names_of_presets_are_unique() {
     for preset in Preset::ALL {
         assert_eq!(Preset::from_name(preset.name()), Some(preset));
     }
@@ -115,7 +115,7 @@ fn setups_with(preset: Preset, wanted: impl Fn(&Fact) -> bool) -> usize {
 }
 
 #[test]
-fn presets_reach_what_they_are_for() {
+fn each_preset_reaches_its_facts() {
     let evicted = |fact: &Fact| matches!(fact, Fact::SlotFree { owner: Owner::Tree, .. });
     let refused = |fact: &Fact| matches!(fact, Fact::SlotRefused { .. } | Fact::TrackRefused { .. });
     let found = [

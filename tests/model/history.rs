@@ -136,7 +136,7 @@ fn parse(text: &str) -> Setup {
 }
 
 #[test]
-fn nothing_open_is_a_history_too() {
+fn a_run_without_open_questions_is_a_history() {
     let setup = parse(
         r#"(
         engine: (track_interval: 4, mamba_chunk: 4),
@@ -187,7 +187,7 @@ fn a_late_continuation_is_spelled_out() {
 }
 
 #[test]
-fn a_history_in_which_nobody_is_seen_has_no_script() {
+fn a_history_without_an_ingested_request_has_no_script() {
     let mut setup = parse(r#"(requests: [(id: "a", prompt: Fresh(3), stop: Length(6))])"#);
     setup.turns_max = 50;
     let open = Vary::ALL.open();

@@ -47,12 +47,12 @@ fn all_at_hand_agree(plan: PlanWord) {
 }
 
 #[test]
-fn every_recording_at_hand_agrees_under_its_own_plan() {
+fn every_recording_of_the_collection_agrees_under_the_own_plan() {
     all_at_hand_agree(PlanWord::Own);
 }
 
 #[test]
-fn every_recording_at_hand_agrees_under_the_recorded_plan() {
+fn every_recording_of_the_collection_agrees_under_the_recorded_plan() {
     all_at_hand_agree(PlanWord::Recorded);
 }
 
@@ -95,7 +95,7 @@ fn the_sample_agrees_under_both_plans() {
 }
 
 #[test]
-fn partial_recordings_agree_in_what_they_have_and_say_what_they_lack() {
+fn partial_recordings_agree_and_report_what_they_leave_out() {
     let partial = folder("tests/recordings/partial.jsonl.gz").expect("the sample is part of this repository");
     let summary = compare(&partial, PlanWord::Recorded);
     assert_eq!(summary.recordings, 21);

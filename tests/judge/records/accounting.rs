@@ -52,7 +52,7 @@ fn pages_are_counted_by_ranges() {
     let mut tape = Tape::empty();
     tape.fact(Fact::PageAlloc { pages: pages(1, 9), owner: mine });
     tape.fact(Fact::PageMove { pages: pages(1, 5), from: mine, to: Owner::Tree });
-    let mut leaky = Tape { record: tape.record.clone(), spelled: tape.spelled.clone(), ..tape };
+    let mut leaky = Tape { record: tape.record.clone(), names: tape.names.clone(), ..tape };
     assert_eq!(tape.fact(freed(5, 9)).done().verdict, Verdict::Clean);
     leaky.fact(freed(3, 7));
     let judged = leaky.done();

@@ -48,7 +48,7 @@ fn a_prefill_state_donated_from_the_wrong_slot_is_mislabelled() {
     // The prefill tracks 4 of 7 in slot 2, D8 writes slot 3 before the prefill result donates slot 3.
     let mut tape = Tape::empty();
     tape.arrive(A, 7, [1, 2, 3]).prefill(1, A, 1, 0, 7, Some((2, 4))).decode(2, A, 1, 8, Some(3)).turn().wait(1);
-    let mut right = Tape { record: tape.record.clone(), spelled: tape.spelled.clone(), ..tape };
+    let mut right = Tape { record: tape.record.clone(), names: tape.names.clone(), ..tape };
     tape.offer(A, 4, 3, false).cache(3, Owner::Track(A, 1)).give(4, Owner::Track(A, 1));
     let judged = tape.judge();
     assert_eq!(brief(&judged.findings[0]), (Kind::Mislabelled, Some(4), Some(8), Some(3)));

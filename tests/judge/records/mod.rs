@@ -9,7 +9,7 @@ mod nonsense;
 mod outcomes;
 mod wrong_starts;
 
-use crate::common::tape::{AT, Facts, Spelled};
+use crate::common::tape::{AT, Facts, TokenNames};
 use overlapsim::judge::{Class, Finding, Judge, Judgement, Kind, Options};
 use overlapsim::record::*;
 
@@ -19,7 +19,7 @@ const B: ReqId = ReqId(1);
 /// A record under construction: each call adds one step of the machine.
 struct Tape {
     record: Record,
-    spelled: Spelled,
+    names: TokenNames,
     page_size: u32,
     turn: u32,
     len: [u32; 2],
@@ -43,7 +43,14 @@ impl Tape {
     }
 
     fn empty() -> Tape {
-        Tape { record: Record::default(), spelled: Spelled::default(), page_size: 1, turn: 0, len: [0; 2], outputs: 20 }
+        Tape {
+            record: Record::default(),
+            names: TokenNames::default(),
+            page_size: 1,
+            turn: 0,
+            len: [0; 2],
+            outputs: 20,
+        }
     }
 
     fn turn(&mut self) -> &mut Tape {
@@ -65,7 +72,7 @@ impl Tape {
     }
 
     fn prompt(&mut self, req: ReqId, tokens: &[Token]) {
-        let facts = self.spelled.prompt(req, tokens);
+        let facts = self.names.prompt(req, tokens);
         facts.into_iter().for_each(|fact| self.record.fact(fact));
     }
 
@@ -76,7 +83,7 @@ impl Tape {
     /// The token after `len` tokens, the same for all requests: they share prefixes.
     fn sample(&mut self, req: ReqId, len: u32) -> &mut Tape {
         self.len[req.index()] = len + 1;
-        let facts = self.spelled.sampled(req, len, len);
+        let facts = self.names.sampled(req, len, len);
         facts.into_iter().for_each(|fact| self.record.fact(fact));
         self
     }
