@@ -170,7 +170,7 @@ fn the_readme_shows_what_its_first_command_prints() {
     assert!(readme.contains(printed.trim_end()), "the README shows:\n{readme}\nthe command prints:\n{printed}");
 }
 
-/// A directory of its own for a test, with one scenario in it.
+/// A directory for one test, with one scenario in it.
 fn folder_with_a_scenario(name: &str) -> std::path::PathBuf {
     let folder = std::env::temp_dir().join(format!("overlapsim-{name}-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
@@ -199,7 +199,7 @@ fn a_search_for_scenarios_ends_and_takes_each_once() {
     for name in ["/one.ron", "/below/four.RON", "/six.ron"] {
         assert!(text.contains(name), "{name}: {text}");
     }
-    // What is named itself is taken, whatever its name and kind.
+    // A file that is named itself is read, whatever its extension.
     let output =
         overlapsim(&["test", folder.join(".hidden").to_str().unwrap(), folder.join("five.ron.bak").to_str().unwrap()]);
     assert!(out(&output).ends_with("2 passed, 0 failed\n"), "{}", out(&output));
@@ -251,7 +251,7 @@ fn replay_lines_of_awkward_names_replay() {
     let folder = folder_with_a_scenario("names");
     for name in [&b"-x.ron"[..], b"it's $HOME.ron", b"a\nb\\1.ron", b"\xc3\xa9.ron", b"x\xff1.ron"] {
         let name = std::ffi::OsStr::from_bytes(name);
-        // Some file systems refuse names that are no text.
+        // Some file systems refuse names that are not UTF-8.
         if std::fs::copy(folder.join("one.ron"), folder.join(name)).is_err() {
             continue;
         }
@@ -288,7 +288,7 @@ fn only_the_turns_asked_for_are_drawn() {
     }
 }
 
-/// Command lines with a mistake in them, what is said of it and what to do.
+/// Wrong command lines, with the error and the remedy.
 const MISTAKES: &[(&[&str], &str, &str)] = &[
     (&["chekc", "one.ron"], "unrecognized subcommand 'chekc'", "tip: a similar subcommand exists: 'check'"),
     (&["run", "one.ron", "--sede", "3"], "unexpected argument '--sede'", "tip: a similar argument exists: '--seed'"),

@@ -30,7 +30,7 @@ fn start(name: &str) -> Option<Browser> {
     browser
 }
 
-/// Writes the page of a scenario; where it is.
+/// Writes the page of a scenario and returns its path.
 fn write(file: &str, rule: Option<&str>) -> PathBuf {
     let args = ReportArgs {
         file: file.into(),
@@ -102,7 +102,7 @@ fn the_drawing_matches_scene_and_judgement() {
     assert_eq!(browser.troubles(), Vec::<String>::new());
 }
 
-/// The signs in the rows of requests are the decisions of the judgement.
+/// Checks that the signs in the rows of requests are the decisions of the judgement.
 fn boundaries(browser: &mut Browser, scene: &Scene, judgement: &Judgement, name: &str) {
     let of = |class: Class| judgement.boundaries.iter().filter(|row| row.class == class).count() as u64;
     for (word, class) in [
@@ -120,7 +120,7 @@ fn boundaries(browser: &mut Browser, scene: &Scene, judgement: &Judgement, name:
     assert_eq!(browser.count("#requests .due"), writes, "{name}: steps that write a track slot");
 }
 
-/// Every read newer than at prepare has its arc, or is counted as too short for one.
+/// Checks that every read of a value newer than at prepare has its arc, or is counted as too short for an arc.
 fn reads(browser: &mut Browser, scene: &Scene, name: &str) {
     let newer = scene.arrows.iter().filter(|arrow| arrow.newer > 0).count() as u64;
     let changed = scene.arrows.iter().filter(|arrow| arrow.changed > 0).count() as u64;
@@ -205,7 +205,7 @@ fn the_panel_of_a_finding_shows_its_causes() {
     assert_eq!(browser.troubles(), Vec::<String>::new());
 }
 
-/// Where the stretch in view begins in the overview, and how wide it is.
+/// Start and width of the visible range in the overview.
 fn brush(browser: &mut Browser) -> (f64, f64) {
     let of = browser.eval("['x', 'width'].map((name) => +document.querySelector('#map .brush').getAttribute(name))");
     (of[0].as_f64().expect("x"), of[1].as_f64().expect("width"))

@@ -70,7 +70,7 @@ fn a_screen_has_the_size_that_is_asked_for_and_ascii_is_ascii() {
     }
 }
 
-/// Whatever is pressed in whatever order, there is a screen, and undoing everything leads back to the history of the start.
+/// After any keys in any order there is a screen, and undoing everything leads back to the first history.
 #[test]
 fn any_keys_lead_to_a_screen_and_undo_leads_back() {
     let keys = [
@@ -187,7 +187,7 @@ fn wrong_arguments_are_refused() {
     }
 }
 
-/// In a terminal of its own: the keys arrive, and everything is as it was after Ctrl-C.
+/// In a real terminal the keys arrive, and Ctrl-C restores the settings of the terminal.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_terminal_is_as_it_was_after_ctrl_c() {

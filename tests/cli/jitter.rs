@@ -1,4 +1,4 @@
-//! Lookahead patterns around one request: what really came out, what it came to, and how it is written down.
+//! Lookahead patterns of one request: the patterns that were reached, their verdicts, and their scenarios.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -10,7 +10,7 @@ use overlapsim::runner::{self, Keep};
 use overlapsim::scenario;
 use serde_json::Value;
 
-/// A directory that goes away with its owner.
+/// A directory that is removed when dropped.
 struct Folder(PathBuf);
 
 impl Folder {

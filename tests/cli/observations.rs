@@ -1,4 +1,4 @@
-//! Observations of `run`: what is no fault by the judge's measure, changes no verdict, and is told all the same.
+//! Observations of `run`: they are reported, are no findings, and change no verdict.
 
 use std::process::{Command, Output, Stdio};
 

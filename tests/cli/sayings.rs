@@ -1,4 +1,4 @@
-//! Words that a reader must be able to believe: what is printed of a row is what happened to it.
+//! Words of the timeline and of findings are true: they say what happened to the row.
 
 use overlapsim::record::{Fact, Passed, Record};
 use overlapsim::runner::{self, Keep};

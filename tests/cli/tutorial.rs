@@ -20,7 +20,7 @@ fn blocks(text: &str) -> Vec<(String, Vec<String>)> {
     blocks
 }
 
-/// A copy of the scenarios in a directory of its own.
+/// A copy of the scenarios in a new directory.
 fn folder(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("overlapsim-{name}-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
@@ -72,7 +72,7 @@ fn the_commands_of_the_tutorial_print_what_it_shows() {
                 commands += 1;
             }
         } else {
-            // Lines left out are three dots; what remains stands there in this order.
+            // Three dots stand for lines left out; the other lines come in this order.
             let mut rest = printed.as_str();
             for part in lines.split(|line| line == "...") {
                 let part = part.join("\n");

@@ -1,4 +1,4 @@
-//! A history as a script does what the history did, and is a file; what is smaller than a setup is smaller.
+//! A history written as a script runs as the history did and can be a file; the smaller setups of shrinking are smaller.
 
 use crate::common::setups::{setups, wide_setups};
 use overlapsim::engine::{Chooser, Scripted, Time};
@@ -11,7 +11,7 @@ use overlapsim::scenario::{self, Scenario};
 use overlapsim::search::{Draw, Style};
 use proptest::prelude::*;
 
-/// A style in which runs last: ends, aborts and retractions are rare.
+/// A style with long runs: ends, aborts and retractions are rare.
 const RARE: Style =
     Style::Weighted(&[("arrival", 300), ("stop", 60), ("abort", 15), ("retract", 50), ("alloc_failure", 200)]);
 
@@ -152,7 +152,7 @@ fn a_run_without_open_questions_is_a_history() {
     assert_eq!(read(&script).unwrap(), script);
 }
 
-/// A prompt of outputs that was seen later than it could be is spelled out, and shrinking finds out whose they are.
+/// A prompt with outputs of another request that arrives late is written as tokens, and shrinking finds the request again.
 #[test]
 fn a_late_continuation_is_spelled_out() {
     let setup = parse(

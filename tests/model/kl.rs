@@ -1,4 +1,4 @@
-//! What cache hits cost in outputs: the numeric state, its gauge, and the command `kl`.
+//! The effect of cache hits on outputs: the numeric state, its measurement, and the command `kl`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

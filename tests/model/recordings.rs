@@ -1,5 +1,5 @@
-//! Recordings of the real scheduler beside the model: every event, every field, under both plans; and the judge's word on
-//! every donation beside the recording's own content check.
+//! Recordings of the real scheduler compared with the model, in every field of every event, under both plans; and the judge's audit
+//! of every donation compared with the recording's own content check.
 //!
 //! A sample lives in `tests/recordings/`. The whole collection is not part of this repository. Where it is missing, its tests are
 //! skipped: `tests/common/skip.rs`.
@@ -34,7 +34,7 @@ fn compare(folder: &Path, plan: PlanWord) -> ConformSummary {
     summary
 }
 
-/// The folders of the collection whose recordings agree, all of them.
+/// The folders of the collection in which all recordings agree.
 const WHOLE: [&str; 2] = ["../shared/conformance/traces", "../shared/conformance/cases"];
 
 fn all_at_hand_agree(plan: PlanWord) {

@@ -1,4 +1,4 @@
-//! The trace of a run: held to the rules of its format, as a viewer reads it, and to what the judge says.
+//! The trace of a run follows the rules of its format and agrees with the judgement.
 
 mod format;
 
@@ -179,7 +179,7 @@ fn overlapsim(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_overlapsim")).args(args).current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap()
 }
 
-/// A directory of its own for a test.
+/// A directory for one test.
 fn folder(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("overlapsim-trace-{name}-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
@@ -277,7 +277,7 @@ fn a_trace_that_no_viewer_takes_is_refused_with_turns_that_fit() {
 
 type Break = Box<dyn Fn(&mut Vec<Value>)>;
 
-/// The validator must refuse what is wrong, or it says nothing of what is right.
+/// The validator must refuse broken traces: else its acceptance proves nothing.
 #[test]
 fn the_validator_refuses_broken_traces() {
     let right = events(&args(Path::new("scenarios/double-fire.ron"), "mask-lookahead"));
