@@ -24,7 +24,7 @@ pub fn again(name: &str) -> f64 {
     match ALL.iter().find(|work| work.name == name) {
         Some(work) => ratio(&|| within(work), &reference::run),
         None => ratio(&|| processes(env!("CARGO_BIN_EXE_overlapsim"), &["run", "scenarios/double-fire.ron"]), &|| {
-            processes(&std::env::current_exe().expect("this program").to_string_lossy(), &["--nothing"])
+            processes(&std::env::current_exe().expect("this program").to_string_lossy(), &["--nothing"]);
         }),
     }
 }

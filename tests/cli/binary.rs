@@ -64,7 +64,7 @@ fn exit_codes_follow_the_verdict() {
 }
 
 #[test]
-fn mistakes_are_explained_with_a_remedy() {
+fn mistakes_are_refused_with_a_remedy() {
     let output = overlapsim(&["run", "scenarios/double-fire.ron", "--rule", "no-such-rule"]);
     assert!(err(&output).contains("mask-lookahead") && err(&output).contains("help:"), "{}", err(&output));
     let output = overlapsim(&["run", "scenarios/double-fire.ron", "--format", "json", "--timeline"]);
@@ -143,7 +143,7 @@ fn the_release_rule_follows_the_release() {
 }
 
 #[test]
-fn a_rule_that_nothing_names_is_told_beside_what_the_release_shipped() {
+fn a_default_rule_is_reported_beside_the_rule_of_the_release() {
     let warning = "no rule named: mask-lookahead ran. Release 0.5.23 shipped completed-mask: --rule release";
     let printed = |args: &[&str]| out(&overlapsim(args)).split_whitespace().collect::<Vec<_>>().join(" ");
     let folder = folder_with_a_scenario("unnamed-rule");
@@ -170,7 +170,7 @@ fn the_readme_shows_what_its_first_command_prints() {
     assert!(readme.contains(printed.trim_end()), "the README shows:\n{readme}\nthe command prints:\n{printed}");
 }
 
-/// A directory of its own for a test, with one scenario in it.
+/// A directory for one test, with one scenario in it.
 fn folder_with_a_scenario(name: &str) -> std::path::PathBuf {
     let folder = std::env::temp_dir().join(format!("overlapsim-{name}-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
@@ -199,7 +199,7 @@ fn a_search_for_scenarios_ends_and_takes_each_once() {
     for name in ["/one.ron", "/below/four.RON", "/six.ron"] {
         assert!(text.contains(name), "{name}: {text}");
     }
-    // What is named itself is taken, whatever its name and kind.
+    // A file that is named itself is read, whatever its extension.
     let output =
         overlapsim(&["test", folder.join(".hidden").to_str().unwrap(), folder.join("five.ron.bak").to_str().unwrap()]);
     assert!(out(&output).ends_with("2 passed, 0 failed\n"), "{}", out(&output));
@@ -231,7 +231,7 @@ fn a_scenario_that_expects_nothing_is_not_said_to_pass() {
 }
 
 #[test]
-fn a_failure_shows_what_the_expectation_names() {
+fn a_failure_shows_the_expected_and_the_found_findings() {
     let folder = folder_with_a_scenario("turned");
     let text = std::fs::read_to_string(folder.join("one.ron")).unwrap();
     let text = text.replacen("label: 4)", "label: 4, turn: 5, slot: 3, holds: 0)", 1);
@@ -251,7 +251,7 @@ fn replay_lines_of_awkward_names_replay() {
     let folder = folder_with_a_scenario("names");
     for name in [&b"-x.ron"[..], b"it's $HOME.ron", b"a\nb\\1.ron", b"\xc3\xa9.ron", b"x\xff1.ron"] {
         let name = std::ffi::OsStr::from_bytes(name);
-        // Some file systems refuse names that are no text.
+        // Some file systems refuse names that are not UTF-8.
         if std::fs::copy(folder.join("one.ron"), folder.join(name)).is_err() {
             continue;
         }
@@ -267,7 +267,7 @@ fn replay_lines_of_awkward_names_replay() {
 }
 
 #[test]
-fn the_seed_is_told() {
+fn reports_name_the_seed() {
     let file = "scenarios/natural-jitter.ron";
     assert!(out(&overlapsim(&["run", file, "--seed", "7"])).contains(" under mask-lookahead, seed 7\n"));
     assert!(out(&overlapsim(&["diff", file, "--seed", "7"])).contains(" under 5 rules, seed 7\n"));
@@ -288,7 +288,7 @@ fn only_the_turns_asked_for_are_drawn() {
     }
 }
 
-/// Command lines with a mistake in them, what is said of it and what to do.
+/// Wrong command lines, with the error and the remedy.
 const MISTAKES: &[(&[&str], &str, &str)] = &[
     (&["chekc", "one.ron"], "unrecognized subcommand 'chekc'", "tip: a similar subcommand exists: 'check'"),
     (&["run", "one.ron", "--sede", "3"], "unexpected argument '--sede'", "tip: a similar argument exists: '--seed'"),
@@ -385,7 +385,7 @@ fn every_mistake_says_what_is_wrong_and_what_to_do() {
 }
 
 #[test]
-fn turns_that_were_not_run_are_told() {
+fn a_range_beyond_the_last_turn_is_reported() {
     let text = out(&overlapsim(&["run", "scenarios/double-fire.ron", "--timeline", "--turns", "70..80"]));
     assert!(text.ends_with("\nnone of the turns 70 to 80 was run: the last is turn 7\n"), "{text}");
 }

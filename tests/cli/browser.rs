@@ -1,10 +1,13 @@
 //! The page of `report` in a real browser: what it draws against the scene, what keys, wheel and mouse do, both colour
-//! schemes, paper, narrow windows. Pictures are kept in `target/screenshots/`. Without a browser on the machine there is
-//! nothing to test, and the reason is printed.
+//! schemes, paper, narrow windows. Pictures are kept in `target/screenshots/`.
+//!
+//! Without a browser on the machine, each test prints a `SKIPPED` line and passes: `tests/common/skip.rs`. To get one:
+//! `.ci/run --install`.
 
 use std::path::{Path, PathBuf};
 
 use crate::common::browser::{Browser, base64};
+use crate::common::skip::skipped;
 use overlapsim::command::{ReportArgs, report_to_html};
 use overlapsim::engine::Seeded;
 use overlapsim::judge::{Class, Judgement};
@@ -22,13 +25,12 @@ fn work() -> PathBuf {
 fn start(name: &str) -> Option<Browser> {
     let browser = Browser::start(&work(), name);
     if browser.is_none() {
-        // Past the test harness, which keeps what a passing test prints.
-        let _ = std::io::Write::write_all(&mut std::io::stderr(), b"skipped: there is no chromium on this machine\n");
+        skipped("chromium is not installed");
     }
     browser
 }
 
-/// Writes the page of a scenario; where it is.
+/// Writes the page of a scenario and returns its path.
 fn write(file: &str, rule: Option<&str>) -> PathBuf {
     let args = ReportArgs {
         file: file.into(),
@@ -63,7 +65,7 @@ fn shots() -> PathBuf {
 }
 
 #[test]
-fn what_is_drawn_is_what_happened() {
+fn the_drawing_matches_scene_and_judgement() {
     let Some(mut browser) = start("drawn") else { return };
     browser.size(WIDE, 1200);
     let files = ["double-fire", "natural-jitter", "torn-chunk-snapshot", "spec-crossings", "retraction", "kl-row2"];
@@ -100,7 +102,7 @@ fn what_is_drawn_is_what_happened() {
     assert_eq!(browser.troubles(), Vec::<String>::new());
 }
 
-/// The signs in the rows of requests are the decisions of the judgement.
+/// Checks that the signs in the rows of requests are the decisions of the judgement.
 fn boundaries(browser: &mut Browser, scene: &Scene, judgement: &Judgement, name: &str) {
     let of = |class: Class| judgement.boundaries.iter().filter(|row| row.class == class).count() as u64;
     for (word, class) in [
@@ -118,7 +120,7 @@ fn boundaries(browser: &mut Browser, scene: &Scene, judgement: &Judgement, name:
     assert_eq!(browser.count("#requests .due"), writes, "{name}: steps that write a track slot");
 }
 
-/// Every read newer than at prepare has its arc, or is counted as too short for one.
+/// Checks that every read of a value newer than at prepare has its arc, or is counted as too short for an arc.
 fn reads(browser: &mut Browser, scene: &Scene, name: &str) {
     let newer = scene.arrows.iter().filter(|arrow| arrow.newer > 0).count() as u64;
     let changed = scene.arrows.iter().filter(|arrow| arrow.changed > 0).count() as u64;
@@ -167,7 +169,7 @@ fn a_hover_shows_a_click_pins_and_links_lead_on() {
 }
 
 #[test]
-fn findings_tell_how_it_came_to_that() {
+fn the_panel_of_a_finding_shows_its_causes() {
     let Some(mut browser) = start("finding") else { return };
     browser.size(1500, 1200);
     browser.open(&write("scenarios/double-fire.ron", Some("all")));
@@ -203,7 +205,7 @@ fn findings_tell_how_it_came_to_that() {
     assert_eq!(browser.troubles(), Vec::<String>::new());
 }
 
-/// Where the stretch in view begins in the overview, and how wide it is.
+/// Start and width of the visible range in the overview.
 fn brush(browser: &mut Browser) -> (f64, f64) {
     let of = browser.eval("['x', 'width'].map((name) => +document.querySelector('#map .brush').getAttribute(name))");
     (of[0].as_f64().expect("x"), of[1].as_f64().expect("width"))
@@ -298,7 +300,7 @@ fn everything_has_a_name_and_can_be_reached_by_keys() {
 }
 
 #[test]
-fn dark_light_paper_and_narrow_windows() {
+fn the_page_fits_dark_light_paper_and_narrow_windows() {
     let Some(mut browser) = start("looks") else { return };
     let ground = "getComputedStyle(document.body).backgroundColor";
     let page = write("scenarios/natural-jitter.ron", Some("all"));

@@ -14,7 +14,7 @@ fn run(args: &[&str], variables: &[(&str, &str)]) -> Output {
     command.stdin(Stdio::null()).output().expect("the binary runs")
 }
 
-/// Standard output, and standard error behind it.
+/// Standard output, followed by standard error.
 fn text(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap() + &String::from_utf8(output.stderr.clone()).unwrap()
 }
@@ -23,7 +23,7 @@ fn plain(text: &str) -> String {
     overlapsim::report::plain(text).into_owned()
 }
 
-/// A directory of its own for a test, with a scenario in it that expects something else than what comes.
+/// A directory for one test, with a scenario whose expectation fails.
 fn folder(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("overlapsim-{name}-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
@@ -33,7 +33,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// What is coloured, with a word that is.
+/// Command lines with colour, and a coloured word of each.
 fn coloured(wrong: &str) -> Vec<(Vec<&str>, &'static str)> {
     let line = |line: &'static str| line.split(' ').collect::<Vec<_>>();
     vec![
@@ -89,7 +89,7 @@ fn a_pipe_gets_colour_only_if_it_is_forced() {
 }
 
 #[test]
-fn programs_and_files_get_none() {
+fn formats_for_programs_and_files_have_no_colour() {
     let folder = folder("no-colour");
     let path = |name: &str| folder.join(name).to_str().unwrap().to_string();
     let (found, scenario, pages) = (path("found"), path("case.ron"), path("man1"));
@@ -129,7 +129,7 @@ fn programs_and_files_get_none() {
 }
 
 #[test]
-fn a_wrong_word_is_a_mistake() {
+fn a_wrong_word_for_color_is_refused() {
     let output = run(&["run", "scenarios/double-fire.ron", "--color", "sometimes"], &[]);
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output).contains("auto, always, never"), "{}", text(&output));

@@ -62,7 +62,7 @@ fn a_cpu_that_is_longer_leaves_the_gpu_idle() {
 }
 
 #[test]
-fn where_both_are_as_long_each_waits_for_the_copies_of_the_other() {
+fn with_equal_steps_cpu_and_gpu_wait_for_each_others_copies() {
     let scenario = scenario("", "gpu_decode: Fixed(270), gpu_decode_request: Fixed(0)");
     let run = run(&scenario, 4, "committed-len");
     assert_eq!((run.cpu_step_ns, run.gpu_step_ns), (270, 270));
@@ -153,7 +153,7 @@ fn compare(name: &str, text: &str) {
 }
 
 #[test]
-fn what_is_printed() {
+fn text_and_json_match_the_snapshots() {
     for file in ["steady-decode", "cpu-bound-decode"] {
         let (text, _) = cost_to_text(&args(file, "1,10,100,1000")).expect("it is measured");
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
@@ -177,7 +177,7 @@ fn presets_of_the_command_line_are_those_of_the_file() {
 }
 
 #[test]
-fn what_was_measured_at_1000_requests_is_simulated() {
+fn the_times_measured_at_1000_requests_are_simulated() {
     // Steps without a boundary: 64 + 20 tokens on a grid of 256.
     let text = "(costs: (cpu: \"python-0.5.17\"), requests: [(id: \"a\", prompt: Fresh(64), stop: Length(20))])";
     let scenario = scenario::parse("a.ron", text, Path::new(""), &runner::rule_names()).expect("a scenario");
@@ -202,7 +202,7 @@ fn decode_costs_over_a_preset_put_its_table_out_of_use() {
 }
 
 #[test]
-fn where_batches_are_never_full_nothing_is_said_of_the_cpu() {
+fn where_batches_are_never_full_no_limit_of_the_cpu_is_reported() {
     let engine = ", release: V0_5_17, chunked_prefill_size: 2048, mixed_chunk: true";
     let mut scenario = scenario(engine, "gpu_decode: Fixed(3), gpu_decode_request: Fixed(0)");
     scenario.setup.requests[0].prompt = overlapsim::model::Prompt::Fresh { fresh: 1, len: 160 };
@@ -239,7 +239,7 @@ fn three(engine: &str, more: &str) -> String {
 }
 
 #[test]
-fn what_is_said_of_batches_that_cannot_be_had() {
+fn batch_sizes_that_cannot_be_reached_are_refused_with_the_reason() {
     // More tokens than are held; and rows that leave no room in a chunk.
     let mut all = String::new();
     let great = "(costs: (cpu: \"python-0.5.17\"), requests: [(id: \"a\", prompt: Fresh(1024), stop: Length(8))])";
@@ -260,7 +260,7 @@ fn what_is_said_of_batches_that_cannot_be_had() {
 }
 
 #[test]
-fn a_remedy_that_is_named_helps() {
+fn the_remedy_of_a_refusal_works() {
     let rule = [runner::rule("paired").expect("a rule")];
     for (chunk, batch) in [(64, 40), (64, 64), (128, 100), (48, 3)] {
         let engine = format!(", release: V0_5_17, mixed_chunk: true, chunked_prefill_size: {chunk}");

@@ -1,5 +1,4 @@
-//! Every example of every `--help` is run: none names a file that is not there, an option that is gone, or a run that
-//! nobody waits for.
+//! Every example of every `--help` is run: its files and options exist, and it ends in short time.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -7,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 use clap::CommandFactory as _;
 use overlapsim::cli::Cli;
 
-/// The examples of the program and of every command, whatever others are added.
+/// The examples of the program and of every command.
 fn helps() -> Vec<(String, Vec<String>)> {
     let mut program = Cli::command();
     program.build();
@@ -50,7 +49,7 @@ fn folder(name: &str) -> PathBuf {
 fn run(line: &str, folder: &Path) -> Output {
     let home = folder.join("home").to_str().unwrap().to_string();
     let line = line.split(" > ").next().unwrap().split(" | ").next().unwrap();
-    // There is no terminal here: no keys do instead of a person.
+    // There is no terminal here: an empty script of keys replaces it.
     let no_keys =
         if line.starts_with("overlapsim explore ") && !line.contains("--script") { " --script g" } else { "" };
     let line = format!("{line}{no_keys}");

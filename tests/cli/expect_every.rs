@@ -82,7 +82,7 @@ fn a_kind_that_some_timing_shows_and_none_should_fails_with_its_replay() {
 }
 
 #[test]
-fn a_kind_that_no_timing_shows_fails() {
+fn an_expected_kind_that_no_timing_shows_fails() {
     let change = [(
         r#""completed-mask", verdict: Corrupt, kinds: ["aliased"]"#,
         r#""completed-mask", verdict: Corrupt, kinds: ["aliased", "torn"]"#,

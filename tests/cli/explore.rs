@@ -37,7 +37,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 #[test]
-fn screens() {
+fn screens_match_the_snapshots() {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(Path::new(ROOT).join("snapshots"));
     settings.set_prepend_module_to_snapshot(false);
@@ -70,9 +70,9 @@ fn a_screen_has_the_size_that_is_asked_for_and_ascii_is_ascii() {
     }
 }
 
-/// Whatever is pressed in whatever order, there is a screen, and undoing everything leads back to the history of the start.
+/// After any keys in any order there is a screen, and undoing everything leads back to the first history.
 #[test]
-fn no_keys_lead_nowhere() {
+fn any_keys_lead_to_a_screen_and_undo_leads_back() {
     let keys = [
         'l', 'h', 'j', 'k', ']', '[', 'b', 'B', 'd', 'D', 'f', 'F', 'o', 'O', 'g', 'G', 'c', 'u', 'U', 'r', 'R', 'm',
         '=', 'z', '?', 'p', '1', ' ',
@@ -156,7 +156,7 @@ fn a_history_is_written_as_a_scenario_that_passes() {
 }
 
 #[test]
-fn without_a_terminal_it_says_so() {
+fn without_a_terminal_explore_is_refused() {
     let output = overlapsim(Path::new(ROOT), &["explore", "scenarios/double-fire.ron"]);
     let error = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2));
@@ -164,7 +164,7 @@ fn without_a_terminal_it_says_so() {
 }
 
 #[test]
-fn mistakes_are_told() {
+fn wrong_arguments_are_refused() {
     let cases: [(&[&str], &str); 7] = [
         (&["--choices", "9.9.9"], "choice 1 is 9, which does not fit"),
         (&["--script", "<nowhere>"], "there is no key <nowhere>"),
@@ -187,14 +187,13 @@ fn mistakes_are_told() {
     }
 }
 
-/// In a terminal of its own: the keys arrive, and everything is as it was after Ctrl-C.
+/// In a real terminal the keys arrive, and Ctrl-C restores the settings of the terminal.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_terminal_is_as_it_was_after_ctrl_c() {
     use std::io::{Read as _, Write as _};
     if Command::new("script").arg("--version").output().is_err() {
-        let _ =
-            std::io::Write::write_all(&mut std::io::stderr(), b"skipped: there is no `script` to make a terminal\n");
+        crate::common::skip::skipped("`script`, which makes a terminal, is not installed");
         return;
     }
     let line = format!(

@@ -2,9 +2,9 @@
 
 use std::process::{Command, Output, Stdio};
 
-/// Loses a checkpoint under its own rule, and is clean under `token-len`.
+/// A scenario that loses a checkpoint under its own rule, and is clean under `token-len`.
 const LOSSY: &str = "scenarios/lost-checkpoint.ron";
-/// Caches a state that nothing has written.
+/// A scenario that caches an unwritten state.
 const CORRUPT: &str = "scenarios/double-fire.ron";
 
 /// Command lines, and their exit codes without `--fail-on` and with `lossy`, `corrupt` and `never`.
@@ -30,7 +30,7 @@ const CODES: &[(&[&str], [i32; 4])] = &[
     (&["fuzz", LOSSY, "--seeds", "0..2"], [0, 1, 0, 0]),
     (&["fuzz", "BOUND", "--seeds", "0..2"], [3, 1, 3, 0]),
     (&["merge", "REPORT"], [3, 1, 3, 0]),
-    // It agrees, and shows a wrong donation.
+    // The recording agrees with the model, and shows a wrong donation.
     (&["conform", "tests/recordings/whole/cases.jsonl.gz#0"], [0, 1, 1, 0]),
     (&["conform", "tests/recordings/whole/crossings.jsonl.gz#0"], [0, 0, 0, 0]),
     (&["conform", "tests/recordings/whole/cases.jsonl.gz#0", "--rule", "token-len"], [1, 1, 1, 0]),
@@ -57,7 +57,7 @@ impl Files {
         let files = Files(folder);
         let lossy = std::fs::read_to_string(LOSSY).unwrap();
         let cut = |turns: &str| lossy.replacen("Scenario(\n", &format!("Scenario(\n    turns_max: {turns},\n"), 1);
-        // The loss is told with the result in turn 5 or before; the bound comes after it.
+        // The loss is found with the result in turn 5 or before; the bound comes after it.
         std::fs::write(files.path("BOUND"), cut("7")).unwrap();
         std::fs::write(files.path("RUNNING"), cut("7").replacen("stop: Token(4)", "stop: Length(12)", 1)).unwrap();
         std::fs::write(files.path("UNMET"), lossy.replacen("verdict: Lossy", "verdict: Corrupt", 1)).unwrap();

@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 const BINARY: &str = env!("CARGO_BIN_EXE_overlapsim");
 const SCENARIO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/check/interleaved.ron");
 
-/// A directory that goes away with its test.
+/// A directory that is removed at the end of its test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -58,9 +58,9 @@ fn ends(output: &Output, code: i32) {
 const FUZZ: [&str; 7] = ["fuzz", "--generate", "small", "--seeds", "0..40", "--out", "reports"];
 
 #[test]
-fn what_a_process_of_the_same_number_left_is_kept_and_in_nobodys_way() {
+fn files_of_an_earlier_process_with_the_same_id_are_kept_and_not_read() {
     let folder = Folder::new("left");
-    // A process keeps its number when it becomes the binary.
+    // `exec` keeps the process id.
     let left = "touch .overlapsim-$$.part .overlapsim.part reports/.overlapsim-$$.part reports/.overlapsim.part; ";
     let fuzz = FUZZ.join(" ");
     fs::create_dir(folder.0.join("reports")).unwrap();
@@ -82,7 +82,7 @@ fn what_a_process_of_the_same_number_left_is_kept_and_in_nobodys_way() {
 }
 
 #[test]
-fn processes_of_one_number_in_containers_write_one_directory() {
+fn processes_with_the_same_id_in_containers_can_share_a_directory() {
     let folder = Folder::new("containers");
     let usable = Command::new("unshare").args(["--pid", "--fork", "true"]).stderr(Stdio::null()).status();
     if !usable.is_ok_and(|status| status.success()) {
@@ -115,7 +115,7 @@ fn processes_of_one_number_in_containers_write_one_directory() {
 #[test]
 fn the_result_is_printed_where_files_cannot_be_written() {
     let folder = Folder::new("unwritten");
-    // No file may have a byte; standard output is no file.
+    // The limit on file sizes is 0; standard output is a pipe.
     let check = format!("check {SCENARIO} --rule mask-lookahead --out found");
     let commands =
         [(FUZZ.join(" "), "reports"), (format!("{} --format json", FUZZ.join(" ")), "reports"), (check, "found")];
@@ -140,7 +140,7 @@ fn the_report_of_another_search_is_not_lost() {
     let shard = |args: &[&str]| folder.run(&[args, &["--shard", "0/2"]].concat());
     let first = shard(&FUZZ);
     let report = folder.read("reports/fuzz-0-of-2.json");
-    // The same search again is the same report.
+    // The same search again gives the same report.
     assert_eq!(shard(&FUZZ).stdout, first.stdout);
     assert_eq!(folder.read("reports/fuzz-0-of-2.json"), report);
     let refused = |args: &[&str], why: &str| {

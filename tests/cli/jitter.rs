@@ -1,4 +1,4 @@
-//! Lookahead patterns around one request: what really came out, what it came to, and how it is written down.
+//! Lookahead patterns of one request: the patterns that were reached, their verdicts, and their scenarios.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -10,7 +10,7 @@ use overlapsim::runner::{self, Keep};
 use overlapsim::scenario;
 use serde_json::Value;
 
-/// A directory that goes away with its owner.
+/// A directory that is removed when dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -198,7 +198,7 @@ fn the_last_lines_of_the_text_lead_to_the_worst_of_it() {
 }
 
 #[test]
-fn a_pattern_that_did_not_come_about_is_never_shown_as_if_it_had() {
+fn a_pattern_that_was_not_reached_is_not_shown_as_reached() {
     let folder = Folder::new("others");
     let file = folder.file("off.ron", &one_request(", overlap: false", "prompt: Fresh(1), stop: Token(4)", ""));
     let report = json(&args(&file));
@@ -232,7 +232,7 @@ fn a_run_that_ends_before_the_first_step_shows_no_pattern() {
 }
 
 #[test]
-fn a_run_that_was_cut_short_shows_a_pattern_only_as_far_as_it_went() {
+fn a_run_that_a_bound_ended_shows_only_the_part_of_the_pattern_that_ran() {
     let names = runner::rule_names();
     let scenario = scenario::load(Path::new("scenarios/exhaustion-assert.ron"), &names).unwrap();
     let rule = runner::rule(runner::DEFAULT_RULE).unwrap();
@@ -248,7 +248,7 @@ fn a_run_that_was_cut_short_shows_a_pattern_only_as_far_as_it_went() {
 }
 
 #[test]
-fn lazy_and_longer_prompts() {
+fn known_patterns_of_lazy_and_longer_prompts_are_found() {
     let folder = Folder::new("lazy");
     // The known history: L(7) = 0 and the stop at the result of step 8 leave label 4 in a slot that holds 8.
     let engine = ", strategy: ExtraBufferLazy";
@@ -272,7 +272,7 @@ fn lazy_and_longer_prompts() {
 }
 
 #[test]
-fn other_requests_and_traces_stay() {
+fn other_requests_and_traces_are_kept() {
     let folder = Folder::new("stay");
     let more = "(id: \"c\", prompt: Extend(\"a\", 2), stop: Length(3)), (id: \"d\", arrive: Before(\"a\", 5), \
                 prompt: Fresh(1), stop: Length(1)), (id: \"e\", arrive: After(\"d\"), prompt: Fresh(1), stop: Length(2))";
@@ -304,7 +304,7 @@ fn other_requests_and_traces_stay() {
 }
 
 #[test]
-fn mistakes_are_told_with_a_remedy() {
+fn wrong_arguments_are_refused_with_a_remedy() {
     let folder = Folder::new("mistakes");
     let good = args(Path::new("scenarios/double-fire.ron"));
     let with = |change: &dyn Fn(&mut JitterArgs)| {

@@ -1,4 +1,4 @@
-//! The program as a person meets it: its commands, what they print, refuse and write, and the pages that describe them.
+//! The program as a user sees it: its commands, what they print, refuse and write, and the pages that describe them.
 //!
 //! Tests run in the order of their names: `binary::a_determinism_check_comes_first` before all others.
 

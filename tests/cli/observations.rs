@@ -1,4 +1,4 @@
-//! Observations of `run`: what is no fault by the judge's measure, changes no verdict, and is told all the same.
+//! Observations of `run`: they are reported, are no findings, and change no verdict.
 
 use std::process::{Command, Output, Stdio};
 
@@ -11,7 +11,7 @@ fn run(args: &[&str]) -> Output {
 }
 
 #[test]
-fn a_request_that_the_admission_latch_alone_keeps_waiting_is_told() {
+fn a_request_that_only_the_admission_latch_keeps_waiting_is_an_observation() {
     let file = "scenarios/admission-latched.ron";
     let output = run(&[file, "--rule", "paired"]);
     assert_eq!(output.status.code(), Some(0), "it changes no verdict");
@@ -26,7 +26,7 @@ fn a_request_that_the_admission_latch_alone_keeps_waiting_is_told() {
 }
 
 #[test]
-fn a_run_without_an_observation_says_nothing_of_one() {
+fn a_run_without_an_observation_prints_none() {
     for format in ["text", "json"] {
         let output = run(&["scenarios/double-fire.ron", "--format", format]);
         let text = String::from_utf8(output.stdout).unwrap();

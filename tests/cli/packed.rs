@@ -1,4 +1,4 @@
-//! Compressed files where a plain one is read: each is called what it is, with the command that unpacks it.
+//! Compressed files where a plain file is expected: the error names the format and the command that unpacks it.
 
 use std::fs;
 use std::io::Write as _;
@@ -16,7 +16,7 @@ const PACKED: [(&str, &[u8], &str); 4] = [
 ];
 
 #[test]
-fn a_compressed_file_is_called_what_it_is() {
+fn a_compressed_file_is_named_as_such_with_the_command_to_unpack_it() {
     let folder = std::env::temp_dir().join(format!("overlapsim-packed-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
@@ -26,14 +26,14 @@ fn a_compressed_file_is_called_what_it_is() {
     all.push(("gz", &gzip, "gzip -dk"));
     let fails = |args: &[&str], unpack: &str| {
         let output = Command::new(env!("CARGO_BIN_EXE_overlapsim")).args(args).current_dir(&folder).output().unwrap();
-        // `test` says it in the line of the file.
+        // `test` prints the error in the line of the file.
         let error = String::from_utf8([output.stderr, output.stdout].concat()).unwrap();
         assert_eq!(output.status.code(), Some(2), "{args:?}: {error}");
         let told = error.contains("compressed with") || error.contains("zip archive");
         assert!(told && error.contains(&format!("unpack it first, as with `{unpack} FILE`")), "{args:?}: {error}");
     };
     for (end, bytes, unpack) in all {
-        // The bytes tell, not the name.
+        // The bytes decide, not the name.
         for name in [format!("trace.csv.{end}"), "trace.csv".to_string()] {
             fs::write(folder.join(&name), bytes).unwrap();
             for format in ["AzureCsv", "MooncakeJsonl"] {

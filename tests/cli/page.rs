@@ -32,7 +32,7 @@ fn two_processes_write_the_same_bytes_and_the_verdict_is_no_exit_code() {
 }
 
 #[test]
-fn what_search_found_is_shown_by_its_choices() {
+fn a_page_can_show_the_choices_of_a_search() {
     let path = file("page-choices.html");
     let choices = "1.1.1.0x17.1.1";
     let args =

@@ -1,4 +1,4 @@
-//! What is made of the clap structs: help with examples, completion scripts, man pages.
+//! Pages generated from the clap structs: help with examples, completion scripts, man pages.
 
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
@@ -16,7 +16,7 @@ fn out(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("output is UTF-8")
 }
 
-/// Every command by name, whatever others are added.
+/// The names of all commands.
 fn commands() -> Vec<String> {
     let names: Vec<String> = Cli::command().get_subcommands().map(|command| command.get_name().to_string()).collect();
     assert!(names.len() >= 13, "{names:?}");
@@ -35,11 +35,11 @@ fn a_completion_script_knows_every_command() {
 }
 
 #[test]
-fn the_script_for_bash_is_one() {
+fn bash_accepts_the_completion_script() {
     use std::io::Write as _;
     let script = out(&overlapsim(&["completions", "bash"]));
     let bash = Command::new("bash").arg("-n").stdin(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    // No bash, nothing to ask.
+    // Without bash there is nothing to test.
     let Ok(mut bash) = bash else { return };
     bash.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
     let checked = bash.wait_with_output().unwrap();
@@ -59,7 +59,7 @@ fn a_closed_pipe_is_no_error() {
     assert_eq!((output.status.code(), &output.stderr[..]), (Some(0), &b""[..]));
 }
 
-/// A directory that is not there yet.
+/// A directory that does not exist yet.
 fn folder(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("overlapsim-{name}-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);

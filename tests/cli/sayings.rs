@@ -1,4 +1,4 @@
-//! Words that a reader must be able to believe: what is printed of a row is what happened to it.
+//! Words of the timeline and of findings are true: they say what happened to the row.
 
 use overlapsim::record::{Fact, Passed, Record, RequestFact};
 use overlapsim::runner::{self, Keep};
@@ -55,7 +55,7 @@ fn findings(file: &str, rule: &str) -> Vec<serde_json::Value> {
 }
 
 #[test]
-fn what_was_decided_rightly_and_overwritten_says_by_which_step() {
+fn a_finding_of_an_overwritten_state_names_the_step_that_overwrote_it() {
     let file = "scenarios/newer-rule-writes-kept-slot.ron";
     let finding = &findings(file, "completed-mask")[0];
     let cause = &finding["overwritten"];
@@ -86,7 +86,7 @@ fn what_was_decided_rightly_and_overwritten_says_by_which_step() {
 }
 
 #[test]
-fn what_was_decided_wrongly_or_not_decided_has_no_such_cause() {
+fn a_finding_of_a_wrong_or_missing_decision_names_no_overwriting_step() {
     // A repeat and an unwritten slot; a state that a prefill left; a key that is shorter than its label.
     for (file, rule) in [
         ("scenarios/double-fire.ron", "mask-lookahead"),

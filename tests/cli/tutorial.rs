@@ -20,7 +20,7 @@ fn blocks(text: &str) -> Vec<(String, Vec<String>)> {
     blocks
 }
 
-/// A copy of the scenarios in a directory of its own.
+/// A copy of the scenarios in a new directory.
 fn folder(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("overlapsim-{name}-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
@@ -61,7 +61,7 @@ fn run(line: &str, folder: &Path) -> String {
 }
 
 #[test]
-fn the_tutorial_does_what_it_says() {
+fn the_commands_of_the_tutorial_print_what_it_shows() {
     let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/tutorial.md")).expect("the page");
     let folder = folder("tutorial");
     let (mut printed, mut commands, mut shown) = (String::new(), 0, 0);
@@ -72,7 +72,7 @@ fn the_tutorial_does_what_it_says() {
                 commands += 1;
             }
         } else {
-            // Lines left out are three dots; what remains stands there in this order.
+            // Three dots stand for lines left out; the other lines come in this order.
             let mut rest = printed.as_str();
             for part in lines.split(|line| line == "...") {
                 let part = part.join("\n");

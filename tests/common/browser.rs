@@ -1,7 +1,7 @@
 //! A real browser without a window, driven by the DevTools protocol over a pipe: messages are JSON that end with a zero byte.
 //!
-//! Owns the process and its profile directory. Refuses to wait for ever: a browser that says nothing for a minute is a failure, and
-//! so is a page that has not come to what it is asked for by then.
+//! Owns the process and its profile directory. Waits have a limit: a browser that sends no answer within a minute is a failure, and so
+//! is a condition that does not become true.
 #![allow(dead_code, reason = "tests and the example each use some of it")]
 
 use std::io::{Read as _, Write as _};
@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 /// Names under which the browser is installed.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-/// How long an answer may take, and what is waited for.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The longest wait for an answer or a condition.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A browser with one page.
 pub struct Browser {
@@ -26,9 +26,9 @@ pub struct Browser {
     profile: PathBuf,
     session: String,
     last_id: u64,
-    /// What the window is set to, as conditions that hold on a page once it has taken it in.
+    /// Size and media of the window, as conditions that hold on a page once it has applied them.
     looks: [Option<String>; 2],
-    /// What the page said without being asked.
+    /// Events that the page sent by itself.
     events: Vec<Value>,
 }
 
@@ -110,14 +110,14 @@ impl Browser {
     }
 
     fn next(&mut self, waiting_for: &str) -> Value {
-        self.from.recv_timeout(PATIENCE).unwrap_or_else(|why| panic!("no answer to {waiting_for}: {why}"))
+        self.from.recv_timeout(TIMEOUT).unwrap_or_else(|why| panic!("no answer to {waiting_for}: {why}"))
     }
 
     /// Loads a file and waits until it has been read and run.
     pub fn open(&mut self, path: &Path) {
         let url = format!("file://{}", path.display());
         let loader = self.call("Page.navigate", json!({"url": url}))["loaderId"].take();
-        // Of this document: that of the page before may be told late.
+        // Only the event of this document counts: that of the previous page can arrive late.
         let loaded = |event: &Value| {
             let of = &event["params"];
             event["method"] == "Page.lifecycleEvent" && of["name"] == "load" && of["loaderId"] == loader
@@ -129,7 +129,7 @@ impl Browser {
         self.look();
     }
 
-    /// Asks again and again until an expression has this value.
+    /// Waits until an expression has this value.
     pub fn until(&mut self, expression: &str, wanted: &Value) {
         let started = Instant::now();
         loop {
@@ -137,12 +137,12 @@ impl Browser {
             if value == *wanted {
                 return;
             }
-            assert!(started.elapsed() < PATIENCE, "{expression} is {value}, not {wanted}");
+            assert!(started.elapsed() < TIMEOUT, "{expression} is {value}, not {wanted}");
             std::thread::sleep(Duration::from_millis(10));
         }
     }
 
-    /// Waits until the page has taken in what the window is set to, and has drawn itself by it: the browser answers before that.
+    /// Waits until the page has applied size and media and has been drawn: the browser answers before that.
     fn look(&mut self) {
         for condition in self.looks.clone().into_iter().flatten() {
             self.until(&condition, &json!(true));

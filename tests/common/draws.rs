@@ -1,10 +1,10 @@
-//! A chooser that draws every answer: what a search gives the generator.
+//! A chooser that draws every answer from a seed.
 
 use overlapsim::engine::{Choice, Chooser};
 use rand::{RngExt as _, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Even draws by seed.
+/// Uniform draws from ChaCha8.
 pub struct Draws(ChaCha8Rng);
 
 impl Draws {

@@ -7,4 +7,5 @@ pub mod draws;
 pub mod planted;
 pub mod reproducers;
 pub mod setups;
+pub mod skip;
 pub mod tape;

@@ -7,24 +7,24 @@ use overlapsim::record::{AssertKind, Check};
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-/// A rule made of one function, bookkeeping as in the rules that derive the kept slot from the write index.
+/// A rule made of one function. The kept slot is derived from the write index.
 pub struct Planted {
     name: &'static str,
     decide: fn(&RowView) -> Result<Action, AssertKind>,
 }
 
-/// A rule made of one function of what the batch's own arrays say, bookkeeping by `last_track_idx`: lazy.
+/// A lazy rule made of one function of the batch's own arrays. The kept slot is `last_track_idx`.
 pub struct PlantedLazy {
     name: &'static str,
     decide: fn(&RowView, Own) -> Action,
 }
 
-/// What the forward of this batch wrote for a row, and what is known of the step in flight.
+/// What the forward of this batch wrote for a row, and whether the step in flight overwrites it.
 struct Own {
     len: u32,
     idx: u8,
     boundary: bool,
-    /// The step in flight writes the slot that is kept.
+    /// The step in flight writes the kept slot.
     overwrites: bool,
 }
 
@@ -55,7 +55,7 @@ impl Rule for PlantedLazy {
     }
 }
 
-/// Keeps what the own forward wrote, gives the other slot back, and declines what the step in flight overwrites.
+/// Keeps what the own forward wrote, frees the other slot, and declines a donation that the step in flight overwrites.
 fn keep(row: &RowView, own: &Own) -> Action {
     let decline = row.finished && own.overwrites;
     if !own.boundary {
@@ -72,7 +72,7 @@ fn keep(row: &RowView, own: &Own) -> Action {
 
 pub const RIGHT_LAZY: PlantedLazy = PlantedLazy { name: "right, lazy", decide: |row, own| keep(row, &own) };
 
-/// As `WRONG`, lazy.
+/// Lazy rules, each wrong in one way, with the kinds of findings of which it must show at least one.
 pub const WRONG_LAZY: &[(PlantedLazy, &[Kind])] = &[
     (PlantedLazy { name: "never keeps", decide: |_, _| none() }, &[Kind::Lost]),
     (
@@ -136,7 +136,7 @@ fn none() -> Action {
     Action::none(Check::Recompute)
 }
 
-/// Fires as the right rule does, not lazy: label, and flip.
+/// Records a label and flips the write index, as the right rule does.
 fn fire(row: &RowView, label: u32) -> Action {
     Action { record: Some((label, None)), next_track_idx: Some(row.other_idx(row.next_track_idx)), ..none() }
 }
@@ -152,7 +152,7 @@ fn when(fires: bool, action: Action) -> Result<Action, AssertKind> {
 /// The rule that the planted ones are made from.
 pub const RIGHT: Planted = Planted { name: "right", decide: |row| when(due(row), fire(row, row.token_len())) };
 
-/// Each wrong in one way, with the kinds of findings of which it must show at least one.
+/// Rules, each wrong in one way, with the kinds of findings of which it must show at least one.
 pub const WRONG: &[(Planted, &[Kind])] = &[
     (Planted { name: "never fires", decide: |_| Ok(none()) }, &[Kind::Lost]),
     (
@@ -226,7 +226,7 @@ pub const WRONG: &[(Planted, &[Kind])] = &[
     (Planted { name: "asserts", decide: |_| Err(AssertKind::OffGrid) }, &[Kind::Assertion]),
 ];
 
-/// Runs of the right kind for lazy rules: no second slot is refused, and no step follows a boundary at once.
+/// Random setups for lazy rules: no second slot is refused, and boundaries do not follow each other.
 pub fn lazy_samples() -> Vec<Setup> {
     let mut samples = samples();
     for setup in &mut samples {
@@ -238,7 +238,7 @@ pub fn lazy_samples() -> Vec<Setup> {
     samples
 }
 
-/// Runs of the right kind for rules that are not lazy.
+/// Random setups for rules that are not lazy.
 pub fn samples() -> Vec<Setup> {
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);

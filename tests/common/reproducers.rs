@@ -1,5 +1,5 @@
-//! `check --out` over versions of scenarios: another release, and everything usual left open. What each file that is
-//! written shows when it is read back and run alone.
+//! `check --out` over versions of scenarios, each under another release and with the usual choices open. Each written file is
+//! read back, run alone, and must show its finding.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use overlapsim::report::name;
 use overlapsim::runner::{self, Keep, counts};
 use overlapsim::scenario::{self, Scenario};
 
-/// The releases, as a file spells them.
+/// The releases, as scenario files spell them.
 pub const RELEASES: [&str; 4] = ["V0_5_16", "V0_5_17", "V0_5_18", "V0_5_23"];
 
 /// What is open in a version.
@@ -23,8 +23,7 @@ const OPEN: Vary = Vary {
     order: false,
 };
 
-/// A scenario file under another release, with arrivals, ends and refused slots open. Nothing for a scenario that
-/// cannot be of that release, or that names no release.
+/// A scenario under another release. `None` if the scenario names no release, or is not valid under the other one.
 pub fn version(file: &Path, release: &str) -> Option<Setup> {
     let text = std::fs::read_to_string(file).expect("the scenario can be read");
     let own = RELEASES.iter().find(|own| text.contains(&format!("release: {own}")))?;
@@ -33,19 +32,19 @@ pub fn version(file: &Path, release: &str) -> Option<Setup> {
     scenario::parse("version", &text, base, &runner::rule_names()).ok().map(|read| read.setup)
 }
 
-/// What became of one search.
+/// Numbers of one search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Kinds of findings, by rule.
+    /// Kinds of findings, summed over the rules.
     pub findings: usize,
-    /// Files that were written for them.
+    /// Files written for these findings.
     pub files: usize,
 }
 
-/// Checks a version under every rule with `--out`, and runs each file that is written alone.
+/// Checks a version under every rule with `--out`, and runs each written file alone.
 ///
 /// # Errors
-/// The files that do not show what they are about, with the reason.
+/// The files that do not show their finding, with the reason.
 pub fn written(folder: &Path, stem: &str, setup: Setup, states_max: u64) -> Result<Count, String> {
     let file = folder.join(format!("{stem}.ron"));
     let version = Scenario { vary: OPEN, ..Scenario::of(setup.clone()) };
@@ -72,7 +71,7 @@ pub fn written(folder: &Path, stem: &str, setup: Setup, states_max: u64) -> Resu
             let Some(path) = finding["scenario"].as_str() else { continue };
             count.files += 1;
             let kind = finding["kind"].as_str().expect("a kind");
-            if let Err(why) = convicts(Path::new(path), rule, kind, &setup) {
+            if let Err(why) = shows_its_finding(Path::new(path), rule, kind, &setup) {
                 wrong.push(format!("{path}: {why}"));
             }
         }
@@ -80,8 +79,8 @@ pub fn written(folder: &Path, stem: &str, setup: Setup, states_max: u64) -> Resu
     if wrong.is_empty() { Ok(count) } else { Err(wrong.join("\n")) }
 }
 
-/// Whether a file is about this rule, kind, release, strategy and overlap, and shows it.
-fn convicts(path: &Path, rule: &str, kind: &str, of: &Setup) -> Result<(), String> {
+/// Whether a file has this rule, release, strategy and overlap, and shows a finding of this kind.
+fn shows_its_finding(path: &Path, rule: &str, kind: &str, of: &Setup) -> Result<(), String> {
     let read = scenario::load(path, &runner::rule_names()).map_err(|wrong| wrong.render(false))?;
     let about =
         |setup: &Setup| -> (Release, _, bool) { (setup.engine.release, setup.engine.strategy, setup.engine.overlap) };

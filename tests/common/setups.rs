@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::strategy::Strategy as Generator;
 
 /// One request before its references are resolved: arrival, prompt and stop by number.
-type Raw = (u8, u32, u8, u32, u32, bool, u32);
+type RawRequest = (u8, u32, u8, u32, u32, bool, u32);
 
 fn release() -> impl Generator<Value = Release> {
     prop_oneof![Just(Release::V0_5_16), Just(Release::V0_5_17), Just(Release::V0_5_18), Just(Release::V0_5_23)]
@@ -46,7 +46,7 @@ fn engine() -> impl Generator<Value = Engine> {
         })
 }
 
-fn resolve(engine: Engine, raw: Vec<Raw>, fails: Vec<(u32, u8)>) -> Setup {
+fn resolve(engine: Engine, raw: Vec<RawRequest>, fails: Vec<(u32, u8)>) -> Setup {
     let mut requests: Vec<RequestSpec> = Vec::new();
     let mut fresh = 1000;
     for (i, &(kind, turn, source, len, stop, by_token, extra)) in raw.iter().enumerate() {

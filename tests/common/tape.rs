@@ -8,10 +8,10 @@ use overlapsim::record::{
     Token,
 };
 
-/// The time of everything in a record where times play no part.
+/// The one time in records in which times do not matter.
 pub const AT: Time = Time::ZERO;
 
-/// A record under way.
+/// A record under construction.
 pub trait Facts: Sized {
     /// Adds a fact.
     fn fact(&mut self, fact: Fact) -> &mut Self;
@@ -41,16 +41,16 @@ pub trait Facts: Sized {
     }
 }
 
-/// The names of the tokens of requests, for records in which they are spelled out.
+/// Names token lists as prefixes of streams, for records that list the tokens of requests.
 #[derive(Clone, Default)]
-pub struct Spelled {
+pub struct TokenNames {
     streams: Streams,
-    told: u32,
+    emitted: u32,
     tokens: BTreeMap<ReqId, Vec<Token>>,
 }
 
-impl Spelled {
-    /// The facts that tell the prompt of a request.
+impl TokenNames {
+    /// The facts that name the prompt of a request.
     pub fn prompt(&mut self, req: ReqId, tokens: &[Token]) -> Vec<Fact> {
         self.tokens.insert(req, tokens.to_vec());
         let prompt = self.streams.listed(Prefix::EMPTY, tokens);
@@ -59,11 +59,11 @@ impl Spelled {
         facts
     }
 
-    /// The facts that tell token number `len + 1` of a request.
+    /// The facts that name token number `len + 1` of a request.
     pub fn sampled(&mut self, req: ReqId, len: u32, token: Token) -> Vec<Fact> {
         let tokens = self.tokens.entry(req).or_default();
         if tokens.len() < len as usize {
-            // After a gap: all that is told of such a token is that it is one.
+            // After a gap the token has no name of its own.
             return vec![Fact::Forward(ForwardFact::Sampled { req, len, stream: StreamId::ROOT })];
         }
         tokens.truncate(len as usize);
@@ -76,8 +76,8 @@ impl Spelled {
 
     fn new_streams(&mut self) -> Vec<Fact> {
         let lineage = self.streams.lineage();
-        let new = self.told.max(1)..lineage.count();
-        self.told = lineage.count();
+        let new = self.emitted.max(1)..lineage.count();
+        self.emitted = lineage.count();
         new.map(StreamId)
             .map(|stream| Fact::Forward(ForwardFact::Stream { stream, parent: lineage.parent(stream) }))
             .collect()

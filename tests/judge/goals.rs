@@ -20,7 +20,7 @@ enum How {
     File(&'static str, &'static str),
     /// A scenario written here, under the rule `token-len`.
     Text(&'static str),
-    /// The scenario [`PLAIN`] with nobody ever admitted.
+    /// The scenario [`PLAIN`], in which no request is ever admitted.
     NobodyAdmitted,
 }
 use How::{File, NobodyAdmitted, Text};
@@ -118,7 +118,7 @@ const TABLE: &[(Goal, How)] = &[
     (Goal::Stall, NobodyAdmitted),
 ];
 
-/// Gives the scripted answers, but never looks at the waiting queue.
+/// A chooser that gives the scripted answers and never admits from the waiting queue.
 struct Shut;
 
 impl Chooser for Shut {
@@ -190,7 +190,7 @@ fn the_docs_list_every_goal_in_order() {
     assert_eq!(listed, names);
 }
 
-/// Whatever is left out of a record, and wherever it is cut, the judge goes on, and no goal is ever taken back.
+/// Records with facts left out or cut short: the judge does not panic, and a reached goal stays reached.
 #[test]
 fn cut_records_reach_fewer_goals_and_never_panic() {
     let keep = Keep { record: true, ..Keep::default() };
@@ -225,22 +225,22 @@ fn cut_records_reach_fewer_goals_and_never_panic() {
     }
 }
 
-/// A record under way, told to a judge at once.
-struct Court(Judge);
+/// A judge that receives each fact of a record as it is written.
+struct Judged(Judge);
 
-impl Facts for Court {
-    fn fact(&mut self, fact: Fact) -> &mut Court {
+impl Facts for Judged {
+    fn fact(&mut self, fact: Fact) -> &mut Judged {
         self.0.fact(fact);
         self
     }
 }
 
-impl Court {
-    fn new() -> Court {
-        Court(Judge::new(Options { page_size: 4, keep_boundaries: false, keep_reasons: true }))
+impl Judged {
+    fn new() -> Judged {
+        Judged(Judge::new(Options { page_size: 4, keep_boundaries: false, keep_reasons: true }))
     }
 
-    fn prepare(&mut self, batch: u32, req: ReqId, k: u32) -> &mut Court {
+    fn prepare(&mut self, batch: u32, req: ReqId, k: u32) -> &mut Judged {
         let (batch, active) = (BatchId(batch), SlotId(1));
         let (decode_batch_idx, kv_committed_len) = (0, k);
         self.fact(Fact::Batch(BatchFact::PrepareDecode {
@@ -255,7 +255,7 @@ impl Court {
         }))
     }
 
-    fn queue(&mut self, batch: u32, rows: u32) -> &mut Court {
+    fn queue(&mut self, batch: u32, rows: u32) -> &mut Judged {
         let mode = Mode::Decode;
         self.fact(Fact::Forward(ForwardFact::Launch {
             batch: BatchId(batch),
@@ -267,7 +267,7 @@ impl Court {
         }))
     }
 
-    fn step(&mut self, batch: u32, req: ReqId, k: u32, track: Option<u32>) -> &mut Court {
+    fn step(&mut self, batch: u32, req: ReqId, k: u32, track: Option<u32>) -> &mut Judged {
         self.fact(Fact::Forward(ForwardFact::Step {
             batch: BatchId(batch),
             req,
@@ -277,7 +277,7 @@ impl Court {
         }))
     }
 
-    fn row(&mut self, batch: u32, req: ReqId) -> &mut Court {
+    fn row(&mut self, batch: u32, req: ReqId) -> &mut Judged {
         let batch = BatchId(batch);
         self.fact(Fact::Decision(DecisionFact::Row {
             batch,
@@ -289,7 +289,7 @@ impl Court {
         }))
     }
 
-    fn skip(&mut self, batch: u32, req: ReqId) -> &mut Court {
+    fn skip(&mut self, batch: u32, req: ReqId) -> &mut Judged {
         self.fact(Fact::Request(RequestFact::Skip { batch: BatchId(batch), req, why: Passed::Retracted }))
     }
 
@@ -301,60 +301,60 @@ impl Court {
 
 #[test]
 fn the_step_that_ends_a_request_is_not_in_flight_beside_itself() {
-    let mut court = Court::new();
-    court.prepare(1, A, 4).queue(1, 1).step(1, A, 4, None).wait(1);
-    assert_eq!(court.end(A, FinishKind::Token), set(&[Goal::FinishToken]));
-    let mut court = Court::new();
-    court.prepare(1, A, 4).queue(1, 1).step(1, A, 4, None);
-    court.prepare(2, A, 5).queue(2, 1).step(2, A, 5, None).wait(1);
-    assert_eq!(court.end(A, FinishKind::Length), set(&[Goal::FinishLengthInFlight]));
+    let mut judged = Judged::new();
+    judged.prepare(1, A, 4).queue(1, 1).step(1, A, 4, None).wait(1);
+    assert_eq!(judged.end(A, FinishKind::Token), set(&[Goal::FinishToken]));
+    let mut judged = Judged::new();
+    judged.prepare(1, A, 4).queue(1, 1).step(1, A, 4, None);
+    judged.prepare(2, A, 5).queue(2, 1).step(2, A, 5, None).wait(1);
+    assert_eq!(judged.end(A, FinishKind::Length), set(&[Goal::FinishLengthInFlight]));
 }
 
 #[test]
 fn rows_that_come_and_go_count_only_beside_a_boundary_of_one_that_stays() {
     // B ends with its boundary step in flight, and A stays without one.
-    let mut court = Court::new();
-    court.prepare(1, A, 3).prepare(1, B, 4).queue(1, 2).step(1, A, 3, None).step(1, B, 4, Some(2));
-    court.prepare(2, A, 4).queue(2, 1);
-    assert_eq!(court.0.goals(), Goals::NONE);
+    let mut judged = Judged::new();
+    judged.prepare(1, A, 3).prepare(1, B, 4).queue(1, 2).step(1, A, 3, None).step(1, B, 4, Some(2));
+    judged.prepare(2, A, 4).queue(2, 1);
+    assert_eq!(judged.0.goals(), Goals::NONE);
     // A stays on its boundary, and B comes back.
-    court.step(2, A, 4, Some(2)).prepare(3, A, 5).prepare(3, B, 5).queue(3, 2);
-    assert_eq!(court.0.goals(), set(&[Goal::MergeBoundaryInFlight]));
+    judged.step(2, A, 4, Some(2)).prepare(3, A, 5).prepare(3, B, 5).queue(3, 2);
+    assert_eq!(judged.0.goals(), set(&[Goal::MergeBoundaryInFlight]));
     // The same rows again, and then a boundary whose result comes before the next step: nothing new.
-    court.skip(2, A).step(3, A, 5, Some(2)).prepare(4, A, 6).prepare(4, B, 6).queue(4, 2);
-    court.skip(3, A).step(4, A, 6, Some(2)).skip(4, A).prepare(5, A, 7).queue(5, 1);
-    assert_eq!(court.0.goals(), set(&[Goal::MergeBoundaryInFlight]));
-    court.step(5, A, 7, Some(2)).prepare(6, A, 8).prepare(6, B, 8).queue(6, 2).skip(5, A);
-    court.step(6, A, 8, Some(2)).prepare(7, A, 9).queue(7, 1);
-    assert_eq!(court.0.goals(), set(&[Goal::MergeBoundaryInFlight, Goal::FilterBoundaryInFlight]));
+    judged.skip(2, A).step(3, A, 5, Some(2)).prepare(4, A, 6).prepare(4, B, 6).queue(4, 2);
+    judged.skip(3, A).step(4, A, 6, Some(2)).skip(4, A).prepare(5, A, 7).queue(5, 1);
+    assert_eq!(judged.0.goals(), set(&[Goal::MergeBoundaryInFlight]));
+    judged.step(5, A, 7, Some(2)).prepare(6, A, 8).prepare(6, B, 8).queue(6, 2).skip(5, A);
+    judged.step(6, A, 8, Some(2)).prepare(7, A, 9).queue(7, 1);
+    assert_eq!(judged.0.goals(), set(&[Goal::MergeBoundaryInFlight, Goal::FilterBoundaryInFlight]));
 }
 
 #[test]
 fn a_retraction_begins_a_request_anew() {
-    let mut court = Court::new();
-    court.prepare(1, A, 3).queue(1, 1).step(1, A, 3, None).wait(1).row(1, A);
-    court.prepare(2, A, 4).queue(2, 1).step(2, A, 4, Some(2));
-    let goals = court.fact(Fact::Request(RequestFact::Retract { req: A, outputs: 2 })).0.goals();
+    let mut judged = Judged::new();
+    judged.prepare(1, A, 3).queue(1, 1).step(1, A, 3, None).wait(1).row(1, A);
+    judged.prepare(2, A, 4).queue(2, 1).step(2, A, 4, Some(2));
+    let goals = judged.fact(Fact::Request(RequestFact::Retract { req: A, outputs: 2 })).0.goals();
     assert_eq!(goals, set(&[Goal::RetractBoundaryInFlight, Goal::LookaheadLevel]));
-    court.prepare(3, A, 4).queue(3, 1).step(3, A, 4, Some(2)).wait(3).row(3, A);
-    assert!(court.0.goals().contains(Goal::FirstDecodeIsBoundary));
-    court.prepare(4, A, 5).queue(4, 1).step(4, A, 5, Some(2)).wait(4).row(4, A);
-    assert!(court.0.goals().contains(Goal::BoundaryLevelLevel));
+    judged.prepare(3, A, 4).queue(3, 1).step(3, A, 4, Some(2)).wait(3).row(3, A);
+    assert!(judged.0.goals().contains(Goal::FirstDecodeIsBoundary));
+    judged.prepare(4, A, 5).queue(4, 1).step(4, A, 5, Some(2)).wait(4).row(4, A);
+    assert!(judged.0.goals().contains(Goal::BoundaryLevelLevel));
 }
 
 #[test]
 fn evictions_are_counted_by_turn() {
-    let mut court = Court::new();
+    let mut judged = Judged::new();
     for turn in 0..2 {
-        court.fact(Fact::Run(RunFact::Turn { turn, at: AT })).free(1, Owner::Tree);
+        judged.fact(Fact::Run(RunFact::Turn { turn, at: AT })).free(1, Owner::Tree);
     }
-    assert_eq!(court.0.goals(), set(&[Goal::Eviction]));
-    court.free(2, Owner::Tree);
-    assert_eq!(court.0.goals(), set(&[Goal::Eviction, Goal::EvictionSeveral]));
+    assert_eq!(judged.0.goals(), set(&[Goal::Eviction]));
+    judged.free(2, Owner::Tree);
+    assert_eq!(judged.0.goals(), set(&[Goal::Eviction, Goal::EvictionSeveral]));
 }
 
 #[test]
-fn a_state_is_known_by_who_left_it() {
+fn the_goal_of_a_hit_depends_on_the_donation_of_its_state() {
     let hit = Fact::Cache(CacheFact::Hit { req: B, source: SlotId(2), len: 4 });
     let donate = |finished, label| {
         let how = Donated { finished, existed: false };
@@ -363,20 +363,20 @@ fn a_state_is_known_by_who_left_it() {
     for (decoded, finished, goal) in [
         (true, true, Goal::HitOfDecode),
         (true, false, Goal::HitOfPrefill),
-        // It ended with its prefill.
+        // The request ended with its prefill.
         (false, true, Goal::HitOfPrefill),
     ] {
-        let mut court = Court::new();
+        let mut judged = Judged::new();
         if decoded {
-            court.prepare(1, A, 4).queue(1, 1).step(1, A, 4, Some(2)).wait(1).row(1, A);
+            judged.prepare(1, A, 4).queue(1, 1).step(1, A, 4, Some(2)).wait(1).row(1, A);
         }
-        let goals = court.fact(donate(finished, 4)).fact(hit).0.goals();
+        let goals = judged.fact(donate(finished, 4)).fact(hit).0.goals();
         let of = [Goal::HitOfDecode, Goal::HitOfPrefill].map(|of| goals.contains(of));
         assert_eq!(of, [Goal::HitOfDecode, Goal::HitOfPrefill].map(|of| of == goal));
     }
-    // Nobody is known to have donated it.
-    assert_eq!(Court::new().fact(hit).0.goals(), set(&[Goal::InheritedStart]));
-    let mut court = Court::new();
-    assert!(!court.fact(donate(false, 4)).0.goals().contains(Goal::KeyFloored));
-    assert!(court.fact(donate(false, 7)).0.goals().contains(Goal::KeyFloored));
+    // No donation of the slot is in the record.
+    assert_eq!(Judged::new().fact(hit).0.goals(), set(&[Goal::InheritedStart]));
+    let mut judged = Judged::new();
+    assert!(!judged.fact(donate(false, 4)).0.goals().contains(Goal::KeyFloored));
+    assert!(judged.fact(donate(false, 7)).0.goals().contains(Goal::KeyFloored));
 }

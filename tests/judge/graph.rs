@@ -69,8 +69,8 @@ fn races(events: &EventGraph) -> BTreeSet<(u32, ReqId, bool)> {
     races
 }
 
-/// The same by the judge. A request can race twice in one turn, or again later: the kind of trouble is told once.
-fn convicted(judgement: &Judgement) -> BTreeSet<(u32, ReqId, bool)> {
+/// The races that the judge found. It reports each kind once for a request, also if the request races again.
+fn races_found(judgement: &Judgement) -> BTreeSet<(u32, ReqId, bool)> {
     let findings = judgement.findings.iter();
     let of = |kind| matches!(kind, Kind::Torn | Kind::UseAfterFree);
     findings.filter(|f| of(f.kind)).map(|f| (f.turn, f.req.unwrap(), f.kind == Kind::Torn)).collect()
@@ -87,7 +87,7 @@ fn clocks_and_paths_agree_on_the_scenarios() {
     ]) {
         let (record, judgement) = run(&load(name), "mask-lookahead");
         let events = EventGraph::new(&record, &judgement);
-        assert_eq!(races(&events), convicted(&judgement), "{name}");
+        assert_eq!(races(&events), races_found(&judgement), "{name}");
         let torn = |f: &&overlapsim::judge::Finding| matches!(f.kind, Kind::Torn | Kind::UseAfterFree);
         for (place, finding) in events.places.iter().zip(&judgement.findings).filter(|of| torn(&of.1)) {
             let (from, slot) = place.missing.expect("a race misses an edge");
@@ -121,7 +121,7 @@ fn clocks_and_paths_agree_on_random_runs() {
                 assert!(!is_ordered(&events, from, at), "an edge is missing that is there: {finding:?}");
             }
         }
-        let (by_path, by_clock) = (races(&events), convicted(&judgement));
+        let (by_path, by_clock) = (races(&events), races_found(&judgement));
         // Of several uses after a free by one request only the first has a place.
         let first =
             |kind: &(u32, ReqId, bool)| kind.2 || by_clock.iter().all(|of| of.2 || of.1 != kind.1 || of == kind);
@@ -211,7 +211,7 @@ fn dot_is_well_formed_and_draws_missing_edges_dashed_and_red() {
 }
 
 #[test]
-fn dot_quotes_what_names_may_hold() {
+fn dot_quotes_special_characters_in_names() {
     let (record, judgement) = run(&load("torn-hit-copy"), "token-len");
     let events = EventGraph::new(&record, &judgement);
     let names = ["a\"\\{".to_string(), "b\u{7}]".to_string(), "c -> d\n".to_string()];
@@ -240,7 +240,7 @@ fn json_has_the_documented_fields_in_order() {
 }
 
 #[test]
-fn a_cut_is_what_is_nearest_and_bounded() {
+fn a_cut_holds_the_nearest_events_and_is_bounded() {
     let (record, judgement) = run(&load("natural-jitter"), "mask-lookahead");
     let events = EventGraph::new(&record, &judgement);
     assert!(events.graph.node_count() > 3 * CUT_MAX && !judgement.findings.is_empty());
@@ -256,7 +256,7 @@ fn a_cut_is_what_is_nearest_and_bounded() {
 }
 
 #[test]
-fn mistakes_are_told_with_a_remedy() {
+fn wrong_arguments_are_refused_with_a_remedy() {
     let ask = |name: &str, rule: Option<&str>, around| {
         let rule = rule.map(str::to_string);
         graph_to_text(&GraphArgs {

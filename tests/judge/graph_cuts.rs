@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::common::skip::skipped;
 use overlapsim::command::{GraphArgs, GraphFormat, graph_to_text};
 use overlapsim::engine::Scripted;
 use overlapsim::graph::{Absent, CUT_MAX, EventGraph, GraphLane, Use, cut, dot, title};
@@ -39,13 +40,12 @@ fn parts(text: &str) -> (Vec<&str>, Vec<&str>) {
     (names.filter(|name| !matches!(*name, "node" | "edge")).collect(), edges)
 }
 
-/// What Graphviz makes of a text, or `None`, with a line that says so, where it is not installed.
+/// The output of Graphviz for a text, or `None` if it is not installed.
 fn graphviz(format: &str, text: &str) -> Option<String> {
     let dot =
         Command::new("dot").arg(format).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let Ok(mut dot) = dot else {
-        // Past the test harness, which keeps what a passing test prints.
-        let _ = std::io::Write::write_all(&mut std::io::stderr(), b"skipped: Graphviz is not installed\n");
+        skipped("the part with Graphviz: it is not installed");
         return None;
     };
     let mut input = dot.stdin.take().unwrap();
@@ -53,9 +53,9 @@ fn graphviz(format: &str, text: &str) -> Option<String> {
     let writer = std::thread::spawn(move || input.write_all(text.as_bytes()));
     let output = dot.wait_with_output().unwrap();
     writer.join().unwrap().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    // Fonts may be missing; anything else is a fault of the text.
-    assert!(output.status.success() && !told.contains("syntax error"), "{told}");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    // Missing fonts are no error of the text.
+    assert!(output.status.success() && !errors.contains("syntax error"), "{errors}");
     Some(String::from_utf8(output.stdout).unwrap())
 }
 
@@ -174,7 +174,7 @@ fn graphviz_draws_bands_in_order_and_time_to_the_right() {
 }
 
 #[test]
-fn pictures_are_as_they_were() {
+fn pictures_match_the_snapshots() {
     for (name, number) in [("torn-chunk-snapshot", 1), ("freed-slot-hit-copy", 1), ("lazy-prefill-donates-late", 1)] {
         let text = around(&PathBuf::from(format!("scenarios/{name}.ron")), "mask-lookahead", number);
         let mut settings = insta::Settings::clone_current();

@@ -1,8 +1,8 @@
-//! Records written by hand: accesses on the schedule stream that no path orders, convicted; those that one does, acquitted.
+//! Records written by hand: an access on the schedule stream is a race if no happens-before path orders it, and else is none.
 //!
 //! Request `A` has the active slot 1 and the track slot 2; `B` comes later. Slot 7 is free, slot 9 caches two tokens.
 
-use crate::common::tape::{AT, Facts, Spelled};
+use crate::common::tape::{AT, Facts, TokenNames};
 use overlapsim::engine::Scripted;
 use overlapsim::judge::{Finding, Judge, Judgement, Kind, Options, Verdict};
 use overlapsim::model::{CopyOnWrite, Cost, Costs, SlotFree, Snapshot};
@@ -34,9 +34,9 @@ impl Tape {
     fn new() -> Tape {
         let mut tape = Tape::default();
         let tokens: Vec<Token> = (1000..1020).collect();
-        let mut spelled = Spelled::default();
+        let mut names = TokenNames::default();
         for req in [A, B] {
-            spelled.prompt(req, &tokens).into_iter().for_each(|fact| tape.record.fact(fact));
+            names.prompt(req, &tokens).into_iter().for_each(|fact| tape.record.fact(fact));
             tape.fact(Fact::Request(RequestFact::Arrive { req, at: AT, max_new: 20 }));
         }
         tape.give(1, Owner::Active(A)).give(2, Owner::Track(A, 0)).give(9, Owner::Track(A, 1));
@@ -44,7 +44,7 @@ impl Tape {
         tape
     }
 
-    /// A turn of its own for what follows.
+    /// Begins a turn.
     fn turn(&mut self) -> &mut Tape {
         self.turn += 1;
         let turn = self.turn;
@@ -135,7 +135,7 @@ fn a_snapshot_before_the_result_is_torn_and_found_once() {
     let mut tape = snapshot(false);
     assert_eq!(tape.found(), [(Kind::Torn, Some(4), Some(0), Some(2))]);
     assert_eq!(tape.judge().verdict, Verdict::Corrupt);
-    // Whoever hits it starts from a state of no length at all, whenever that is.
+    // A later hit on the torn state starts from a state without a length.
     let judged = tape.wait(2).hit(B, 7, 4).judge();
     assert_eq!((judged.findings[1].kind, judged.findings[1].root), (Kind::Inherited, Some(0)));
 }
@@ -145,7 +145,7 @@ fn a_wait_for_a_later_forward_is_a_wait_for_all_before() {
     let mut tape = Tape::new();
     tape.extend(2, A, 1, 2, 5, Some((2, 4))).step(3, A, 1, 6, None).turn().wait(3);
     assert_eq!(tape.give(7, Owner::Spare).copy(A, 2, 7, Stream::Schedule).found(), []);
-    // But a wait for an earlier one is not a wait for this.
+    // A wait for an earlier forward is no wait for this one.
     let mut early = Tape::new();
     early.extend(2, A, 1, 2, 5, Some((2, 4))).step(3, A, 1, 6, None).turn().wait(2);
     early.give(7, Owner::Spare).copy(A, 1, 7, Stream::Schedule);
@@ -153,12 +153,12 @@ fn a_wait_for_a_later_forward_is_a_wait_for_all_before() {
 }
 
 #[test]
-fn what_a_forward_overwrites_is_torn_though_it_was_complete() {
+fn a_copy_of_a_slot_that_a_forward_overwrites_is_torn() {
     let mut tape = Tape::new();
     tape.extend(2, A, 1, 2, 4, Some((2, 4))).wait(2).step(3, A, 1, 5, Some(2)).turn();
     tape.give(7, Owner::Spare).copy(A, 2, 7, Stream::Schedule).offer(A, 4, 7, Owner::Spare);
     assert_eq!(tape.found(), [(Kind::Torn, Some(4), Some(4), Some(2))]);
-    // It may hold either: who hits it is not lucky.
+    // The slot may hold either state: a hit on it is wrong.
     assert_eq!(tape.hit(B, 7, 4).found()[1].0, Kind::Inherited);
 }
 
@@ -227,7 +227,7 @@ fn a_hit_copied_into_a_slot_that_the_step_in_flight_still_writes() {
 }
 
 #[test]
-fn a_slot_freed_once_its_last_step_is_waited_for_is_nobodys() {
+fn a_slot_freed_after_its_last_step_was_waited_for_has_no_race() {
     let mut tape = freed(true);
     tape.hit_now(B, 9, 2, 1).extend(4, B, 1, 2, 4, Some((8, 4))).wait(4).offer(B, 4, 8, Owner::Track(B, 0));
     assert_eq!(tape.found(), []);
@@ -274,7 +274,7 @@ fn a_snapshot_into_a_slot_in_flight_is_foreign_when_it_is_cached() {
 }
 
 #[test]
-fn a_slot_that_a_forward_in_flight_still_reads() {
+fn a_slot_given_away_while_a_forward_in_flight_reads_it_is_a_use_after_free() {
     // B starts from slot 9 by a deferred copy; the tree gives the slot up before that is waited for.
     let evicted = |waited| {
         let mut tape = Tape::new();
@@ -292,7 +292,7 @@ fn a_slot_that_a_forward_in_flight_still_reads() {
 }
 
 #[test]
-fn its_own_slot_under_its_own_step_is_torn() {
+fn a_copy_into_the_own_slot_under_the_own_step_is_torn() {
     let mut tape = Tape::new();
     tape.step(3, A, 1, 3, None).turn().copy(A, 9, 1, Stream::Schedule);
     assert_eq!(tape.found(), [(Kind::Torn, None, None, Some(1))]);
@@ -312,7 +312,7 @@ fn the_schedule_stream_never_races_with_itself_or_with_later_launches() {
 }
 
 #[test]
-fn races_of_one_request_are_told_once_with_their_number() {
+fn races_of_one_request_are_one_finding_with_their_count() {
     let mut tape = freed(false);
     tape.hit_now(B, 9, 2, 1).hit_now(B, 9, 2, 1);
     let judged = tape.judge();
@@ -330,7 +330,7 @@ fn verdict(name: &str, change: impl Fn(&mut overlapsim::model::Setup)) -> (Verdi
 }
 
 #[test]
-fn every_scenario_has_its_cure() {
+fn each_race_of_the_scenarios_goes_away_with_its_fix() {
     let clean = (Verdict::Clean, vec![]);
     assert_eq!(verdict("torn-chunk-snapshot", |_| ()).1, [Kind::Torn, Kind::Torn]);
     assert_eq!(verdict("torn-chunk-snapshot", |setup| setup.engine.snapshot = Snapshot::HandOver), clean);
@@ -341,9 +341,9 @@ fn every_scenario_has_its_cure() {
     assert_eq!(verdict("freed-slot-hit-copy", |setup| setup.engine.copy_on_write = CopyOnWrite::Deferred), clean);
 }
 
-/// Forwards of no length have long ended when the copies begin, and the findings are the same.
+/// Forwards of zero length have ended before the copies begin, and the findings are the same.
 #[test]
-fn kind_timings_acquit_nobody() {
+fn a_race_is_found_also_where_the_timing_is_harmless() {
     for name in ["torn-chunk-snapshot", "torn-hit-copy", "freed-slot-hit-copy"] {
         let none = Cost::Fixed(0);
         let kind = Costs {

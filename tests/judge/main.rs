@@ -1,4 +1,4 @@
-//! The judge and what is drawn of its word: records written by hand, planted wrong rules, goals, races, the graph, the scene.
+//! The judge and the drawings of its findings: records written by hand, planted wrong rules, goals, races, the graph, the scene.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -7,8 +7,8 @@ mod goals;
 mod graph;
 mod graph_cuts;
 mod judge_races;
-mod judge_records;
 mod planted;
+mod records;
 mod scene;
 mod session;
 mod shrink;

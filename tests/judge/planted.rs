@@ -1,4 +1,4 @@
-//! Deliberately wrong rules: each must be convicted, and the right one they are made from acquitted.
+//! Deliberately wrong rules: each must show a finding, and the right rule that they are made from must be clean.
 
 use crate::common::planted::{RIGHT, RIGHT_LAZY, WRONG, WRONG_LAZY, lazy_samples, samples};
 use overlapsim::engine::Scripted;
@@ -11,7 +11,7 @@ fn judge(setup: &Setup, rule: &dyn Rule) -> Judgement {
 }
 
 #[test]
-fn the_right_rule_is_acquitted() {
+fn the_right_rule_corrupts_and_loses_nothing() {
     for setup in samples() {
         let judgement = judge(&setup, &RIGHT);
         assert_eq!(judgement.verdict, Verdict::Clean, "{:?}", judgement.findings);
@@ -21,10 +21,10 @@ fn the_right_rule_is_acquitted() {
 }
 
 #[test]
-fn every_wrong_rule_is_convicted() {
+fn every_wrong_rule_shows_a_finding_of_its_kinds() {
     let samples = samples();
     for (rule, kinds) in WRONG {
-        convict(rule, kinds, &samples);
+        assert_found(rule, kinds, &samples);
     }
 }
 
@@ -37,21 +37,21 @@ fn the_right_lazy_rule_corrupts_and_loses_nothing() {
 }
 
 #[test]
-fn every_wrong_lazy_rule_is_convicted() {
+fn every_wrong_lazy_rule_shows_a_finding_of_its_kinds() {
     let samples = lazy_samples();
     for (rule, kinds) in WRONG_LAZY {
-        convict(rule, kinds, &samples);
+        assert_found(rule, kinds, &samples);
     }
 }
 
-fn convict(rule: &dyn Rule, kinds: &[Kind], samples: &[Setup]) {
-    let mut convictions = 0;
+fn assert_found(rule: &dyn Rule, kinds: &[Kind], samples: &[Setup]) {
+    let mut wrong_runs = 0;
     let mut shown = std::collections::BTreeSet::new();
     for setup in samples {
         let judgement = judge(setup, rule);
-        convictions += usize::from(judgement.verdict > Verdict::Clean);
+        wrong_runs += usize::from(judgement.verdict > Verdict::Clean);
         shown.extend(judgement.findings.iter().map(|finding| finding.kind));
     }
-    assert!(convictions > 0, "{} goes free", rule.name());
+    assert!(wrong_runs > 0, "{} is clean in every run", rule.name());
     assert!(kinds.iter().any(|kind| shown.contains(kind)), "{}: {shown:?}", rule.name());
 }

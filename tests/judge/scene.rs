@@ -1,4 +1,4 @@
-//! What is drawn of a run, held to what the judge says of it: over every scenario and rule.
+//! The scene of a run compared with its judgement, for every scenario and rule.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use overlapsim::runner::{self, Keep};
 use overlapsim::scenario::{self, Scenario};
 use overlapsim::scene::{Fit, JudgedView, Lane, Scene, Stage, Work};
 
-/// Every scenario that runs within a blink, with its scene and judgement under every rule.
+/// Every short scenario, with its scene and judgement under every rule.
 fn each(mut look: impl FnMut(&str, &Scenario, &Scene, &Judgement)) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
     let mut files: Vec<_> = ["", "findings", "check"]
@@ -152,7 +152,7 @@ fn segments_of_a_slot_join_and_a_window_shows_what_the_whole_does() {
     });
 }
 
-/// A run with what is known at every moment of it.
+/// A run with the live view before each fact.
 struct Looking<'a> {
     view: JudgedView,
     name: &'a str,
@@ -161,7 +161,7 @@ struct Looking<'a> {
 
 impl Sink for Looking<'_> {
     fn fact(&mut self, fact: Fact) {
-        // What is told of a slot just before it is donated is what the audit finds.
+        // The state of a slot just before its donation is what the audit compares.
         let offer = if let Fact::Cache(CacheFact::Donate { slot, .. }) = fact { Some(slot) } else { None };
         let offer = offer.filter(|&slot| matches!(self.view.live_view.owner(slot), Some(Owner::Track(..))));
         let before = offer.map(|slot| (self.view.slot(slot), slot));

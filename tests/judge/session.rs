@@ -1,4 +1,4 @@
-//! A run under a person's eyes: the same run as without, wherever one looks, and whatever is chosen on the way.
+//! Interactive sessions: the run is the same as without a session, at any position, and follows the choices that are made.
 
 use std::path::{Path, PathBuf};
 
@@ -48,7 +48,7 @@ fn what_is_open_and_not_used_changes_nothing() {
             let rule = runner::rule(rule).expect("a known rule");
             let mut plain = runner::run(&scenario.setup, rule, scenario.seed, keep, None).judgement;
             let session = session(&scenario, rule.name(), everything(&scenario));
-            // Where anybody may be aborted, an abort by script that does nothing is an answer like others.
+            // With aborts open, an abort by script without effect is an ordinary answer and no unused event.
             plain.events_unused.clone_from(&session.judgement().events_unused);
             assert_eq!(session.judgement(), &plain, "{} under {}", file.display(), rule.name());
             assert!(session.answers().is_empty());

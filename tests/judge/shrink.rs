@@ -1,4 +1,4 @@
-//! Findings of the planted wrong rules: found by random choices, written down as a script, made small.
+//! Findings of the planted wrong rules: found by random choices, written as scripts, shrunk.
 
 use crate::common::planted::{WRONG, WRONG_LAZY, lazy_samples, samples};
 use overlapsim::engine::{ChoicePoint, Scripted};
@@ -75,7 +75,7 @@ fn findings_of_wrong_lazy_rules_become_small() {
 }
 
 #[test]
-fn what_does_not_show_the_kind_stays_as_it_is() {
+fn a_setup_that_does_not_show_the_kind_is_not_changed() {
     let rule = &WRONG[0].0;
     let setup = samples().remove(0);
     assert_eq!(runner::reduce(setup.clone(), rule, Kind::Leak, &scenario::as_read, TRIES_MAX), setup);

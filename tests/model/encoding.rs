@@ -1,9 +1,9 @@
-//! The lists on which the soundness of `check` rests: where a search writes a state, every struct is taken apart field by field, so that the
-//! compiler asks about a new one.
+//! The soundness of `check` rests on complete encodings: where a state is encoded, every struct is destructured field by field, so
+//! that a new field does not compile until it is handled.
 
 use std::path::Path;
 
-/// Files, and the structs that each of them takes apart.
+/// Files, and the structs that each of them destructures.
 const LISTS: [(&str, &[&str]); 17] = [
     ("src/model/encoding.rs", &["World", "Batch", "Pending", "Req", "Pages", "RowMasks"]),
     ("src/model/arrivals.rs", &["Arrivals", "Due"]),
@@ -24,7 +24,7 @@ const LISTS: [(&str, &[&str]); 17] = [
     ("src/judge/decision/window.rs", &["Window", "Step"]),
 ];
 
-/// The patterns by which a text takes a struct apart, without blanks: what stands between its braces, and what follows them.
+/// The patterns that destructure a struct in a text, without blanks: the text between the braces, and the text after them.
 fn patterns<'t>(text: &'t str, name: &str) -> Vec<(&'t str, &'t str)> {
     let mut found = Vec::new();
     for (at, _) in text.match_indices(&format!("{name}{{")) {

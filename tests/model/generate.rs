@@ -1,4 +1,4 @@
-//! Generated setups: valid as a scenario file is, harmless to run, and as varied as the engine.
+//! Generated setups are valid scenarios, run to their end, and vary all of the engine.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ fn made(preset: Preset, seed: u64) -> Setup {
     generate(preset, &mut Draws::new(seed))
 }
 
-/// The setup as a file, and what is read of that.
+/// The setup written as a file, and the setup read back from it.
 fn read_back(setup: &Setup) -> (String, Result<Setup, String>) {
     let scenario = Scenario::of(setup.clone());
     let text = scenario::write(&scenario);
@@ -44,7 +44,7 @@ fn the_scripted_answers_make_a_plain_setup() {
     }
 }
 
-/// Notes what is asked.
+/// A chooser that records the questions.
 struct Asked(Draws, Vec<Choice>);
 
 impl Chooser for Asked {
@@ -71,7 +71,7 @@ fn questions_are_numbered_and_have_more_than_one_answer() {
 }
 
 #[test]
-fn presets_have_names_of_their_own() {
+fn names_of_presets_are_unique() {
     for preset in Preset::ALL {
         assert_eq!(Preset::from_name(preset.name()), Some(preset));
     }
@@ -103,7 +103,7 @@ fn no_setup_stalls_runs_out_of_turns_or_breaks_accounts() {
     }
 }
 
-/// In how many of 300 setups of a preset a fact comes up.
+/// The number of setups, of 300 of a preset, in whose runs a fact occurs.
 fn setups_with(preset: Preset, wanted: impl Fn(&Fact) -> bool) -> usize {
     let rule = runner::rule(runner::DEFAULT_RULE).unwrap();
     let keep = Keep { record: true, ..Keep::default() };
@@ -115,7 +115,7 @@ fn setups_with(preset: Preset, wanted: impl Fn(&Fact) -> bool) -> usize {
 }
 
 #[test]
-fn presets_reach_what_they_are_for() {
+fn each_preset_reaches_its_facts() {
     let evicted = |fact: &Fact| matches!(fact, Fact::Slot(SlotFact::Free { owner: Owner::Tree, .. }));
     let refused = |fact: &Fact| {
         matches!(fact, Fact::Slot(SlotFact::Refused { .. }) | Fact::Batch(BatchFact::TrackRefused { .. }))

@@ -1,5 +1,5 @@
-//! The preset `wide` leaves nothing of the engine out. A field or a variant that is new does not compile here until it is
-//! counted, and fails until it is drawn.
+//! The preset `wide` draws every variant of every engine field. A new field or variant does not compile here until it is counted, and
+//! the test fails until it is drawn.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use overlapsim::model::{
 use overlapsim::workload::{Preset, generate};
 
 const SEEDS: u64 = 3000;
-/// Each variant is in at least so many of the setups.
+/// The least number of setups with each variant.
 const LEAST: u32 = 40;
 
 /// How often each variant of each field was drawn, and the numbers of the fields that have no variants.
@@ -21,7 +21,7 @@ struct Seen {
     numbers: BTreeMap<&'static str, BTreeSet<u64>>,
 }
 
-/// Counts a variant; one that never comes stays at 0.
+/// Counts a variant; a variant that is never drawn stays at 0.
 macro_rules! count {
     ($seen:ident, $field:literal, $value:expr, $($variant:pat),+) => {
         match $value { $($variant => *$seen.variants.entry(($field, stringify!($variant))).or_insert(0) += 1),+ }

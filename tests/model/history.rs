@@ -1,4 +1,4 @@
-//! A history as a script does what the history did, and is a file; what is smaller than a setup is smaller.
+//! A history written as a script runs as the history did and can be a file; the smaller setups of shrinking are smaller.
 
 use crate::common::setups::{setups, wide_setups};
 use overlapsim::engine::{ChoicePoint, Chooser, Scripted, Time};
@@ -11,7 +11,7 @@ use overlapsim::scenario::{self, Scenario};
 use overlapsim::search::{RandomChooser, Style};
 use proptest::prelude::*;
 
-/// A style in which runs last: ends, aborts and retractions are rare.
+/// A style with long runs: ends, aborts and retractions are rare.
 const RARE: Style = Style::Weighted(&[
     (ChoicePoint::Arrival, 300),
     (ChoicePoint::Stop, 60),
@@ -148,7 +148,7 @@ fn parse(text: &str) -> Setup {
 }
 
 #[test]
-fn nothing_open_is_a_history_too() {
+fn a_run_without_open_questions_is_a_history() {
     let setup = parse(
         r#"(
         engine: (track_interval: 4, mamba_chunk: 4),
@@ -164,7 +164,7 @@ fn nothing_open_is_a_history_too() {
     assert_eq!(read(&script).unwrap(), script);
 }
 
-/// A prompt of outputs that was seen later than it could be is spelled out, and shrinking finds out whose they are.
+/// A prompt with outputs of another request that arrives late is written as tokens, and shrinking finds the request again.
 #[test]
 fn a_late_continuation_is_spelled_out() {
     let setup = parse(
@@ -199,7 +199,7 @@ fn a_late_continuation_is_spelled_out() {
 }
 
 #[test]
-fn a_history_in_which_nobody_is_seen_has_no_script() {
+fn a_history_without_an_ingested_request_has_no_script() {
     let mut setup = parse(r#"(requests: [(id: "a", prompt: Fresh(3), stop: Length(6))])"#);
     setup.turns_max = 50;
     let open = Vary::ALL.open();

@@ -1,9 +1,9 @@
-//! Who may import whom, kept as data: no arrow points back.
+//! The allowed imports between modules, as data: no arrow points back.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Module, and what it may name with `crate::`. A module may always name itself.
+/// Each module with the paths that it may name after `crate::`. A module may always name itself.
 const TABLE: &[(&str, &[&str])] = &[
     ("engine", &[]),
     ("packed", &[]),
@@ -131,12 +131,11 @@ fn no_wall_clock_environment_or_hash_map_order() {
     let mut wrong = Vec::new();
     for (module, files) in sources() {
         for (path, text) in files {
-            // The progress bar alone reads the clock, and nothing that is computed depends on it but the end of a search
-            // whose time is over; the number of a shard alone comes from the environment.
+            // Only the progress bar and `--max-time` read the clock, and only the number of a shard comes from the environment.
             if module == "command" && (path.ends_with("progress.rs") || path.ends_with("shard.rs")) {
                 continue;
             }
-            // The visited set is looked into and never iterated.
+            // The visited set is never iterated.
             let hashes = (!path.ends_with("search/visited.rs")).then_some("hashbrown");
             for word in forbidden.into_iter().chain(hashes) {
                 if text.lines().any(|line| !line.trim_start().starts_with("//") && line.contains(word)) {

@@ -1,4 +1,4 @@
-//! What cache hits cost in outputs: the numeric state, its gauge, and the command `kl`.
+//! The effect of cache hits on outputs: the numeric state, its measurement, and the command `kl`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -27,11 +27,11 @@ fn ssm(seed: u64) -> Ssm {
     Ssm { seed, ..Ssm::default() }
 }
 
-/// A record in which tokens are spelled out.
+/// A record that also holds the tokens of requests.
 #[derive(Default)]
-struct Spelled(Record);
+struct TokenRecord(Record);
 
-impl Sink for Spelled {
+impl Sink for TokenRecord {
     fn fact(&mut self, fact: Fact) {
         self.0.fact(fact);
     }
@@ -48,9 +48,9 @@ impl Sink for Spelled {
 fn record(setup: &Setup, rule: &str) -> (Judgement, Record) {
     let rule = runner::rule(rule).unwrap();
     let judgement = runner::run(setup, rule, 1, Keep::default(), None).judgement;
-    let mut spelled = Spelled::default();
-    runner::replay(setup, rule, &mut Seeded::new(1), &mut spelled);
-    (judgement, spelled.0)
+    let mut record = TokenRecord::default();
+    runner::replay(setup, rule, &mut Seeded::new(1), &mut record);
+    (judgement, record.0)
 }
 
 fn measure(record: &Record, ssm: Ssm, chunk_len: u32) -> Severity {
@@ -281,7 +281,7 @@ fn every_token_that_a_verify_accepts_is_an_output_up_to_the_end() {
 }
 
 #[test]
-fn a_hit_that_is_given_back_is_none() {
+fn a_hit_that_is_given_back_is_not_compared() {
     let mut script = Script::new();
     script.hit(4);
     script.hit(4);
@@ -292,7 +292,7 @@ fn a_hit_that_is_given_back_is_none() {
 }
 
 #[test]
-fn what_the_record_does_not_tell_is_not_compared() {
+fn forwards_with_unknown_tokens_are_not_compared() {
     let mut script = Script::new();
     script.hit(4);
     script.extend(B, ACTIVE, 4, 9);
@@ -438,7 +438,7 @@ fn the_state_is_that_of_the_scenario_and_a_default_is_said() {
 }
 
 #[test]
-fn it_ends_as_run_does() {
+fn exit_codes_are_those_of_run() {
     let exit = |rule| kl_to_text(&args(ROW_2, rule, Format::Text)).unwrap().1;
     assert_eq!(
         (exit(Some("completed-mask")), exit(Some("token-len")), exit(None)),

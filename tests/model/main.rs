@@ -1,5 +1,5 @@
-//! The machine and what is fed to it: the loop under any timing, recordings of the real scheduler, scenario files, traces,
-//! generated setups, snapshots of runs; and who may import whom.
+//! The machine and its inputs: the loop under any timing, recordings of the real scheduler, scenario files, traces, generated setups,
+//! snapshots of runs; and the allowed imports between modules.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -137,7 +137,7 @@ proptest! {
 }
 
 #[test]
-fn the_choices_reach_what_they_are_for() {
+fn random_choices_reach_boundaries_and_both_lookaheads() {
     // Guards the tests above against a generator that never gets near a boundary.
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let (mut due, mut skipped, mut level, mut verdicts) = (0, 0, 0, Vec::new());

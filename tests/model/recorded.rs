@@ -1,16 +1,17 @@
-//! The verdict of a recording by its own contents beside the judge's of a replay by the model: two readings that share nothing, of
-//! recordings on which model and release agree.
+//! Two verdicts on a recording on which model and release agree: by its own contents, and by the judge on a replay. The two share no
+//! code, and must be equal.
 
 use std::path::{Path, PathBuf};
 
+use crate::common::skip::skipped;
 use overlapsim::conform::{self, Archive, Options, Plan};
 use overlapsim::runner;
 
-/// The archives in a folder of this repository or beside it, in order; none where it is not at hand.
+/// The archives in a folder of this repository or beside it, in order; none if there is no such folder.
 fn archives(folder: &str) -> Vec<PathBuf> {
     let full = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let Ok(entries) = std::fs::read_dir(&full) else {
-        eprintln!("skipped: no recordings at hand ({folder})");
+        skipped(&format!("no recordings in {folder}"));
         return Vec::new();
     };
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -18,7 +19,7 @@ fn archives(folder: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// How many recordings there are, and those of which the two say different things.
+/// The number of recordings, and those on which the two verdicts differ.
 fn compare(folder: &str, every: usize) -> (usize, Vec<String>) {
     let options = Options { plan: Plan::Own, rule: None, release: None, rules: &runner::rule_or_release, adjust: None };
     let (mut count, mut differ) = (0, Vec::new());

@@ -1,18 +1,19 @@
-//! Recordings of the real scheduler beside the model: every event, every field, under both plans; and the judge's word on
-//! every donation beside the recording's own content check.
+//! Recordings of the real scheduler compared with the model, in every field of every event, under both plans; and the judge's audit
+//! of every donation compared with the recording's own content check.
 //!
-//! A sample lives in `tests/recordings/`. The whole collection is not part of this repository: where it is not at hand,
-//! the tests of it say so and pass.
+//! A sample lives in `tests/recordings/`. The whole collection is not part of this repository. Where it is missing, its tests are
+//! skipped: `tests/common/skip.rs`.
 
 use std::path::{Path, PathBuf};
 
+use crate::common::skip::skipped;
 use overlapsim::command::{ConformArgs, Format, PlanWord, conform_to_text};
 use overlapsim::report::ConformSummary;
 
 fn folder(path: &str) -> Option<PathBuf> {
     let full = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     if !full.exists() {
-        eprintln!("skipped: no recordings at hand ({path})");
+        skipped(&format!("no recordings in {path}"));
         return None;
     }
     Some(full)
@@ -33,7 +34,7 @@ fn compare(folder: &Path, plan: PlanWord) -> ConformSummary {
     summary
 }
 
-/// The folders of the collection whose recordings agree, all of them.
+/// The folders of the collection in which all recordings agree.
 const WHOLE: [&str; 2] = ["../shared/conformance/traces", "../shared/conformance/cases"];
 
 fn all_at_hand_agree(plan: PlanWord) {
@@ -46,12 +47,12 @@ fn all_at_hand_agree(plan: PlanWord) {
 }
 
 #[test]
-fn every_recording_at_hand_agrees_under_its_own_plan() {
+fn every_recording_of_the_collection_agrees_under_the_own_plan() {
     all_at_hand_agree(PlanWord::Own);
 }
 
 #[test]
-fn every_recording_at_hand_agrees_under_the_recorded_plan() {
+fn every_recording_of_the_collection_agrees_under_the_recorded_plan() {
     all_at_hand_agree(PlanWord::Recorded);
 }
 
@@ -94,7 +95,7 @@ fn the_sample_agrees_under_both_plans() {
 }
 
 #[test]
-fn partial_recordings_agree_in_what_they_have_and_say_what_they_lack() {
+fn partial_recordings_agree_and_report_what_they_leave_out() {
     let partial = folder("tests/recordings/partial.jsonl.gz").expect("the sample is part of this repository");
     let summary = compare(&partial, PlanWord::Recorded);
     assert_eq!(summary.recordings, 21);

@@ -66,7 +66,7 @@ fn every_difference_has_a_row_and_every_proof_holds() {
 }
 
 #[test]
-fn what_is_only_read_is_told_by_no_recording_of_the_sample() {
+fn a_cell_marked_read_is_proved_by_no_recording_of_the_sample() {
     let segments = sample();
     let table = table();
     for segment in &segments {

@@ -45,12 +45,12 @@ fn check(strategy: &str) {
 }
 
 #[test]
-fn extra_buffer() {
+fn traces_keep_accounts_clean_under_extra_buffer() {
     check("ExtraBuffer");
 }
 
 #[test]
-fn extra_buffer_lazy() {
+fn traces_keep_accounts_clean_under_extra_buffer_lazy() {
     check("ExtraBufferLazy");
 }
 

@@ -97,8 +97,7 @@ fn known_facts_are_found() {
              vary: (arrivals: true, stops: true))"
         )
     };
-    type Row<'a> = (u32, String, [&'a [Kind]; 5]);
-    let rows: [Row; 7] = [
+    let rows: [(u32, String, [&[Kind]; 5]); 7] = [
         (1, case("ExtraBuffer", 1, 8, false), [&[], &[], &[], &[], &[]]),
         (2, case("ExtraBufferLazy", 1, 8, false), [&[], &[Mislabelled], &[], &[], &[]]),
         (3, case("ExtraBuffer", 1, 4, true), [&[Unwritten], &[], &[Unwritten], &[], &[]]),

@@ -3,7 +3,7 @@
 use overlapsim::judge::{Judge, Options};
 use overlapsim::model::{Event, Machine, Reductions, Setup, Vary};
 use overlapsim::record::{Fact, Owner, ReqId, Sink, SlotFact, Tee};
-use overlapsim::search::{Draw, Style, RandomChooser};
+use overlapsim::search::{RandomChooser, Style};
 
 use super::reduction::rules;
 use super::small::{Dice, small};

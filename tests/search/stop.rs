@@ -102,8 +102,8 @@ fn what_comes_after_a_search_stops_in_the_middle_of_a_run() {
     let kind = judgement.findings.first().expect("the fault is there by then").kind;
     let script = concrete_while(&scenario.setup, rule, &mut replay(), scenario::turns_max, &stop_after(100));
     assert!(script.is_none() && asked.get() == 101, "{} questions", asked.get());
-    // Of a shorter one, for it is run to its end.
-    let mut short = scenario.setup.clone();
+    // A shorter setup, because the search for a script runs it to its end.
+    let mut short = scenario.setup;
     short.requests[4].max_new = 500;
     let script = concrete(&short, rule, &mut replay(), scenario::turns_max).expect("a script repeats it");
     let tries = 20_000;

@@ -1,4 +1,4 @@
-//! The trace of a run: held to the rules of its format, as a viewer reads it, and to what the judge says.
+//! The trace of a run follows the rules of its format and agrees with the judgement.
 
 mod format;
 
@@ -121,7 +121,7 @@ fn a_part_is_valid_and_shows_what_the_whole_does(whole: &[Value], args: &TraceAr
 }
 
 #[test]
-fn a_small_trace() {
+fn a_small_trace_matches_the_snapshot() {
     let args = TraceArgs { turns: Some(3..=4), ..args(Path::new("scenarios/double-fire.ron"), "mask-lookahead") };
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(Path::new("../../../snapshots"));
@@ -147,7 +147,7 @@ fn a_trace_is_as_long_as_the_run() {
 }
 
 #[test]
-fn what_stands_out_is_what_is_wrong() {
+fn only_findings_are_marked_in_the_trace() {
     let coloured = |rule| {
         let events = events(&args(Path::new("scenarios/double-fire.ron"), rule));
         let slots = events.iter().filter(|event| is(event, "X", "slot") && event["cname"] == "terrible");
@@ -179,7 +179,7 @@ fn overlapsim(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_overlapsim")).args(args).current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap()
 }
 
-/// A directory of its own for a test.
+/// A directory for one test.
 fn folder(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("overlapsim-trace-{name}-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
@@ -209,7 +209,7 @@ fn the_command_writes_the_same_bytes_every_time_and_ends_with_0() {
 }
 
 #[test]
-fn mistakes_are_told_and_nothing_is_written() {
+fn wrong_arguments_are_refused_and_nothing_is_written() {
     let folder = folder("mistakes");
     let out = folder.join("out.json");
     let (out, inside) = (out.to_str().unwrap(), folder.to_str().unwrap());
@@ -277,9 +277,9 @@ fn a_trace_that_no_viewer_takes_is_refused_with_turns_that_fit() {
 
 type Break = Box<dyn Fn(&mut Vec<Value>)>;
 
-/// The validator must refuse what is wrong, or it says nothing of what is right.
+/// The validator must refuse broken traces: else its acceptance proves nothing.
 #[test]
-fn a_broken_trace_is_no_valid_one() {
+fn the_validator_refuses_broken_traces() {
     let right = events(&args(Path::new("scenarios/double-fire.ron"), "mask-lookahead"));
     let at = |ph: &str, cat: &str| right.iter().position(|event| is(event, ph, cat)).expect("there is one");
     let (phase, step, start, end) = (at("X", "phase"), at("X", "step"), at("s", "batch"), at("f", "batch"));
