@@ -9,12 +9,12 @@ use crate::runner::{self, Checked, Found};
 use crate::scenario::Scenario;
 use crate::search::{Limits, Order};
 
-use super::fail_on::FailOn;
 use super::finding::{Finder, OutDir};
 use super::line::{choices_word, replay_line};
 use super::output::{Exit, Failure, Printed};
 use super::progress::{SearchProgress, TimeLimit};
 use super::run::{Format, ReplaySpec, load, rules, unnamed_rule};
+use super::values::{self, FailOnVerdict};
 
 /// Which state is next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -25,29 +25,39 @@ pub enum OrderWord {
     Dfs,
 }
 
-/// What `check` is asked to do.
-#[derive(Clone, Debug)]
+/// Search every timing that a scenario's `vary` leaves open
+#[derive(Clone, Debug, clap::Args)]
 pub struct CheckArgs {
-    /// The scenario file.
+    /// The scenario file
     pub file: PathBuf,
-    /// A rule's name, `all`, or `release`; the scenario's own rule if not given.
+    /// A rule by name, several with commas between, `all`, or `release` for the one that the scenario's release
+    /// shipped with [default: the scenario's own, or mask-lookahead]
+    #[arg(long, value_name = "RULE")]
     pub rule: Option<String>,
-    /// Which state is next.
-    pub order: OrderWord,
-    /// Most unique states.
+    /// Which state is next: the oldest finds the shortest histories, the newest needs less memory
+    #[arg(long, value_enum, default_value_t = OrderWord::Bfs)]
+    pub strategy: OrderWord,
+    /// Give up after so many unique states; those of the frontier take some 10 kB each, and dfs keeps fewer of them
+    #[arg(long = "max-states", value_name = "N", default_value_t = 2_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub states_max: u64,
-    /// Most time, in nanoseconds.
+    /// Give up after this time for each rule, as in 30s or 500ms; findings are made small within it too
+    #[arg(long = "max-time", value_name = "TIME", value_parser = values::time)]
     pub time_max_ns: Option<u64>,
-    /// Tell states apart by all that they are.
+    /// Tell states apart by all that they are, not by what can matter later: slower, and the verdict must be the same
+    #[arg(long)]
     pub no_reduction: bool,
-    /// Where a small scenario is written for every finding.
+    /// Write a small scenario for every finding to this directory
+    #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Threads.
+    /// Threads; the output is the same for any number [default: as many as there are cores]
+    #[arg(long, value_name = "N", value_parser = values::jobs())]
     pub jobs: Option<usize>,
-    /// How to print.
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Which verdicts end it with exit code 1.
-    pub fail_on: FailOn,
+    /// Which verdicts make the exit code 1
+    #[command(flatten)]
+    pub fail_on: FailOnVerdict,
 }
 
 /// Searches every timing of a scenario and prints what was found.
@@ -93,7 +103,7 @@ fn check_styled(args: &CheckArgs) -> Result<Printed, Failure> {
             text
         }
     };
-    Ok(Printed { text, exit: args.fail_on.exit(verdicts), unwritten })
+    Ok(Printed { text, exit: args.fail_on.verdict.exit(verdicts), unwritten })
 }
 
 fn search(args: &CheckArgs, scenario: &Scenario, rule: &dyn Rule, limit: TimeLimit) -> Checked {
@@ -103,7 +113,7 @@ fn search(args: &CheckArgs, scenario: &Scenario, rule: &dyn Rule, limit: TimeLim
         setup: &scenario.setup,
         rule,
         open: &open,
-        order: match args.order {
+        order: match args.strategy {
             OrderWord::Bfs => Order::Bfs,
             OrderWord::Dfs => Order::Dfs,
         },

@@ -13,6 +13,7 @@ use super::line::shell_word;
 use super::mistake::no_rule;
 use super::output::{Exit, Failure, print};
 use super::run::Format;
+use super::values;
 
 /// What the model takes over from a recording, as it is spelled on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -43,22 +44,30 @@ fn explained(source: &Source, index: usize, options: &Options<'_>) -> Vec<String
     found.iter().map(|difference| format!("{} as in {:?}", difference.field, difference.value_of)).collect()
 }
 
-/// What `conform` is asked to do.
-#[derive(Clone, Debug)]
+/// Compare recordings of the real scheduler with the model, event for event
+#[derive(Clone, Debug, clap::Args)]
 pub struct ConformArgs {
-    /// Recordings: files, `FILE#N` for one of several, or directories.
+    /// Recordings: .jsonl or .jsonl.gz files, FILE#N for one of several in a file, or directories
+    #[arg(required = true, value_name = "RECORDING")]
     pub paths: Vec<PathBuf>,
-    /// A rule's name in place of the recordings' own, or `release`.
+    /// A rule by name, or `release`, in place of the one that was recorded
+    #[arg(long, value_name = "RULE")]
     pub rule: Option<String>,
-    /// The release in place of the recordings' own, as in `0.5.23`.
+    /// The release to compare with, in place of the one that was recorded, as in 0.5.23
+    #[arg(long, value_name = "VERSION")]
     pub release: Option<String>,
-    /// What the model takes over from a recording.
-    pub plan: Plan,
-    /// Threads; as many as there are cores if not given.
+    /// What the model takes over from a recording: arrivals, batches and slots, or configuration and requests alone
+    #[arg(long, value_enum, default_value_t = PlanWord::Recorded)]
+    pub plan: PlanWord,
+    /// Threads; the output is the same for any number [default: as many as there are cores]
+    #[arg(long, value_name = "N", value_parser = values::jobs())]
     pub jobs: Option<usize>,
-    /// How to print.
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Which of the recordings' own verdicts end it with exit code 1, beside a difference; none if not given.
+    /// Exit code 1 also if a recording itself shows this or worse, whether it agrees or not; `never`: 0 even if one differs
+    /// [default: 1 only if one differs]
+    #[arg(long, value_name = "VERDICT", value_enum)]
     pub fail_on: Option<FailOn>,
 }
 
@@ -98,8 +107,13 @@ fn conform_styled(args: &ConformArgs) -> Result<(String, ConformSummary), Failur
     let sources = sources(&args.paths)?;
     let release = args.release.as_deref().map(release).transpose()?;
     known_rule(args.rule.as_deref())?;
-    let options =
-        Options { plan: args.plan, rule: args.rule.as_deref(), release, rules: &runner::rule_or_release, adjust: None };
+    let options = Options {
+        plan: args.plan.into(),
+        rule: args.rule.as_deref(),
+        release,
+        rules: &runner::rule_or_release,
+        adjust: None,
+    };
     let jobs = args.jobs.unwrap_or_else(super::progress::cores).max(1);
     let mut summary = compare(&sources, &options, jobs, &|source, index| replay_line(args, source, index));
     for ((at, index), differing) in summary.differing.iter_mut().take(EXPLAINED_MAX) {
@@ -217,8 +231,8 @@ fn replay_line(args: &ConformArgs, source: &Source, index: usize) -> String {
     let rule = args.rule.as_ref().map_or(String::new(), |rule| format!(" --rule {rule}"));
     let release = args.release.as_ref().map_or(String::new(), |release| format!(" --release {release}"));
     let plan = match args.plan {
-        Plan::Recorded => "recorded",
-        Plan::Own => "own",
+        PlanWord::Recorded => "recorded",
+        PlanWord::Own => "own",
     };
     format!("overlapsim conform {}{rule}{release} --plan {plan}", shell_word(&path))
 }

@@ -11,10 +11,11 @@ use crate::search::Replay;
 use crate::tui::{self, App, Effect, Key, Look};
 
 use super::expectation::expectation;
-use super::line::{Choices, replay_line};
+use super::line::{Choices, choices, replay_line, vary};
 use super::mistake::hint;
 use super::output::{Exit, Failure, is_coloured, print};
 use super::run::{ReplaySpec, all_rules, does_not_fit, load, rules};
+use super::values;
 use super::write_scenario::write_new_scenario;
 
 /// Keys to press.
@@ -25,30 +26,40 @@ pub struct KeyScript(pub Vec<Key>);
 ///
 /// # Errors
 /// What is wrong with it, in words for the command line.
-pub fn key_script(text: &str) -> Result<KeyScript, String> {
+pub(super) fn key_script(text: &str) -> Result<KeyScript, String> {
     tui::parse(text).map(KeyScript).map_err(|why| hint(&why, "the keys are those that ? shows"))
 }
 
-/// What `explore` is asked to do.
-#[derive(Clone, Debug)]
+/// Step through a run in the terminal, take other choices, and see what comes of them
+#[derive(Clone, Debug, clap::Args)]
 pub struct ExploreArgs {
-    /// The scenario file.
+    /// The scenario file
     pub file: PathBuf,
-    /// The rule to begin with; the scenario's own if not given.
+    /// The rule to begin with, or `release` for the one that the scenario's release shipped with [default: the scenario's
+    /// own, or mask-lookahead]
+    #[arg(long, value_name = "RULE")]
     pub rule: Option<String>,
-    /// The seed of drawn durations; the scenario's own if not given.
+    /// The seed of drawn durations [default: the scenario's own, or 0]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::number)]
     pub seed: Option<u64>,
-    /// The answers to begin with.
+    /// The answers to begin with, as reports of findings give them
+    #[arg(long, value_name = "LIST", value_parser = choices, allow_hyphen_values = true)]
     pub choices: Option<Choices>,
-    /// What is open, if it is not what the scenario says.
+    /// What is open: names with commas, as in arrivals,stops, or all [default: what the scenario's `vary` says, or
+    /// everything if that is nothing]
+    #[arg(long, value_name = "NAMES", value_parser = vary)]
     pub vary: Option<Vary>,
-    /// Keys to press before the screen is printed as text; a terminal if not given.
+    /// Press these keys, print the screen as text, and end: characters, and names in angle brackets such as `<right>` and `<enter>`
+    #[arg(long, value_name = "KEYS", value_parser = key_script)]
     pub script: Option<KeyScript>,
-    /// Columns and rows of that screen.
+    /// With --script: columns and rows of the screen
+    #[arg(long, value_name = "WxH", requires = "script", default_value = "80x24", value_parser = values::size)]
     pub size: (u16, u16),
-    /// Nothing but ASCII.
+    /// Draw with ASCII characters alone
+    #[arg(long)]
     pub ascii: bool,
-    /// The directory that histories are written to.
+    /// Where histories are written to
+    #[arg(long, value_name = "DIR", default_value = ".")]
     pub out: PathBuf,
 }
 

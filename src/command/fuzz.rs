@@ -11,14 +11,14 @@ use crate::scenario::{self, Scenario};
 use crate::search::{Draw, Style};
 use crate::workload::Preset;
 
-use super::fail_on::FailOn;
 use super::finding::{Finder, OutDir};
 use super::line::{choices_word, replay_line};
 use super::mistake::no_rule;
 use super::output::{Exit, Failure, Printed};
 use super::progress::{RunsProgress, cores};
 use super::run::{Format, ReplaySpec, listed, load, rules};
-use super::shard::Shard;
+use super::shard::{Shard, shard};
+use super::values::{self, FailOnVerdict};
 
 /// How answers are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -53,29 +53,41 @@ impl StyleWord {
     }
 }
 
-/// What `fuzz` is asked to do.
-#[derive(Clone, Debug)]
+/// Run random timings of a scenario, or of generated ones
+#[derive(Clone, Debug, clap::Args)]
 pub struct FuzzArgs {
-    /// The scenario file, if not generated.
+    /// The scenario file; what its `vary` leaves open is drawn
+    #[arg(required_unless_present = "preset")]
     pub file: Option<PathBuf>,
-    /// The preset of generated setups.
+    /// Draw the scenarios too
+    #[arg(long = "generate", value_name = "PRESET", value_parser = values::preset(), conflicts_with = "file")]
     pub preset: Option<Preset>,
-    /// The first seed, and the end of the seeds.
+    /// The seeds, one run each: from A up to B, without B
+    #[arg(long, value_name = "A..B", value_parser = values::seeds)]
     pub seeds: (u64, u64),
-    /// A rule's name, `all`, or `release`.
+    /// A rule by name, several with commas between, or `all` [default: the scenario's own, or mask-lookahead; all
+    /// with --generate]
+    #[arg(long, value_name = "RULE")]
     pub rule: Option<String>,
-    /// Threads.
+    /// Threads; the output is the same for any number [default: as many as there are cores]
+    #[arg(long, value_name = "N", value_parser = values::jobs())]
     pub jobs: Option<usize>,
-    /// Which part of the seeds.
+    /// Only every n-th seed, beginning with the i-th, from 0; JOB_COMPLETION_INDEX/n and SLURM_ARRAY_TASK_ID/n take i
+    /// from the cluster
+    #[arg(long, value_name = "I/N", value_parser = shard, default_value = "0/1", hide_default_value = true)]
     pub shard: Shard,
-    /// How answers are drawn.
+    /// How answers are drawn
+    #[arg(long, value_enum, default_value_t = StyleWord::Jitter)]
     pub strategy: StyleWord,
-    /// Where the report and a small scenario for every finding are written.
+    /// Write the report, and a small scenario for every finding, to this directory
+    #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// How to print.
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Which verdicts end it with exit code 1.
-    pub fail_on: FailOn,
+    /// Which verdicts make the exit code 1
+    #[command(flatten)]
+    pub fail_on: FailOnVerdict,
 }
 
 /// Runs random timings and prints what was found.
@@ -121,7 +133,7 @@ fn fuzz_styled(args: &FuzzArgs) -> Result<Printed, Failure> {
         let findings = tally.kinds.keys().map(|kind| kind.verdict());
         tally.verdicts.keys().copied().chain(findings).collect::<Vec<_>>()
     };
-    let exit = args.fail_on.exit(tallies.iter().flat_map(verdicts));
+    let exit = args.fail_on.verdict.exit(tallies.iter().flat_map(verdicts));
     let mut unwritten = Vec::new();
     let report = told.report(&tallies, &mut unwritten);
     if let Some(out) = &out {

@@ -11,37 +11,48 @@ use crate::runner::{self, Jitter};
 use crate::scenario::Scenario;
 
 use super::expectation::expectation;
-use super::fail_on::FailOn;
 use super::line::{quoted, replay_line, shell_word};
 use super::output::{Exit, Failure, is_same_file, print};
 use super::progress::{RunsProgress, cores};
 use super::run::{Format, ReplaySpec, load, rules};
+use super::values::FailOnVerdict;
 use super::write_scenario::write_scenario;
 
 /// Results of the patterns that are made if nothing is said.
 const USUAL: u32 = 4;
 
-/// What `jitter` is asked to do.
-#[derive(Clone, Debug)]
+/// Set the lookahead of one request to one pattern after another, and show which breaks which rule
+#[derive(Clone, Debug, clap::Args)]
 pub struct JitterArgs {
-    /// The scenario file.
+    /// The scenario file
     pub file: PathBuf,
-    /// One pattern, as in `1101`.
+    /// One pattern: a 1 for each decode result before which the next step was prepared, a 0 where a prefill took that
+    /// turn
+    #[arg(long, value_name = "1101..", conflicts_with = "all")]
     pub pattern: Option<String>,
-    /// Every pattern of so many results; of 4, or as many as there are, if nothing is given.
+    /// Every pattern of N results, up to 12 [default: 4, or as many as the request has]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=12))]
     pub all: Option<u32>,
-    /// The id of the request; the first if not given.
+    /// The request by its id [default: the first]
+    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     pub request: Option<String>,
-    /// The step whose result the first place of a pattern is about.
+    /// The decode step whose result the first place of a pattern is about, by the length that it reaches [default: two
+    /// before the first boundary, as far as there are steps]
+    #[arg(long, value_name = "K")]
     pub from: Option<u32>,
-    /// A rule's name, `all`, or `release`; all if not given.
+    /// A rule by name, several with commas between, `all`, or `release` for the one that the scenario's release
+    /// shipped with [default: all]
+    #[arg(long, value_name = "RULE")]
     pub rule: Option<String>,
-    /// Where the scenario of the pattern is written.
+    /// Write the scenario of the one pattern, with what each rule comes to
+    #[arg(short, long, value_name = "OUT.ron")]
     pub output: Option<PathBuf>,
-    /// How to print.
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Which verdicts end it with exit code 1.
-    pub fail_on: FailOn,
+    /// Which verdicts make the exit code 1
+    #[command(flatten)]
+    pub fail_on: FailOnVerdict,
 }
 
 /// Runs lookahead patterns around one request and prints what they come to.
@@ -68,7 +79,7 @@ pub fn jitter_to_text(args: &JitterArgs) -> Result<(String, Exit), Failure> {
     let asked = Asked { args, scenario: &scenario, req, from, rules: &rules };
     let written = args.output.as_deref().map(|path| asked.write(path, &patterns)).transpose()?;
     let report = asked.report(&patterns, written);
-    let exit = args.fail_on.exit(report.patterns.iter().flat_map(|of| &of.runs).flat_map(verdicts));
+    let exit = args.fail_on.verdict.exit(report.patterns.iter().flat_map(|of| &of.runs).flat_map(verdicts));
     let text = match args.format {
         Format::Text => jitter_text(&report),
         Format::Json => jitter_json(&report),

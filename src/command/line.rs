@@ -30,7 +30,7 @@ pub(super) fn vary_word(vary: Vary) -> String {
 ///
 /// # Errors
 /// A word that is none of the names.
-pub fn vary(word: &str) -> Result<Vary, String> {
+pub(super) fn vary(word: &str) -> Result<Vary, String> {
     if word == "all" {
         return Ok(Vary::ALL);
     }

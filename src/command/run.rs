@@ -13,10 +13,11 @@ use crate::scenario::{self, Scenario};
 use crate::search::{Misfit, Replay};
 
 use super::fail_on::{FailOn, verdicts};
-use super::line::{Choices, choices_word, replay_line};
+use super::line::{choices_word, replay_line};
 use super::mistake::no_rule;
 use super::output::{Exit, Failure, Printer};
 use super::progress::Progress;
+use super::values::{self, Answers, FailOnVerdict};
 
 /// How the result is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -27,29 +28,37 @@ pub enum Format {
     Json,
 }
 
-/// What `run` is asked to do.
-#[derive(Clone, Debug)]
+/// Replay a scenario under one rule or all, and judge it
+#[derive(Clone, Debug, clap::Args)]
 pub struct RunArgs {
-    /// The scenario file.
+    /// The scenario file
     pub file: PathBuf,
-    /// A rule's name, `all`, or `release`; the scenario's own rule if not given.
+    /// A rule by name, several with commas between, `all`, or `release` for the one that the scenario's release
+    /// shipped with [default: the scenario's own, or mask-lookahead]
+    #[arg(long, value_name = "RULE")]
     pub rule: Option<String>,
-    /// The seed of drawn durations; the scenario's own if not given.
+    /// The seed of drawn durations [default: the scenario's own, or 0]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::number)]
     pub seed: Option<u64>,
-    /// How to print.
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Draw the two lanes turn by turn.
+    /// Draw the CPU phases and the GPU stream turn by turn (text only)
+    #[arg(long)]
     pub timeline: bool,
-    /// Draw these turns only.
+    /// With --timeline: draw this turn, or these from first to last, only
+    #[arg(long, value_name = "A..B", requires = "timeline", value_parser = values::turns)]
     pub turns: Option<RangeInclusive<u32>>,
-    /// Compare what results read with what their prepare saw.
+    /// Count, for every field that batches share through their requests, how often a result reads a newer value than
+    /// its prepare saw, and how often that changed what the rule did
+    #[arg(long)]
     pub skew: bool,
-    /// Answers to the questions that the scenario's `vary` opens.
-    pub choices: Option<Choices>,
-    /// What is open to them, in place of the scenario's `vary`.
-    pub vary: Option<Vary>,
-    /// Which verdicts end it with exit code 1.
-    pub fail_on: FailOn,
+    /// Answers to open questions
+    #[command(flatten)]
+    pub answers: Answers,
+    /// Which verdicts make the exit code 1
+    #[command(flatten)]
+    pub fail_on: FailOnVerdict,
 }
 
 /// What a run leaves to nobody: the seed of its durations, and answers to open questions.
@@ -64,9 +73,9 @@ pub(super) struct ReplaySpec<'a> {
 }
 
 impl<'a> ReplaySpec<'a> {
-    /// The way that a command line names.
-    pub fn named(seed: Option<u64>, choices: Option<&'a Choices>, vary: Option<Vary>) -> ReplaySpec<'a> {
-        ReplaySpec { seed, choices: choices.map(|choices| &choices.0[..]), vary }
+    /// The run that a command line names.
+    pub fn of_options(seed: Option<u64>, answers: &'a Answers) -> ReplaySpec<'a> {
+        ReplaySpec { seed, choices: answers.choices.as_ref().map(|choices| &choices.0[..]), vary: answers.vary }
     }
 }
 
@@ -122,10 +131,13 @@ pub fn run_to_text(args: &RunArgs) -> Result<(String, Exit), Failure> {
 
 /// Runs a scenario and hands out what `run` prints, part by part, as long as somebody wants more.
 fn run_into(args: &RunArgs, out: &mut dyn FnMut(&str) -> bool) -> Result<Exit, Failure> {
+    if args.timeline && args.format == Format::Json {
+        return Err(Failure("error: --timeline is text\nhelp: leave --format json out, or --timeline\n".to_string()));
+    }
     let scenario = load(&args.file)?;
     let rules = rules(&scenario, args.rule.as_deref())?;
     let unnamed = unnamed_rule(&scenario, args.rule.as_deref());
-    let spec = ReplaySpec::named(args.seed, args.choices.as_ref(), args.vary);
+    let spec = ReplaySpec::of_options(args.seed, &args.answers);
     let path = args.file.to_string_lossy();
     match args.format {
         Format::Json => {
@@ -133,7 +145,7 @@ fn run_into(args: &RunArgs, out: &mut dyn FnMut(&str) -> bool) -> Result<Exit, F
             let mut runs = reports(&scenario, &path, &rules, spec, &outcomes);
             runs.iter_mut().for_each(|run| run.warnings.extend(unnamed.clone()));
             out(&runs_json(&runs));
-            Ok(exit_of(&outcomes, args.fail_on))
+            Ok(exit_of(&outcomes, args.fail_on.verdict))
         }
         Format::Text => {
             let mut exit = Exit::Good;
@@ -141,7 +153,7 @@ fn run_into(args: &RunArgs, out: &mut dyn FnMut(&str) -> bool) -> Result<Exit, F
                 let keep = Keep { boundaries: args.timeline, skew: args.skew, ..Keep::default() };
                 let outcome = run_one(&scenario, rule, spec, keep)?;
                 let outcomes = std::slice::from_ref(&outcome);
-                exit = exit.max(exit_of(outcomes, args.fail_on));
+                exit = exit.max(exit_of(outcomes, args.fail_on.verdict));
                 let mut runs = reports(&scenario, &path, &[rule], spec, outcomes);
                 runs.iter_mut().for_each(|run| run.warnings.extend(unnamed.clone()));
                 let blank = if index > 0 { "\n" } else { "" };

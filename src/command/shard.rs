@@ -25,7 +25,7 @@ const VARIABLES: [(&str, Option<&str>); 2] =
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn shard(word: &str) -> Result<Shard, String> {
+pub(super) fn shard(word: &str) -> Result<Shard, String> {
     shard_with(word, &|name| std::env::var(name).ok())
 }
 

@@ -12,14 +12,18 @@ use super::fail_on::FailOn;
 use super::output::{Exit, Failure, print};
 use super::run::load;
 
-/// What `test` is asked to do.
-#[derive(Clone, Debug)]
+/// Check what scenarios expect: one line each, the form that CI uses
+#[derive(Clone, Debug, clap::Args)]
 pub struct TestArgs {
-    /// Scenario files, and directories that are searched for scenarios.
+    /// Scenario files, or directories to search for .ron files
+    #[arg(required = true)]
     pub paths: Vec<PathBuf>,
-    /// Which verdicts fail a scenario even if they are expected; none if not given.
+    /// A scenario with this verdict or a worse one fails (exit code 1), even if it is expected, and so does an inconclusive one;
+    /// `never`: the exit code is 0 even where an expectation failed [default: a scenario fails where it is not as expected]
+    #[arg(long, value_name = "VERDICT", value_enum)]
     pub fail_on: Option<FailOn>,
-    /// Most unique states of the search of one rule under every timing.
+    /// For `expect_every`: most unique states of the search under one rule; a search that ends there fails
+    #[arg(long = "max-states", value_name = "N", default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub states_max: u64,
 }
 

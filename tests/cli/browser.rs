@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::common::browser::{Browser, base64};
-use overlapsim::command::{ReportArgs, report_to_html};
+use overlapsim::command::{Answers, ReportArgs, report_to_html};
 use overlapsim::engine::Seeded;
 use overlapsim::judge::{Class, Judgement};
 use overlapsim::runner::{self, Keep};
@@ -34,10 +34,9 @@ fn write(file: &str, rule: Option<&str>) -> PathBuf {
         file: file.into(),
         rule: rule.map(str::to_owned),
         seed: None,
-        choices: None,
-        vary: None,
+        answers: Answers::default(),
         turns: None,
-        out: PathBuf::new(),
+        output: PathBuf::new(),
     };
     let (html, _) = report_to_html(&args).expect("a page");
     let stem = Path::new(file).file_stem().expect("a name").to_string_lossy().into_owned();

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use overlapsim::command::{Exit, FailOn, Format, JitterArgs, jitter_to_text};
+use overlapsim::command::{Exit, FailOnVerdict, Format, JitterArgs, jitter_to_text};
 use overlapsim::record::Nothing;
 use overlapsim::report::Jittered;
 use overlapsim::runner::{self, Keep};
@@ -52,7 +52,7 @@ fn args(file: &Path) -> JitterArgs {
         rule: None,
         output: None,
         format: Format::Json,
-        fail_on: FailOn::default(),
+        fail_on: FailOnVerdict::default(),
     }
 }
 

@@ -23,7 +23,7 @@ fn compare(folder: &Path, plan: PlanWord) -> ConformSummary {
         paths: vec![folder.to_path_buf()],
         rule: None,
         release: None,
-        plan: plan.into(),
+        plan,
         jobs: None,
         format: Format::Text,
         fail_on: None,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use overlapsim::command::{FailOn, Format, RunArgs, run_to_text};
+use overlapsim::command::{Answers, FailOnVerdict, Format, RunArgs, run_to_text};
 use overlapsim::runner;
 
 fn scenarios() -> Vec<(String, PathBuf)> {
@@ -34,9 +34,8 @@ fn run(file: &Path, rule: &str, timeline: bool, skew: bool) -> String {
         timeline,
         turns: None,
         skew,
-        choices: None,
-        vary: None,
-        fail_on: FailOn::default(),
+        answers: Answers::default(),
+        fail_on: FailOnVerdict::default(),
     };
     run_to_text(&args).expect("every scenario can be read").0
 }

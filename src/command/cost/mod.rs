@@ -14,31 +14,41 @@ use crate::workload::{NotSteady, Shape, shapes};
 use super::output::{Exit, Failure, print};
 use super::progress::{RunsProgress, cores};
 use super::run::{Format, load, rules};
+use super::values::{self, CostPresetName};
 use warnings::Asked;
 
-pub use sizes::{BATCHES, Batches, batches};
+use sizes::BATCHES;
+pub use sizes::{Batches, batches};
 
 /// The batch sizes up to which the CPU is looked for as the longer one, unless larger ones are asked for.
 const SEARCHED: u32 = 4096;
 
-/// What `cost` is asked to do.
-#[derive(Clone, Debug)]
+/// Measure a decode step at one batch size after another: CPU and GPU, what overlap hides, and where the CPU is the longer
+#[derive(Clone, Debug, clap::Args)]
 pub struct CostArgs {
-    /// The scenario file.
+    /// The scenario file: its engine, its costs, and the lengths of its requests
     pub file: PathBuf,
-    /// The batch sizes.
+    /// Batch sizes: so many requests, those of the file over and over, decode together
+    #[arg(long = "batch", value_name = "N,N..", default_value = BATCHES, value_parser = batches, allow_hyphen_values = true)]
     pub batches: Batches,
-    /// Names of rules with commas between, `all`, or `release`; all if not given.
+    /// A rule by name, several with commas between, `all`, or `release` for the one that the scenario's release
+    /// shipped with [default: all]
+    #[arg(long, value_name = "RULE")]
     pub rule: Option<String>,
-    /// A CPU preset in place of the CPU costs of the scenario.
+    /// A preset of CPU costs [default: the scenario's costs]
+    #[arg(long, alias = "costs", value_name = "PRESET", value_parser = CostPresetName(CostSide::Cpu))]
     pub cpu: Option<String>,
-    /// A GPU preset in place of the GPU costs of the scenario.
+    /// A preset of GPU costs [default: the scenario's costs]
+    #[arg(long, value_name = "PRESET", value_parser = CostPresetName(CostSide::Gpu))]
     pub gpu: Option<String>,
-    /// So many outputs for every request, in place of the scenario's.
+    /// So many outputs for every request [default: those of the scenario]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
     pub outputs: Option<u32>,
-    /// The seed of drawn durations; the scenario's own if not given.
+    /// The seed of drawn durations [default: the scenario's own, or 0]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::number)]
     pub seed: Option<u64>,
-    /// How to print.
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 }
 

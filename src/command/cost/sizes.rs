@@ -7,7 +7,7 @@ const BATCH_MAX: u32 = 65_536;
 /// Most batch sizes.
 const BATCHES_MAX: usize = 64;
 /// The batch sizes that are run if nothing is said.
-pub const BATCHES: &str = "1,10,100,1000";
+pub(super) const BATCHES: &str = "1,10,100,1000";
 
 /// Batch sizes, ascending, each once.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,31 +1,42 @@
-//! Values of options: how each is read, and what is said of one that is wrong; options that several commands have.
+//! Options that several commands share, and the value parsers of all options: how a value is read, and the error for a wrong one.
 
 use std::ffi::OsStr;
 use std::ops::RangeInclusive;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 
-use crate::command::{self, Choices, CostSide, FailOn, Preset, Vary, hint};
+use crate::model::Vary;
+use crate::scenario::{CostSide, cost_preset_summaries, time_ns};
+use crate::workload::Preset;
 
-/// Answers to what is open in a run.
-#[derive(Clone, Debug, clap::Args)]
-pub(super) struct Answers {
+use super::fail_on::FailOn;
+use super::line::{Choices, choices, vary};
+use super::mistake::hint;
+
+/// Answers to the open questions of a run.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Answers {
     /// Answers to the questions that the scenario's `vary` opens, in the order in which they are asked, as in 0.2.1 (`-`
     /// for none): where the list ends, the script goes on. Durations are the shortest, as in `check`, unless --seed is
     /// given
-    #[arg(long, value_name = "LIST", value_parser = command::choices, allow_hyphen_values = true)]
-    pub(super) choices: Option<Choices>,
+    #[arg(long, value_name = "LIST", value_parser = choices, allow_hyphen_values = true)]
+    pub choices: Option<Choices>,
     /// What is open to --choices, in place of the scenario's `vary`: names with commas, as in arrivals,stops, or all
-    #[arg(long, value_name = "NAMES", requires = "choices", value_parser = command::vary)]
-    pub(super) vary: Option<Vary>,
+    #[arg(long, value_name = "NAMES", requires = "choices", value_parser = vary)]
+    pub vary: Option<Vary>,
 }
 
 /// Which verdicts make the exit code 1.
-#[derive(Clone, Copy, Debug, clap::Args)]
-pub(super) struct FailOnVerdict {
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub struct FailOnVerdict {
     /// From which verdict on the exit code is 1
-    #[arg(long, value_name = "VERDICT", value_enum, default_value_t = FailOn::Corrupt)]
-    pub(super) fail_on: FailOn,
+    #[arg(long = "fail-on", value_name = "VERDICT", value_enum, default_value_t = FailOn::Corrupt)]
+    pub verdict: FailOn,
+}
+
+/// A number of threads.
+pub(super) fn jobs() -> impl TypedValueParser<Value = usize> {
+    clap::value_parser!(u16).range(1..=1024).map(usize::from)
 }
 
 /// `A..B`, both included, or a single turn.
@@ -67,7 +78,7 @@ pub(super) fn size(text: &str) -> Result<(u16, u16), String> {
 
 /// A time in nanoseconds.
 pub(super) fn time(text: &str) -> Result<u64, String> {
-    command::time_ns(text).map_err(|why| hint(&format!("`{text}` {why}"), "give a time such as 30s or 500ms"))
+    time_ns(text).map_err(|why| hint(&format!("`{text}` {why}"), "give a time such as 30s or 500ms"))
 }
 
 /// The presets, with what each draws.
@@ -94,6 +105,6 @@ impl TypedValueParser for CostPresetName {
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         let value = |(name, summary): (&'static str, &'static str)| PossibleValue::new(name).help(summary);
-        Some(Box::new(command::cost_preset_summaries(self.0).into_iter().map(value)))
+        Some(Box::new(cost_preset_summaries(self.0).into_iter().map(value)))
     }
 }
