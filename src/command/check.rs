@@ -10,10 +10,12 @@ use crate::scenario::Scenario;
 use crate::search::{Limits, Order};
 
 use super::finding::{Finder, OutDir};
+use super::format::Format;
+use super::input::{load, rules, unnamed_rule};
 use super::line::{choices_word, replay_line};
 use super::output::{Exit, Failure, Printed};
 use super::progress::{SearchProgress, TimeLimit};
-use super::run::{Format, ReplaySpec, load, rules, unnamed_rule};
+use super::replay_spec::ReplaySpec;
 use super::values::{self, FailOnVerdict};
 
 /// Which state is next.

@@ -9,10 +9,10 @@ use crate::report::{ConformSummary, Differing, conform_json, conform_text, plain
 use crate::runner;
 
 use super::fail_on::FailOn;
+use super::format::Format;
 use super::line::shell_word;
 use super::mistake::no_rule;
 use super::output::{Exit, Failure, print};
-use super::run::Format;
 use super::values;
 
 /// What the model takes over from a recording, as it is spelled on the command line.

@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use crate::report::diff_text;
 use crate::runner::Keep;
 
+use super::input::{all_rules, load};
 use super::output::{Exit, Failure, print};
-use super::run::{ReplaySpec, all_rules, exit_of, load, reports, run_all};
+use super::replay_spec::ReplaySpec;
+use super::runs::{exit_of, reports, run_all};
 use super::values::{self, FailOnVerdict};
 
 /// Run every rule and show the boundary decisions on which they differ (for one rule, or JSON: `run`)

@@ -11,10 +11,11 @@ use crate::search::Replay;
 use crate::tui::{self, App, Effect, Key, Look};
 
 use super::expectation::expectation;
+use super::input::{all_rules, load, rules};
 use super::line::{Choices, choices, replay_line, vary};
 use super::mistake::hint;
 use super::output::{Exit, Failure, is_coloured, print};
-use super::run::{ReplaySpec, all_rules, does_not_fit, load, rules};
+use super::replay_spec::{ReplaySpec, does_not_fit};
 use super::values;
 use super::write_scenario::write_new_scenario;
 

@@ -14,7 +14,7 @@ use super::expectation::expectation;
 use super::file::{is_writable, write_file, write_file_and_keep, write_new_file};
 use super::line::replay_line;
 use super::output::Failure;
-use super::run::ReplaySpec;
+use super::replay_spec::ReplaySpec;
 
 /// Most setups that are tried on the way to a small one.
 const TRIES_MAX: usize = 20_000;

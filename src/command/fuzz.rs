@@ -12,11 +12,13 @@ use crate::search::{Draw, Style};
 use crate::workload::Preset;
 
 use super::finding::{Finder, OutDir};
+use super::format::Format;
+use super::input::{listed, load, rules};
 use super::line::{choices_word, replay_line};
 use super::mistake::no_rule;
 use super::output::{Exit, Failure, Printed};
 use super::progress::{RunsProgress, cores};
-use super::run::{Format, ReplaySpec, listed, load, rules};
+use super::replay_spec::ReplaySpec;
 use super::shard::{Shard, shard};
 use super::values::{self, FailOnVerdict};
 

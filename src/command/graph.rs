@@ -6,9 +6,11 @@ use crate::graph::{self, Events, cut, dot, json};
 use crate::report::name;
 use crate::runner::{Keep, Outcome};
 
+use super::input::{load, rules};
 use super::line::replay_line;
 use super::output::{Exit, Failure, print};
-use super::run::{ReplaySpec, load, rules, run_one};
+use super::replay_spec::ReplaySpec;
+use super::runs::run_one;
 use super::values::{self, Answers};
 
 /// Most events that are drawn at once.

@@ -11,10 +11,12 @@ use crate::runner::{self, Jitter};
 use crate::scenario::Scenario;
 
 use super::expectation::expectation;
+use super::format::Format;
+use super::input::{load, rules};
 use super::line::{quoted, replay_line, shell_word};
 use super::output::{Exit, Failure, is_same_file, print};
 use super::progress::{RunsProgress, cores};
-use super::run::{Format, ReplaySpec, load, rules};
+use super::replay_spec::ReplaySpec;
 use super::values::FailOnVerdict;
 use super::write_scenario::write_scenario;
 

@@ -8,8 +8,11 @@ use crate::report::{KlRun, KlState, kl_json, kl_text, plain};
 use crate::runner::{self, Keep, Outcome};
 use crate::scenario::Scenario;
 
+use super::format::Format;
+use super::input::{load, rules};
 use super::output::{Exit, Failure, print};
-use super::run::{Format, ReplaySpec, exit_of, load, reports, rules, run_one};
+use super::replay_spec::ReplaySpec;
+use super::runs::{exit_of, reports, run_one};
 use super::values::{self, FailOnVerdict};
 
 /// Measure what cache hits cost: the KL divergence from a cold prefill, under every rule

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::model::Vary;
 
 use super::mistake::hint;
-use super::run::ReplaySpec;
+use super::replay_spec::ReplaySpec;
 
 /// A command line that runs what a finding was found in.
 pub(super) fn replay_line(path: &Path, rule: &str, spec: ReplaySpec<'_>) -> String {

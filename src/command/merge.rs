@@ -6,10 +6,10 @@ use crate::judge::{Goals, Kind, Verdict};
 use crate::packed::Packed;
 use crate::report::{FuzzReport, FuzzRule, name, plain};
 
+use super::format::Format;
 use super::fuzz::rendered;
 use super::line::shell_word;
 use super::output::{Exit, Failure, print};
-use super::run::Format;
 use super::values::FailOnVerdict;
 
 /// Add up the reports that the shards of a `fuzz` wrote

@@ -12,8 +12,10 @@ use crate::scenario::Scenario;
 use crate::scene::Scene;
 
 use super::file::write_file;
+use super::input::{load, rules, unnamed_rule};
 use super::output::{Exit, Failure, is_no_other, print};
-use super::run::{ReplaySpec, load, no_turns, reports, rules, run_one, unnamed_rule};
+use super::replay_spec::ReplaySpec;
+use super::runs::{no_turns, reports, run_one};
 use super::values::{self, Answers};
 
 /// Most turns that a page shows.

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use crate::runner;
 use crate::scenario;
 
+use super::input::load;
 use super::output::{Exit, Failure, print};
-use super::run::load;
 
 /// How a scenario is written out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

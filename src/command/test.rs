@@ -9,8 +9,8 @@ use crate::report::{TestOutcome, test_text};
 
 use super::check::open_warnings;
 use super::fail_on::FailOn;
+use super::input::load;
 use super::output::{Exit, Failure, print};
-use super::run::load;
 
 /// Check what scenarios expect: one line each, the form that CI uses
 #[derive(Clone, Debug, clap::Args)]

@@ -8,8 +8,10 @@ use crate::report::{Trace, name};
 use crate::runner::{self, Keep};
 
 use super::file::write_file;
+use super::input::{load, rules};
 use super::output::{Exit, Failure, is_no_other, print};
-use super::run::{ReplaySpec, load, no_turns, reports, rules, run_one};
+use super::replay_spec::ReplaySpec;
+use super::runs::{no_turns, reports, run_one};
 use super::values::{self, Answers};
 
 /// Most events that are written: viewers in a browser take little more.

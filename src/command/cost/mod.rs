@@ -11,9 +11,10 @@ use crate::runner::{CpuAhead, SteadyCost};
 use crate::scenario::{CostPreset, CostSide, Scenario, cost_preset, cost_preset_names, instead_of};
 use crate::workload::{NotSteady, Shape, shapes};
 
+use super::format::Format;
+use super::input::{load, rules};
 use super::output::{Exit, Failure, print};
 use super::progress::{RunsProgress, cores};
-use super::run::{Format, load, rules};
 use super::values::{self, CostPresetName};
 use warnings::Asked;
 

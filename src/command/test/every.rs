@@ -5,7 +5,7 @@ use crate::command::fail_on::FailOn;
 use crate::command::line::{replay_line, shell_word};
 use crate::command::output::Exit;
 use crate::command::progress::cores;
-use crate::command::run::ReplaySpec;
+use crate::command::replay_spec::ReplaySpec;
 use crate::judge::{Kind, weight};
 use crate::report::{FindingLine, RuleFailure, Scope, TestBound, name};
 use crate::runner::{self, Check, Checked, Found};
