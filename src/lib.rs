@@ -53,6 +53,7 @@ pub mod search;
 
 pub mod history;
 pub mod runner;
+pub mod shrink;
 
 pub mod tui;
 

@@ -7,7 +7,6 @@ mod fuzz;
 mod jitter;
 #[cfg(test)]
 mod latch_test;
-mod reduce;
 mod session;
 
 use std::ops::RangeInclusive;
@@ -25,7 +24,6 @@ pub use check::{Check, Checked, Found, check, counts, first_of};
 pub use cost::{CpuAhead, SteadyCost};
 pub use fuzz::{Fuzz, Source, Tally, Times, drawn, fuzz};
 pub use jitter::{Jitter, jitter, same_request, watched};
-pub use reduce::{reduce, reduce_while, subject};
 pub use session::{Position, Question, Session, Stop, Unit, differs};
 
 /// Every rule, in the order of their history.

@@ -9,6 +9,7 @@ use crate::model::{Rule, Setup};
 use crate::report::name;
 use crate::runner::{self, Keep, first_of};
 use crate::scenario::{self, Scenario};
+use crate::shrink::{self, shrink_while};
 
 use super::expectation::expectation;
 use super::file::{is_writable, write_file, write_file_and_keep, write_new_file};
@@ -103,7 +104,7 @@ impl Finder<'_> {
         let Finder { setup, rule, kind, by, of, stem, stop } = *self;
         let script = history::concrete_while(setup, rule, &mut chooser(), scenario::turns_max, stop);
         let Some(script) = script.and_then(|script| scenario::as_read(&script)) else { return Ok(None) };
-        let least = runner::reduce_while(script, rule, kind, &scenario::as_read, TRIES_MAX, stop);
+        let least = shrink_while(script, rule, kind, &scenario::as_read, TRIES_MAX, stop);
         let small = if stop() { "and made smaller until its time was over" } else { "and made small" };
         let judgement = runner::run(&least, rule, 0, Keep::default(), None).judgement;
         let Some(finding) = first_of(&judgement, kind) else { return Ok(None) };
@@ -150,7 +151,7 @@ impl Finder<'_> {
         let read = scenario::parse(file, text, Path::new(""), &runner::rule_names());
         let read = read.unwrap_or_else(|wrong| panic!("a file that is written can be read\n{}", wrong.render(false)));
         assert_eq!(read.rule.as_deref(), Some(rule.name()), "the file names the rule of the finding\n{text}");
-        assert_eq!(runner::subject(&read.setup), runner::subject(setup), "the file is about the finding\n{text}");
+        assert_eq!(shrink::subject(&read.setup), shrink::subject(setup), "the file is about the finding\n{text}");
         let judgement = runner::run(&read.setup, rule, read.seed, Keep::default(), None).judgement;
         assert!(first_of(&judgement, kind).is_some(), "the file shows the kind of the finding\n{text}");
         let shown = expectation(rule, &judgement, &read.setup.names);

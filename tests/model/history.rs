@@ -9,6 +9,7 @@ use overlapsim::record::{Fact, Record, ReqId};
 use overlapsim::runner::{self, Keep, Outcome};
 use overlapsim::scenario::{self, Scenario};
 use overlapsim::search::{Draw, Style};
+use overlapsim::shrink;
 use proptest::prelude::*;
 
 /// A style in which runs last: ends, aborts and retractions are rare.
@@ -112,7 +113,7 @@ fn try_one(setup: &Setup, style: Style, seed: u64) -> Result<(), TestCaseError> 
     }
     for candidate in smaller(&script) {
         prop_assert!(measure(&candidate) < measure(&script));
-        prop_assert_eq!(runner::subject(&candidate), runner::subject(&script));
+        prop_assert_eq!(shrink::subject(&candidate), shrink::subject(&script));
     }
     Ok(())
 }

@@ -21,11 +21,12 @@ const TABLE: &[(&str, &[&str])] = &[
     ("search", &["engine"]),
     ("history", &["engine", "model", "record"]),
     ("runner", &["engine", "history", "judge", "model", "record", "report", "rule", "scene", "search", "workload"]),
+    ("shrink", &["engine::Scripted", "history", "judge", "model", "runner"]),
     (
         "command",
         &[
             "conform", "engine", "graph", "history", "judge", "model", "numeric", "packed", "record", "report",
-            "runner", "scenario", "scene", "search", "tui", "workload",
+            "runner", "scenario", "scene", "search", "shrink", "tui", "workload",
         ],
     ),
     ("tui", &["engine", "judge", "model", "record", "report", "runner", "scene"]),
