@@ -40,6 +40,7 @@ pub mod rule;
 pub mod judge;
 pub mod numeric;
 
+pub mod metrics;
 pub mod scene;
 
 pub mod scenario;

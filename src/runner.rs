@@ -13,9 +13,9 @@ use std::ops::RangeInclusive;
 
 use crate::engine::{Chooser, Seeded};
 use crate::judge::{Judge, Judgement, Options as JudgeOptions};
+use crate::metrics::{Meter, RunCounts, Skew, Timing};
 use crate::model::{Ended, Machine, Release, Rule, Setup, World};
 use crate::record::{Fact, Record, ReqId, RowFacts, Sink, Tee};
-use crate::report::{Meter, RunCounts, Skew, Timing};
 use crate::rule::{CommittedLen, CompletedMask, MaskLookahead, Paired, TokenLen};
 use crate::scene::{JudgedView, Scene, SceneBuilder};
 

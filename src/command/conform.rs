@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use crate::conform::{self, Archive, Options, Plan, Trouble};
+use crate::conform::{self, Archive, ConformSummary, Differing, Options, Plan, Trouble};
 use crate::model::Release;
-use crate::report::{ConformSummary, Differing, conform_json, conform_text, plain};
+use crate::report::{conform_json, conform_text, plain};
 use crate::runner;
 
 use super::fail_on::FailOn;

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use crate::history::{ALL_MAX, Pattern, decode_steps, stand_ins, usual_first_step, with_pattern};
 use crate::judge::{Kind, Verdict};
+use crate::metrics::JitterOutcome;
 use crate::model::{Rule, Setup};
 use crate::record::ReqId;
-use crate::report::{JitterPattern, JitterReport, JitterRule, JitterRun, Jittered, jitter_json, jitter_text, name};
+use crate::report::{JitterPattern, JitterReport, JitterRule, JitterRun, jitter_json, jitter_text, name};
 use crate::runner::{self, Jitter};
 use crate::scenario::Scenario;
 
@@ -193,7 +194,7 @@ impl Asked<'_> {
         let grid = setup.engine.grid_len();
         let progress = RunsProgress::new((patterns.len() * rules.len()) as u64);
         let jitter = Jitter { setup, seed: scenario.seed, req, from, rules };
-        let runs = runner::jitter(&jitter, patterns, cores(), &|runs| progress.runs(runs));
+        let runs = runner::jitter(&jitter, patterns, cores(), &|runs| progress.runs(runs), &JitterRun::of);
         let one = |(pattern, mut runs): (&Pattern, Vec<JitterRun>)| {
             let file = args.output.clone().unwrap_or_else(|| file_of(pattern));
             for run in &mut runs {
@@ -206,8 +207,8 @@ impl Asked<'_> {
             JitterRule::of(rule.name(), patterns.iter().map(|of| &of.runs[at]))
         };
         let stands = |rule: &&'static dyn Rule| runner::watched(setup, *rule, scenario.seed, req, (from, len));
-        let as_it_stands: Vec<Jittered> = rules.iter().map(stands).collect();
-        let own = as_it_stands.first().map(Jittered::came_out);
+        let as_it_stands: Vec<JitterOutcome> = rules.iter().map(stands).collect();
+        let own = as_it_stands.first().map(JitterOutcome::came_out);
         JitterReport {
             scenario: args.file.to_string_lossy().into_owned(),
             request: setup.name(req).to_string(),

@@ -7,12 +7,13 @@ use crate::engine::Time;
 use crate::judge::{
     Boundary, Checkpoints, Class, Decisions, Finding, Goals, Judgement, Kind, MaskReuse, Outcome, Verdict,
 };
+use crate::metrics::{Meter, Timing};
 use crate::record::{
     BatchId, Check, Decision, Donated, Fact, FinishKind, Kept, Mode, Nothing, Owner, Passed, Phase, Prefix, Record,
     ReqId, Sink, SlotId, StreamId,
 };
 
-use super::{Meter, Run, Timing};
+use super::Run;
 
 pub(super) const A: ReqId = ReqId(0);
 pub(super) const B: ReqId = ReqId(1);

@@ -5,8 +5,9 @@ mod warnings;
 
 use std::path::PathBuf;
 
+use crate::metrics::cost_saved;
 use crate::model::{Costs, Rule};
-use crate::report::{CostBatch, CostReport, CpuLonger, cost_json, cost_saved, cost_text, plain};
+use crate::report::{CostBatch, CostReport, CpuLonger, cost_json, cost_text, plain};
 use crate::runner::{CpuAhead, SteadyCost};
 use crate::scenario::{CostPreset, CostSide, Scenario, cost_preset, cost_preset_names, instead_of};
 use crate::workload::{NotSteady, Shape, shapes};
