@@ -5,6 +5,7 @@ mod examples;
 mod pages;
 
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum as _};
@@ -61,7 +62,7 @@ enum Command {
     Merge(MergeArgs),
     #[command(after_help = examples::TEST)]
     Test(TestArgs),
-    /// Print the script with which a shell completes command lines
+    /// Print the script that completes command lines in a shell
     #[command(after_help = examples::COMPLETIONS)]
     Completions {
         /// The shell
@@ -71,7 +72,7 @@ enum Command {
     /// Write man pages: one for overlapsim, one for each of its commands
     #[command(after_help = examples::MAN)]
     Man {
-        /// The directory to write to; it is made if it is not there
+        /// The directory to write to; it is created if it does not exist
         #[arg(value_name = "DIR")]
         directory: PathBuf,
     },
@@ -91,13 +92,26 @@ fn asked_color(args: &[OsString]) -> Option<Color> {
     Color::from_str(&word, false).ok()
 }
 
+/// Prints help, the version or an error in the command line, and ends the process. Help that cannot be written is an error, except
+/// where its reader has closed the pipe.
+fn print_and_exit(end: &clap::Error) -> ! {
+    let code = match end.print() {
+        Err(error) if !end.use_stderr() && error.kind() != ErrorKind::BrokenPipe => {
+            Failure::of_stdout(&error).print();
+            2
+        }
+        Ok(()) | Err(_) => end.exit_code(),
+    };
+    std::process::exit(code)
+}
+
 impl Cli {
-    /// The command line of this process. Help, and what is wrong with the command line, ends the process; both are
-    /// coloured as it asks, so that is read before anything else.
+    /// The command line of this process. Help, the version and an error in the command line end the process. They are coloured as
+    /// `--color` says, so that option is read before all others.
     pub fn of_process() -> Cli {
         let args: Vec<OsString> = std::env::args_os().collect();
         asked_color(&args).unwrap_or_default().apply();
-        Cli::parse_from(args)
+        Cli::try_parse_from(args).unwrap_or_else(|end| print_and_exit(&end))
     }
 
     /// Does what the command line asks for.

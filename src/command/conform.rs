@@ -50,23 +50,23 @@ pub struct ConformArgs {
     /// Recordings: .jsonl or .jsonl.gz files, FILE#N for one of several in a file, or directories
     #[arg(required = true, value_name = "RECORDING")]
     pub paths: Vec<PathBuf>,
-    /// A rule by name, or `release`, in place of the one that was recorded
+    /// The rule, by name or `release`, in place of the recorded one
     #[arg(long, value_name = "RULE")]
     pub rule: Option<String>,
-    /// The release to compare with, in place of the one that was recorded, as in 0.5.23
+    /// The release to compare with, in place of the recorded one, as in 0.5.23
     #[arg(long, value_name = "VERSION")]
     pub release: Option<String>,
     /// What the model takes over from a recording: arrivals, batches and slots, or configuration and requests alone
     #[arg(long, value_enum, default_value_t = PlanWord::Recorded)]
     pub plan: PlanWord,
-    /// Threads; the output is the same for any number [default: as many as there are cores]
+    /// Threads; the output is the same for any number [default: the number of cores]
     #[arg(long, value_name = "N", value_parser = values::jobs())]
     pub jobs: Option<usize>,
     /// How to print the result
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Exit code 1 also if a recording itself shows this or worse, whether it agrees or not; `never`: 0 even if one differs
-    /// [default: 1 only if one differs]
+    /// Exit code 1 also if a recording by itself shows this verdict or a worse one, even if it agrees with the model;
+    /// `never`: 0 even if a recording differs [default: 1 only if a recording differs]
     #[arg(long, value_name = "VERDICT", value_enum)]
     pub fail_on: Option<FailOn>,
 }
@@ -171,7 +171,7 @@ fn quiet_workers() {
 /// The words of a panic.
 fn words(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
-    text.unwrap_or("no words").to_string()
+    text.unwrap_or("no message").to_string()
 }
 
 fn one_job(
@@ -215,8 +215,8 @@ fn one_job(
         {
             let trouble = Trouble {
                 line: 0,
-                message: format!("there is no recording #{only} in it"),
-                remedy: "recordings of a file count from #0",
+                message: format!("the file has no recording #{only}"),
+                remedy: "the recordings of a file are numbered from #0",
             };
             sum.trouble((at, only), source.path.display().to_string(), trouble);
         }
@@ -250,7 +250,7 @@ fn troubles_text(summary: &ConformSummary) -> String {
 pub(super) fn known_rule(rule: Option<&str>) -> Result<(), Failure> {
     match rule {
         Some("all") => {
-            let help = "help: name one rule, or `release`, or leave --rule out for the one that was recorded\n";
+            let help = "help: name one rule, or `release`, or leave out --rule for the recorded one\n";
             Err(Failure(format!("error: a recording is replayed under one rule, not `all`\n{help}")))
         }
         Some(rule) if runner::rule_or_release(rule, Release::V0_5_23).is_none() => Err(no_rule(rule, &["release"])),

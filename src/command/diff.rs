@@ -11,7 +11,7 @@ use super::replay_spec::ReplaySpec;
 use super::runs::{exit_of, reports, run_all};
 use super::values::{self, FailOnVerdict};
 
-/// Run every rule and show the boundary decisions on which they differ (for one rule, or JSON: `run`)
+/// Run every rule and show the boundary decisions on which they differ (use `run` for a single rule or for JSON)
 #[derive(Clone, Debug, clap::Args)]
 pub struct DiffArgs {
     /// The scenario file

@@ -29,8 +29,8 @@ pub(super) struct OutDir(PathBuf);
 impl OutDir {
     pub(super) fn new(path: &Path) -> Result<OutDir, Failure> {
         let cannot = |error: std::io::Error| {
-            let help = "help: give a directory that can be made and written, or is there";
-            let why = if path.is_file() { "a file of that name is there".to_string() } else { error.to_string() };
+            let help = "help: give a directory that exists or can be created, and is writable";
+            let why = if path.is_file() { "a file has that name".to_string() } else { error.to_string() };
             Failure(format!("error: cannot write to the directory {}: {why}\n{help}\n", path.display()))
         };
         std::fs::create_dir_all(path).map_err(cannot)?;
@@ -67,10 +67,8 @@ impl OutDir {
                 return Ok(last);
             }
         }
-        let (shown, help) = (last.display(), "remove what is not wanted any more, or give another directory");
-        Err(Failure(format!(
-            "error: cannot write {shown}: other files have this name and all before it\nhelp: {help}\n"
-        )))
+        let (shown, help) = (last.display(), "remove files that are no longer needed, or give another directory");
+        Err(Failure(format!("error: cannot write {shown}: this name and all before it are taken\nhelp: {help}\n")))
     }
 }
 

@@ -27,10 +27,10 @@ use super::values::{self, FailOnVerdict};
 pub enum StyleWord {
     /// Every answer as likely as any other.
     Uniform,
-    /// As measured on a server: a request that waits is seen in about 15 % of the turns, so that L = 0 is about as rare;
-    /// ends, aborts and refusals are rare.
+    /// As measured on a server: a waiting request is seen in about 15 % of the turns, so about 15 % of the results have L =
+    /// 0; ends, aborts and refusals are rare.
     Jitter,
-    /// The script, but for a few questions spread over the run.
+    /// As the script answers, except for a few questions at random places of the run.
     Pct,
 }
 
@@ -55,26 +55,26 @@ impl StyleWord {
     }
 }
 
-/// Run random timings of a scenario, or of generated ones
+/// Run random timings of a scenario, or of generated scenarios
 #[derive(Clone, Debug, clap::Args)]
 pub struct FuzzArgs {
-    /// The scenario file; what its `vary` leaves open is drawn
+    /// The scenario file; the questions that its `vary` opens get random answers
     #[arg(required_unless_present = "preset")]
     pub file: Option<PathBuf>,
-    /// Draw the scenarios too
+    /// Generate the scenarios at random
     #[arg(long = "generate", value_name = "PRESET", value_parser = values::preset(), conflicts_with = "file")]
     pub preset: Option<Preset>,
-    /// The seeds, one run each: from A up to B, without B
+    /// The seeds, one run each: from A to B, without B
     #[arg(long, value_name = "A..B", value_parser = values::seeds)]
     pub seeds: (u64, u64),
-    /// A rule by name, several with commas between, or `all` [default: the scenario's own, or mask-lookahead; all
+    /// The rules, by name with commas between, or `all` for every rule [default: the scenario's own, or mask-lookahead; all
     /// with --generate]
     #[arg(long, value_name = "RULE")]
     pub rule: Option<String>,
-    /// Threads; the output is the same for any number [default: as many as there are cores]
+    /// Threads; the output is the same for any number [default: the number of cores]
     #[arg(long, value_name = "N", value_parser = values::jobs())]
     pub jobs: Option<usize>,
-    /// Only every n-th seed, beginning with the i-th, from 0; JOB_COMPLETION_INDEX/n and SLURM_ARRAY_TASK_ID/n take i
+    /// Only every N-th seed, beginning with number I, counted from 0; JOB_COMPLETION_INDEX/N and SLURM_ARRAY_TASK_ID/N take I
     /// from the cluster
     #[arg(long, value_name = "I/N", value_parser = shard, default_value = "0/1", hide_default_value = true)]
     pub shard: Shard,
@@ -157,7 +157,7 @@ fn rules_of_no_file(asked: Option<&str>) -> Result<Vec<&'static dyn Rule>, Failu
         "release" => {
             let help = "help: name a rule or `all`, or give a scenario file in place of --generate\n";
             Err(Failure(format!(
-                "error: generated setups are of many releases, so `release` is no rule for them\n{help}"
+                "error: generated setups are of many releases, so `release` does not name one rule\n{help}"
             )))
         }
         name => runner::rule(name).ok_or_else(|| no_rule(name, &["all"])),
@@ -189,12 +189,12 @@ impl Told<'_> {
         let nothing = vec![Tally::default(); self.asked.rules.len()];
         let why = match serde_json::from_slice::<FuzzReport>(&there) {
             Ok(there) => there.differs_from(&self.report(&nothing, &mut Vec::new())),
-            Err(_) => Some("it is no report of a search"),
+            Err(_) => Some("it is not a report of a search"),
         };
         why.map_or(Ok(()), |why| {
-            let help = "give another directory, or remove the file if it is not wanted any more";
+            let help = "give another directory, or remove the file if it is no longer needed";
             let shown = path.display();
-            Err(Failure(format!("error: {shown} is there, and not of this search: {why}\nhelp: {help}\n")))
+            Err(Failure(format!("error: {shown} exists and is of another search: {why}\nhelp: {help}\n")))
         })
     }
 

@@ -25,13 +25,13 @@ pub enum GraphFormat {
     Json,
 }
 
-/// Draw what ran after what, and which edge a finding misses; ends with 0 whatever the verdict
+/// Print the happens-before graph of a run, and the edge that a finding lacks (exit code 0 even for a corrupt run)
 #[derive(Clone, Debug, clap::Args)]
 pub struct GraphArgs {
     /// The scenario file
     pub file: PathBuf,
-    /// A rule by name, or `release` for the one that the scenario's release shipped with [default: the scenario's
-    /// own, or mask-lookahead]
+    /// The rule, by name; `release` for the rule that the scenario's release shipped with [default: the scenario's own, or
+    /// mask-lookahead]
     #[arg(long, value_name = "RULE")]
     pub rule: Option<String>,
     /// The seed of drawn durations [default: the scenario's own, or 0]
@@ -66,7 +66,7 @@ pub fn graph_to_text(args: &GraphArgs) -> Result<String, Failure> {
     let scenario = load(&args.file)?;
     let rules = rules(&scenario, args.rule.as_deref())?;
     let [rule] = rules.as_slice() else {
-        return Err(Failure("error: a graph is of one run\nhelp: name one rule, not `all`\n".to_owned()));
+        return Err(Failure("error: a graph shows one run\nhelp: name one rule, not `all`\n".to_owned()));
     };
     let spec = ReplaySpec::of_options(args.seed, &args.answers);
     let keep = Keep { record: true, ..Keep::default() };
@@ -105,7 +105,7 @@ fn too_large(events: usize, findings: usize) -> Failure {
 
 fn no_finding(number: usize, count: usize) -> Failure {
     let help = match count {
-        0 => "the run has no findings; leave --around out to draw all of it if it is short, else bound it by `turns_max` or `trace.limit`".to_owned(),
+        0 => "the run has no findings; leave out --around to draw the whole run if it is short, else bound it by `turns_max` or `trace.limit`".to_owned(),
         1 => "the run has 1 finding: --around 1".to_owned(),
         _ => format!("the run has {count} findings, numbered from 1 as `run` prints them"),
     };

@@ -14,7 +14,7 @@ use super::file::write_file;
 use super::line::shell_word;
 use super::output::{Exit, Failure, is_same_file, print};
 
-/// Make a scenario of a recording, which replays it
+/// Make a scenario that replays a recording
 #[derive(Clone, Debug, clap::Args)]
 pub struct ImportArgs {
     /// The recording: a .jsonl or .jsonl.gz file, or FILE#N for one of several in a file
@@ -23,10 +23,10 @@ pub struct ImportArgs {
     /// The scenario file to write
     #[arg(short, long, value_name = "FILE.ron")]
     pub output: PathBuf,
-    /// A rule by name, or `release`, in place of the one that was recorded
+    /// The rule, by name or `release`, in place of the recorded one
     #[arg(long, value_name = "RULE")]
     pub rule: Option<String>,
-    /// The release to replay with, in place of the one that was recorded, as in 0.5.23
+    /// The release to replay with, in place of the recorded one, as in 0.5.23
     #[arg(long, value_name = "VERSION")]
     pub release: Option<String>,
 }
@@ -74,13 +74,13 @@ fn find(path: &Path) -> Result<Result<Segment, Trouble>, Failure> {
     let wanted = source.only.unwrap_or(0);
     let Some((_, segment)) = archive.next(|index| index == wanted) else {
         return Err(Failure(format!(
-            "error: there is no recording #{wanted} in {}\nhelp: recordings of a file count from #0\n",
+            "error: there is no recording #{wanted} in {}\nhelp: the recordings of a file are numbered from #0\n",
             source.path.display()
         )));
     };
     if source.only.is_none() && archive.next(|_| true).is_some() {
         return Err(Failure(format!(
-            "error: {0} holds several recordings\nhelp: say which, as in {0}#17\n",
+            "error: {0} holds several recordings\nhelp: name one of them, as in {0}#17\n",
             source.path.display()
         )));
     }
@@ -108,7 +108,7 @@ fn title(file: &str, imported: &Imported) -> String {
     let verdict = name::verdict(imported.judgement.verdict);
     let mut title = format!("Recording {file} of version {}: {verdict}.", imported.version);
     if let Some(leaves) = &imported.leaves {
-        let _ = write!(title, " The replay leaves it at line {}: this is not what was recorded.", leaves.line);
+        let _ = write!(title, " The replay differs from it at line {}: this is not what was recorded.", leaves.line);
     }
     for note in &imported.notes {
         let _ = write!(title, " Note: {note}.");
@@ -130,7 +130,7 @@ fn said(args: &ImportArgs, imported: &Imported) -> String {
     if let Some(leaves) = &imported.leaves {
         let _ = writeln!(
             out,
-            "it leaves the recording at line {}: {}.{} is {} there, {} in the replay",
+            "the replay differs from the recording at line {}: {}.{} is {} in the recording and {} in the replay",
             leaves.line, leaves.event, leaves.field, leaves.recorded, leaves.modelled
         );
     }

@@ -24,30 +24,30 @@ use super::write_scenario::write_scenario;
 /// Results of the patterns that are made if nothing is said.
 const USUAL: u32 = 4;
 
-/// Set the lookahead of one request to one pattern after another, and show which breaks which rule
+/// Run one request under one lookahead pattern after another, and show which pattern breaks which rule
 #[derive(Clone, Debug, clap::Args)]
 pub struct JitterArgs {
     /// The scenario file
     pub file: PathBuf,
-    /// One pattern: a 1 for each decode result before which the next step was prepared, a 0 where a prefill took that
-    /// turn
+    /// One pattern, a digit for each decode result: 1 if the next step was prepared before it was processed, 0 if a prefill
+    /// took that turn
     #[arg(long, value_name = "1101..", conflicts_with = "all")]
     pub pattern: Option<String>,
-    /// Every pattern of N results, up to 12 [default: 4, or as many as the request has]
+    /// Every pattern of N results, up to 12 [default: 4, or fewer if the request has fewer]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=12))]
     pub all: Option<u32>,
     /// The request by its id [default: the first]
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     pub request: Option<String>,
-    /// The decode step whose result the first place of a pattern is about, by the length that it reaches [default: two
-    /// before the first boundary, as far as there are steps]
+    /// The decode step of the first digit, named by the length that the step reaches [default: two steps before the first
+    /// boundary, or as near to that as the pattern fits]
     #[arg(long, value_name = "K")]
     pub from: Option<u32>,
-    /// A rule by name, several with commas between, `all`, or `release` for the one that the scenario's release
+    /// The rules, by name with commas between; `all` for every rule, `release` for the rule that the scenario's release
     /// shipped with [default: all]
     #[arg(long, value_name = "RULE")]
     pub rule: Option<String>,
-    /// Write the scenario of the one pattern, with what each rule comes to
+    /// Write the scenario of the one pattern, with the outcome of each rule as its expectation
     #[arg(short, long, value_name = "OUT.ron")]
     pub output: Option<PathBuf>,
     /// How to print the result
@@ -116,7 +116,7 @@ fn patterns(setup: &Setup, req: ReqId, args: &JitterArgs) -> Result<(u32, Vec<Pa
     if setup.engine.spec.is_some() {
         return Err(mistake(
             "with speculative decoding a step has no length of its own: a verify accepts one token or several",
-            "take `spec` out of the scenario, or search its timings with `check`",
+            "remove `spec` from the scenario, or search its timings with `check`",
         ));
     }
     let steps = decode_steps(setup, req);
@@ -162,7 +162,7 @@ fn patterns(setup: &Setup, req: ReqId, args: &JitterArgs) -> Result<(u32, Vec<Pa
             Some(_) | None => format!("give at most {count} places"),
         };
         let what = format!("a pattern of {len} from step {from} reaches past the last decode result of {name}");
-        return Err(mistake(&format!("{what}: it has those of {range}"), &help));
+        return Err(mistake(&format!("{what}: it has the results of {range}"), &help));
     }
     Ok((from, patterns))
 }
@@ -234,10 +234,10 @@ impl Asked<'_> {
             warnings.push("overlap is off: a result is processed before the next step is prepared, so L is always 0");
         }
         if engine.track_slots() == 0 {
-            warnings.push("the strategy keeps no track slots: no rule is asked");
+            warnings.push("the strategy keeps no track slots: no rule decides about a boundary");
         }
         if engine.mixed_chunk {
-            warnings.push("mixed_chunk is on: decode steps ride along in prefill batches, and no rule is run on those");
+            warnings.push("mixed_chunk is on: decode steps run in prefill batches, and no rule runs on those");
         }
         warnings.into_iter().map(str::to_owned).collect()
     }
@@ -254,7 +254,7 @@ impl Asked<'_> {
         let Asked { args, scenario, req, from, rules } = *self;
         let [pattern] = patterns else {
             let what = format!("{} patterns are not one scenario", patterns.len());
-            return Err(mistake(&what, "say which with --pattern, as in --pattern 1101, or leave -o out"));
+            return Err(mistake(&what, "name one with --pattern, as in --pattern 1101, or leave out -o"));
         };
         if is_same_file(&args.file, path) {
             let what = format!("{} would be written over itself", path.display());

@@ -20,7 +20,7 @@ use super::values::{self, FailOnVerdict};
 pub struct KlArgs {
     /// The scenario file
     pub file: PathBuf,
-    /// A rule by name, several with commas between, `all`, or `release` for the one that the scenario's release
+    /// The rules, by name with commas between; `all` for every rule, `release` for the rule that the scenario's release
     /// shipped with [default: all]
     #[arg(long, value_name = "RULE")]
     pub rule: Option<String>,

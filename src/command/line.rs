@@ -37,8 +37,8 @@ pub(super) fn vary(word: &str) -> Result<Vary, String> {
     let names: Vec<&str> = word.split(',').map(str::trim).collect();
     Vary::of_names(&names).map_err(|name| {
         let known = Vary::ALL.fields().map(|field| field.0).join(", ");
-        let help = format!("give some of {known}, with commas between, or all");
-        hint(&format!("nothing called `{name}` can be open"), &help)
+        let help = format!("give one or more of {known}, with commas between, or all");
+        hint(&format!("no question is called `{name}`"), &help)
     })
 }
 
@@ -73,7 +73,7 @@ pub fn choices(word: &str) -> Result<Choices, String> {
             return Err(hint(&format!("choice {} is `{part}`, not a number such as 0", list.len() + 1), help));
         };
         if times == 0 || times > CHOICES_MAX - list.len() {
-            return Err(hint(&format!("`{part}` is no number of choices that a run can ask for"), help));
+            return Err(hint(&format!("`{part}` is not a possible number of choices"), help));
         }
         list.resize(list.len() + times, answer);
     }

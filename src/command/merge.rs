@@ -12,7 +12,7 @@ use super::line::shell_word;
 use super::output::{Exit, Failure, print};
 use super::values::FailOnVerdict;
 
-/// Add up the reports that the shards of a `fuzz` wrote
+/// Add up the reports of the shards of a `fuzz` run
 #[derive(Clone, Debug, clap::Args)]
 pub struct MergeArgs {
     /// Reports, or directories of them
@@ -67,11 +67,11 @@ fn merge_styled(args: &MergeArgs) -> Result<(String, Exit), Failure> {
     for (place, (path, report)) in reports.iter().enumerate() {
         let wrong = |why: &str, help: &str| Failure(format!("error: {}: {why}\nhelp: {help}\n", path.display()));
         if let Some(why) = report.differs_from(first) {
-            let help = format!("{} is of another search: add up shards of one", shell_word(first_path));
+            let help = format!("{} is of another search: add up the shards of one search", shell_word(first_path));
             return Err(wrong(why, &help));
         }
         if report.shard[0] < place as u64 {
-            return Err(wrong("this shard is there twice", "name every shard once"));
+            return Err(wrong("this shard is given twice", "name every shard once"));
         }
         if report.shard[0] > place as u64 {
             return Err(missing(place as u64, of));
@@ -126,6 +126,6 @@ fn read(path: &Path) -> Result<FuzzReport, Failure> {
     let text = String::from_utf8(bytes).map_err(|_| cannot("it is not UTF-8 text", help))?;
     serde_json::from_str(&text).map_err(|error| {
         let place = format!("{}:{}:{}", path.display(), error.line(), error.column());
-        Failure(format!("error: {place}: this is no report of a search: {error}\n{help}"))
+        Failure(format!("error: {place}: not a report of a search: {error}\n{help}"))
     })
 }

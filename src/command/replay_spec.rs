@@ -63,17 +63,17 @@ pub(super) fn does_not_fit(scenario: &Scenario, rule: &dyn Rule, misfit: Misfit)
             let most = choice.options - 1;
             let what = question(&scenario.setup.names, choice);
             (
-                format!("in turn {turn} it is asked {what}, and the answers are 0 to {most}"),
+                format!("the question in turn {turn} is {what}, with answers 0 to {most}"),
                 "give one of these".to_string(),
             )
         }
         None if scenario.vary.is_nothing() => (
             "the scenario leaves nothing open".to_string(),
-            "say what is open in the scenario, as in `vary: (arrivals: true)`, or leave --choices out".to_string(),
+            "say what is open in the scenario, as in `vary: (arrivals: true)`, or leave out --choices".to_string(),
         ),
         None => (
             format!("the run is over after {} choices, in turn {turn}", nth - 1),
-            "shorten the list, or look whether the scenario or the rule has changed".to_string(),
+            "shorten the list, or check whether the scenario or the rule has changed".to_string(),
         ),
     };
     Failure(format!("error: choice {nth} is {answer}, which does not fit under {rule}: {why}\nhelp: {help}\n"))

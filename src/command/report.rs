@@ -21,13 +21,13 @@ use super::values::{self, Answers};
 /// Most turns that a page shows.
 const TURNS_MAX: usize = 20_000;
 
-/// Write a page that shows what happened and why it went wrong: one HTML file; ends with 0 whatever the verdict
+/// Write a run as one HTML page that shows what happened and why it went wrong (exit code 0 even for a corrupt run)
 #[derive(Clone, Debug, clap::Args)]
 pub struct ReportArgs {
     /// The scenario file
     pub file: PathBuf,
-    /// A rule by name, several with commas between or `all` with a switch between them, or `release` for the one
-    /// that the scenario's release shipped with [default: the scenario's own, or mask-lookahead]
+    /// The rules, by name with commas between; `all` for every rule, `release` for the rule that the scenario's release
+    /// shipped with. The page has a switch between several rules [default: the scenario's own, or mask-lookahead]
     #[arg(long, value_name = "RULE")]
     pub rule: Option<String>,
     /// The seed of drawn durations [default: the scenario's own, or 0]
@@ -36,7 +36,7 @@ pub struct ReportArgs {
     /// Answers to open questions
     #[command(flatten)]
     pub answers: Answers,
-    /// Show this turn, or these from first to last, only; a page shows at most 20,000
+    /// Show only this turn, or only the turns from A to B; a page shows at most 20,000
     #[arg(long, value_name = "A..B", value_parser = values::turns)]
     pub turns: Option<RangeInclusive<u32>>,
     /// The file to write

@@ -20,7 +20,7 @@ use super::values::{self, Answers, FailOnVerdict};
 pub struct RunArgs {
     /// The scenario file
     pub file: PathBuf,
-    /// A rule by name, several with commas between, `all`, or `release` for the one that the scenario's release
+    /// The rules, by name with commas between; `all` for every rule, `release` for the rule that the scenario's release
     /// shipped with [default: the scenario's own, or mask-lookahead]
     #[arg(long, value_name = "RULE")]
     pub rule: Option<String>,
@@ -33,11 +33,11 @@ pub struct RunArgs {
     /// Draw the CPU phases and the GPU stream turn by turn (text only)
     #[arg(long)]
     pub timeline: bool,
-    /// With --timeline: draw this turn, or these from first to last, only
+    /// With --timeline: draw only this turn, or only the turns from A to B
     #[arg(long, value_name = "A..B", requires = "timeline", value_parser = values::turns)]
     pub turns: Option<RangeInclusive<u32>>,
-    /// Count, for every field that batches share through their requests, how often a result reads a newer value than
-    /// its prepare saw, and how often that changed what the rule did
+    /// Count, for every field that batches share through their requests, how often a result reads a newer value than its
+    /// prepare saw, and how often that changed the decision of the rule
     #[arg(long)]
     pub skew: bool,
     /// Answers to open questions
@@ -75,7 +75,9 @@ pub fn run_to_text(args: &RunArgs) -> Result<(String, Exit), Failure> {
 /// Runs a scenario and gives `out` the text that `run` prints, part by part, until `out` returns false.
 fn run_into(args: &RunArgs, out: &mut dyn FnMut(&str) -> bool) -> Result<Exit, Failure> {
     if args.timeline && args.format == Format::Json {
-        return Err(Failure("error: --timeline is text\nhelp: leave --format json out, or --timeline\n".to_string()));
+        return Err(Failure(
+            "error: --timeline is text only\nhelp: leave out --format json or --timeline\n".to_string(),
+        ));
     }
     let scenario = load(&args.file)?;
     let rules = rules(&scenario, args.rule.as_deref())?;

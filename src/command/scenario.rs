@@ -17,7 +17,7 @@ pub enum ScenarioFormat {
     Json,
 }
 
-/// Write a scenario out anew: as a file, or as JSON with every default filled in
+/// Print a scenario: as a scenario file, or as JSON with every default filled in
 #[derive(Clone, Debug, clap::Args)]
 pub struct ScenarioArgs {
     /// The scenario file
@@ -27,7 +27,7 @@ pub struct ScenarioArgs {
     pub format: ScenarioFormat,
 }
 
-/// Prints a scenario written out anew: as a file without its comments, or as JSON with every default filled in.
+/// Prints a scenario: as a scenario file without the comments, or as JSON with every default filled in.
 ///
 /// # Errors
 /// A scenario that cannot be read.

@@ -12,17 +12,18 @@ use super::fail_on::FailOn;
 use super::input::load;
 use super::output::{Exit, Failure, print};
 
-/// Check what scenarios expect: one line each, the form that CI uses
+/// Check scenarios against their expectations, one line each: the form for CI
 #[derive(Clone, Debug, clap::Args)]
 pub struct TestArgs {
     /// Scenario files, or directories to search for .ron files
     #[arg(required = true)]
     pub paths: Vec<PathBuf>,
-    /// A scenario with this verdict or a worse one fails (exit code 1), even if it is expected, and so does an inconclusive one;
-    /// `never`: the exit code is 0 even where an expectation failed [default: a scenario fails where it is not as expected]
+    /// A scenario with this verdict or a worse one fails (exit code 1), even if the verdict is expected, and so does an
+    /// inconclusive one; `never`: exit code 0 even where an expectation failed [default: a scenario fails if an expectation
+    /// failed]
     #[arg(long, value_name = "VERDICT", value_enum)]
     pub fail_on: Option<FailOn>,
-    /// For `expect_every`: most unique states of the search under one rule; a search that ends there fails
+    /// For `expect_every`: the most unique states of the search under one rule; a search that reaches this bound fails
     #[arg(long = "max-states", value_name = "N", default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub states_max: u64,
 }

@@ -17,7 +17,7 @@ use super::values::{self, Answers};
 /// Most events that are written: viewers in a browser take little more.
 const EVENTS_MAX: usize = 2_000_000;
 
-/// Write a run as a trace for Perfetto's viewer or chrome://tracing; ends with 0 whatever the verdict
+/// Write a run as a trace for Perfetto's viewer or chrome://tracing (exit code 0 even for a corrupt run)
 #[derive(Clone, Debug, clap::Args)]
 pub struct TraceArgs {
     /// The scenario file
@@ -25,8 +25,8 @@ pub struct TraceArgs {
     /// The trace to write
     #[arg(short, long, value_name = "FILE.json")]
     pub output: PathBuf,
-    /// A rule by name, or `release` for the one that the scenario's release shipped with [default: the scenario's
-    /// own, or mask-lookahead]
+    /// The rule, by name; `release` for the rule that the scenario's release shipped with [default: the scenario's own, or
+    /// mask-lookahead]
     #[arg(long, value_name = "RULE")]
     pub rule: Option<String>,
     /// The seed of drawn durations [default: the scenario's own, or 0]
@@ -35,7 +35,7 @@ pub struct TraceArgs {
     /// Answers to open questions
     #[command(flatten)]
     pub answers: Answers,
-    /// Write this turn, or these from first to last, only
+    /// Write only this turn, or only the turns from A to B
     #[arg(long, value_name = "A..B", value_parser = values::turns)]
     pub turns: Option<RangeInclusive<u32>>,
 }
@@ -61,7 +61,7 @@ pub fn trace_to_text(args: &TraceArgs) -> Result<(String, String), Failure> {
     let scenario = load(&args.file)?;
     let rules = rules(&scenario, args.rule.as_deref())?;
     let [rule] = rules[..] else {
-        return Err(Failure("error: a trace is of one run\nhelp: name one rule, not `all`\n".to_owned()));
+        return Err(Failure("error: a trace shows one run\nhelp: name one rule, not `all`\n".to_owned()));
     };
     let spec = ReplaySpec::of_options(args.seed, &args.answers);
     let outcome = run_one(&scenario, rule, spec, Keep { boundaries: true, ..Keep::default() })?;

@@ -16,12 +16,13 @@ use super::mistake::hint;
 /// Answers to the open questions of a run.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Answers {
-    /// Answers to the questions that the scenario's `vary` opens, in the order in which they are asked, as in 0.2.1 (`-`
-    /// for none): where the list ends, the script goes on. Durations are the shortest, as in `check`, unless --seed is
-    /// given
+    /// Answers to the questions that the scenario's `vary` opens, in the order in which they are asked, as in 0.2.1 (`-` for
+    /// an empty list). After the last answer the run follows the script. Without --seed every duration is the shortest, as in
+    /// `check`
     #[arg(long, value_name = "LIST", value_parser = choices, allow_hyphen_values = true)]
     pub choices: Option<Choices>,
-    /// What is open to --choices, in place of the scenario's `vary`: names with commas, as in arrivals,stops, or all
+    /// The questions that --choices answers, in place of the scenario's `vary`: names with commas between, as in
+    /// arrivals,stops, or all
     #[arg(long, value_name = "NAMES", requires = "choices", value_parser = vary)]
     pub vary: Option<Vary>,
 }
@@ -29,7 +30,7 @@ pub struct Answers {
 /// Which verdicts make the exit code 1.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct FailOnVerdict {
-    /// From which verdict on the exit code is 1
+    /// The least severe verdict for which the exit code is 1
     #[arg(long = "fail-on", value_name = "VERDICT", value_enum, default_value_t = FailOn::Corrupt)]
     pub verdict: FailOn,
 }
@@ -51,29 +52,30 @@ pub(super) fn turns(text: &str) -> Result<RangeInclusive<u32>, String> {
 
 /// A whole number from 0.
 pub(super) fn number(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| hint("this is no whole number from 0 to 18446744073709551615", "give one such as 7"))
+    text.parse().map_err(|_| hint("not a whole number from 0 to 18446744073709551615", "give a number such as 7"))
 }
 
 /// The number of a finding.
 pub(super) fn finding(text: &str) -> Result<usize, String> {
-    let help = "give the number that stands before it in what `run` prints, such as 1";
-    text.parse().map_err(|_| hint("this is no number of a finding", help))
+    let help = "give the number that `run` prints before the finding, such as 1";
+    text.parse().map_err(|_| hint("not the number of a finding", help))
 }
 
 /// `A..B`, B not included.
 pub(super) fn seeds(text: &str) -> Result<(u64, u64), String> {
-    let help = "give the first seed and the end, which is not run, as in 0..1000";
+    let help = "give the first seed and the end, which is excluded, as in 0..1000";
     let number = |text: &str| text.parse::<u64>().map_err(|_| hint(&format!("`{text}` is not a seed"), help));
-    let (from, to) = text.split_once("..").ok_or_else(|| hint("this is one number", help))?;
+    let (from, to) = text.split_once("..").ok_or_else(|| hint("this is a single number", help))?;
     let (from, to) = (number(from)?, number(to)?);
-    if from < to { Ok((from, to)) } else { Err(hint("there is no seed in it", help)) }
+    if from < to { Ok((from, to)) } else { Err(hint("the range is empty", help)) }
 }
 
 /// `80x24`.
 pub(super) fn size(text: &str) -> Result<(u16, u16), String> {
     let number = |text: &str| text.parse::<u16>().ok().filter(|number| (1..=1000).contains(number));
     let numbers = text.split_once('x').and_then(|(width, height)| number(width).zip(number(height)));
-    numbers.ok_or_else(|| hint(&format!("`{text}` is no size"), "give columns and rows, 1 to 1000 each, as in 80x24"))
+    numbers
+        .ok_or_else(|| hint(&format!("`{text}` is not a size"), "give columns and rows, 1 to 1000 each, as in 80x24"))
 }
 
 /// A time in nanoseconds.

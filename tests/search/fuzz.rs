@@ -110,7 +110,7 @@ fn shards_that_are_no_whole_are_refused() {
     let twice = folder.path().join("fuzz-again.json");
     std::fs::copy(whole[1].join("fuzz-1-of-3.json"), &twice).expect("a file can be copied");
     let why = refused(&[&whole[..], &[twice]].concat());
-    assert!(why.contains("this shard is there twice"), "{why}");
+    assert!(why.contains("this shard is given twice"), "{why}");
     let strategy = StyleWord::Uniform;
     for (other, said) in [
         (FuzzArgs { seeds: (0, 10), ..case.clone() }, "it has other seeds"),
@@ -147,7 +147,7 @@ fn a_report_that_is_none_is_refused_with_its_place() {
         std::fs::write(&path, wrong).expect("a file can be written");
         let why = refused(std::slice::from_ref(&path));
         let place = format!("fuzz-0-of-1.json{place}");
-        assert!(why.contains(&place) && why.contains("no report of a search") && why.contains("help: "), "{why}");
+        assert!(why.contains(&place) && why.contains("not a report of a search") && why.contains("help: "), "{why}");
     }
 }
 

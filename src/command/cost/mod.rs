@@ -25,15 +25,16 @@ pub use sizes::{Batches, batches};
 /// The batch sizes up to which the CPU is looked for as the longer one, unless larger ones are asked for.
 const SEARCHED: u32 = 4096;
 
-/// Measure a decode step at one batch size after another: CPU and GPU, what overlap hides, and where the CPU is the longer
+/// Measure a decode step at several batch sizes: CPU time, GPU time, the time that overlap hides, and where the CPU takes
+/// longer than the GPU
 #[derive(Clone, Debug, clap::Args)]
 pub struct CostArgs {
     /// The scenario file: its engine, its costs, and the lengths of its requests
     pub file: PathBuf,
-    /// Batch sizes: so many requests, those of the file over and over, decode together
+    /// Batch sizes: the number of requests that decode together. The requests of the file are repeated to fill a batch
     #[arg(long = "batch", value_name = "N,N..", default_value = BATCHES, value_parser = batches, allow_hyphen_values = true)]
     pub batches: Batches,
-    /// A rule by name, several with commas between, `all`, or `release` for the one that the scenario's release
+    /// The rules, by name with commas between; `all` for every rule, `release` for the rule that the scenario's release
     /// shipped with [default: all]
     #[arg(long, value_name = "RULE")]
     pub rule: Option<String>,
@@ -43,7 +44,7 @@ pub struct CostArgs {
     /// A preset of GPU costs [default: the scenario's costs]
     #[arg(long, value_name = "PRESET", value_parser = CostPresetName(CostSide::Gpu))]
     pub gpu: Option<String>,
-    /// So many outputs for every request [default: those of the scenario]
+    /// The number of outputs of every request [default: those of the scenario]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
     pub outputs: Option<u32>,
     /// The seed of drawn durations [default: the scenario's own, or 0]

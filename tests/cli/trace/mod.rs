@@ -224,7 +224,7 @@ fn mistakes_are_told_and_nothing_is_written() {
         (&[scenario, "-o", inside], "is a directory"),
         (&[scenario, "-o", "-"], "error: a trace is not written to standard output\nhelp: "),
         (&[&own, "-o", &own], "would be written over itself\nhelp: "),
-        (&[scenario, "-o", out, "--rule", "all"], "error: a trace is of one run\nhelp: "),
+        (&[scenario, "-o", out, "--rule", "all"], "error: a trace shows one run\nhelp: "),
         (&[scenario, "-o", out, "--rule", "none"], "error: there is no rule `none`\nhelp: "),
         (
             &[scenario, "-o", out, "--turns", "100..200"],
