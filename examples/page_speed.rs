@@ -23,9 +23,9 @@ fn main() {
     let work = root.join("target");
     let file = std::env::args().nth(1).map_or_else(|| long(root, &work), PathBuf::from);
     let page = work.join("page-speed.html");
-    let (rule, seed, choices, vary, turns) = Default::default();
+    let (rule, seed, answers, turns) = Default::default();
     let (html, _) =
-        report_to_html(&ReportArgs { file, rule, seed, choices, vary, turns, out: page.clone() }).expect("a page");
+        report_to_html(&ReportArgs { file, rule, seed, answers, turns, output: page.clone() }).expect("a page");
     std::fs::write(&page, &html).expect("the page can be written");
     let Some(mut browser) = Browser::start(&work, "speed") else {
         println!("there is no chromium on this machine");

@@ -40,6 +40,7 @@ pub mod rule;
 pub mod judge;
 pub mod numeric;
 
+pub mod metrics;
 pub mod scene;
 
 pub mod scenario;
@@ -53,6 +54,7 @@ pub mod search;
 
 pub mod history;
 pub mod runner;
+pub mod shrink;
 
 pub mod tui;
 

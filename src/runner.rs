@@ -7,16 +7,15 @@ mod fuzz;
 mod jitter;
 #[cfg(test)]
 mod latch_test;
-mod reduce;
 mod session;
 
 use std::ops::RangeInclusive;
 
 use crate::engine::{Chooser, Seeded};
 use crate::judge::{Judge, Judgement, Options as JudgeOptions};
+use crate::metrics::{Meter, RunCounts, Skew, Timing};
 use crate::model::{Ended, Machine, Release, Rule, Setup, World};
 use crate::record::{Fact, Record, ReqId, RequestFact, RowFacts, Sink, Tee};
-use crate::report::{Meter, RunCounts, Skew, Timing};
 use crate::rule::{CommittedLen, CompletedMask, MaskLookahead, Paired, TokenLen};
 use crate::scene::{JudgedView, Scene, SceneBuilder};
 
@@ -25,7 +24,6 @@ pub use check::{Check, Checked, Found, check, counts, first_of};
 pub use cost::{CpuAhead, SteadyCost};
 pub use fuzz::{Fuzz, Source, Tally, Times, drawn, fuzz};
 pub use jitter::{Jitter, jitter, same_request, watched};
-pub use reduce::{reduce, reduce_while, subject};
 pub use session::{Position, Question, Session, Stop, Unit, differs};
 
 /// Every rule, in the order of their history.

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::path::PathBuf;
 
-use overlapsim::command::{FailOn, Format, RunArgs, run_to_text};
+use overlapsim::command::{Answers, FailOnVerdict, Format, RunArgs, run_to_text};
 use overlapsim::model::{Arrive, HostMasks, Prompt, RequestSpec, RowMasks, Setup, Stop, WantsMasks};
 use overlapsim::record::{PreparedRow, ReqId};
 use overlapsim::runner::{self, Check, Fuzz, Keep, Source};
@@ -133,9 +133,8 @@ fn runs(times: u32) {
         timeline: false,
         turns: None,
         skew: false,
-        choices: None,
-        vary: None,
-        fail_on: FailOn::default(),
+        answers: Answers::default(),
+        fail_on: FailOnVerdict::default(),
     };
     for _ in 0..times {
         black_box(run_to_text(&args).expect("the scenario can be read").0);

@@ -12,6 +12,7 @@ use overlapsim::report::name;
 use overlapsim::runner::{self, Found, Keep, first_of};
 use overlapsim::scenario::{self, Scenario};
 use overlapsim::search::Replay;
+use overlapsim::shrink;
 
 use crate::cases::{Case, STRATEGIES};
 use crate::matrix::{STATES_MAX, base};
@@ -84,7 +85,7 @@ fn text((rule, carried): (&str, &str), kind: Kind, shortest: &Shortest, named: &
     let script =
         history::concrete(&setup, rule, &mut Replay::new(&open, &found.path.answers, None), scenario::turns_max);
     let script = script.and_then(|script| scenario::as_read(&script)).expect("the history can be written as a script");
-    let small = runner::reduce(script, rule, kind, &scenario::as_read, TRIES_MAX);
+    let small = shrink::shrink(script, rule, kind, &scenario::as_read, TRIES_MAX);
     let judge = |rule: &dyn Rule| runner::run(&small, rule, 0, Keep::default(), None).judgement;
     let judgement = judge(rule);
     let reason = &first_of(&judgement, kind).expect("what was made small still shows it").reason;

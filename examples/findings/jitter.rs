@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use overlapsim::command::{FailOn, Format, FuzzArgs, Shard, StyleWord, fuzz_to_text};
+use overlapsim::command::{FailOnVerdict, Format, FuzzArgs, Shard, StyleWord, fuzz_to_text};
 use overlapsim::report::{FuzzReport, FuzzRule, Verdicts};
 
 /// The scenarios: what they are called, and their files.
@@ -28,7 +28,7 @@ pub fn print(seeds: u64) {
             strategy: StyleWord::Jitter,
             out: None,
             format: Format::Json,
-            fail_on: FailOn::default(),
+            fail_on: FailOnVerdict::default(),
         };
         let (text, _) = fuzz_to_text(&args).unwrap_or_else(|failure| panic!("{}", failure.0));
         let report: FuzzReport = serde_json::from_str(&text).expect("what was written can be read");

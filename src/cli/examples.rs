@@ -13,7 +13,7 @@ pub(super) const PROGRAM: &str = "Examples:
   overlapsim check scenarios/check/interleaved.ron --rule all
 
 Exit codes: 0 clean or lossy; 1 corrupt or broken, or an expectation failed; 2 a mistake in the command line or a file; \
-3 a bound ended the run (inconclusive). --fail-on lossy makes lossy 1; --fail-on never makes every code but 2 a 0.";
+3 a bound ended the run (inconclusive). With --fail-on lossy also 1 for lossy; with --fail-on never 0 in place of 1 and 3.";
 
 pub(super) const RUN: &str = "Examples:
   overlapsim run scenarios/double-fire.ron
@@ -47,29 +47,30 @@ pub(super) const COST: &str = "Examples:
   overlapsim cost scenarios/cpu-bound-decode.ron --batch 100,1000 --rule token-len,paired
   overlapsim cost scenarios/double-fire.ron --outputs 64 --cpu python-0.5.17 --format json
 
-Ends with 0 whatever the verdict of such runs: they are measured, not judged. 1 if an assertion of the modelled system ends one, \
-3 if a bound does, 2 if no batch size has a steady step.";
+Exit code 0 even for a corrupt run: the runs are measured, not judged. 1 if an assertion of the modelled system ends a run, 3 if a \
+bound does, 2 if no batch size has a steady decode step.";
 
 pub(super) const TEST: &str = "Examples:
   overlapsim test scenarios/
   overlapsim test scenarios/double-fire.ron scenarios/lost-checkpoint.ron
   overlapsim test scenarios/no-interleaving.ron --fail-on lossy
 
-Exit code 1 if a scenario is not as expected; with --fail-on lossy or corrupt also if a verdict is that or worse, even if it is \
-expected, or inconclusive.";
+Exit code 1 if an expectation failed; with --fail-on lossy or corrupt also if a verdict is that or worse, even if it is expected, \
+or inconclusive.";
 
 pub(super) const CONFORM: &str = "Examples:
   overlapsim conform tests/recordings/
   overlapsim conform tests/recordings/partial.jsonl.gz --format json
   overlapsim conform tests/recordings/whole/cases.jsonl.gz#17 --plan own
 
-Exit code 1 if any recording differs, 2 if one cannot be read (the others are still compared). --fail-on never makes 1 a 0.";
+Exit code 1 if a recording differs from the model, 2 if one cannot be read (the others are still compared). With --fail-on never 0 \
+in place of 1.";
 
 pub(super) const IMPORT: &str = "Examples:
   overlapsim import tests/recordings/whole/cases.jsonl.gz#17 -o case-17.ron
   overlapsim import tests/recordings/whole/cases.jsonl.gz#17 -o case-17.ron --release 0.5.18
 
-Exit code 1 if the replay leaves the recording; the file is written all the same, and the line is named.";
+Exit code 1 if the replay differs from the recording; the file is written all the same, and the first line that differs is named.";
 
 pub(super) const SCENARIO: &str = "Examples:
   overlapsim scenario scenarios/double-fire.ron
@@ -80,8 +81,8 @@ pub(super) const CHECK: &str = "Examples:
   overlapsim check scenarios/check/interleaved.ron --rule all --out found
   overlapsim check scenarios/check/interleaved.ron --rule paired --max-states 1000000 --format json
 
-Exit code 1 if any timing is corrupt or broken, 3 if a bound ended the search before all was seen. --fail-on lossy makes it 1 \
-also if any timing loses a checkpoint.";
+Exit code 1 if any timing is corrupt or broken, 3 if a bound ended the search before it was complete. With --fail-on lossy also 1 \
+if any timing loses a checkpoint.";
 
 pub(super) const FUZZ: &str = "Examples:
   overlapsim fuzz scenarios/check/interleaved.ron --seeds 0..2000 --rule all
@@ -103,7 +104,7 @@ pub(super) const EXPLORE: &str = "Examples:
   overlapsim explore scenarios/double-fire.ron --script ffr --ascii
   overlapsim explore scenarios/double-fire.ron --script fmr= --size 100x30
 
-Press ? for the keys. Ends with 0 whatever the verdict.";
+Press ? for the keys. Exit code 0 even for a corrupt run.";
 
 pub(super) const COMPLETIONS: &str = "Examples:
   overlapsim completions bash > ~/.local/share/bash-completion/completions/overlapsim

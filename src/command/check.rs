@@ -9,45 +9,57 @@ use crate::runner::{self, Checked, Found};
 use crate::scenario::Scenario;
 use crate::search::{Order, SearchLimits};
 
-use super::fail_on::FailOn;
 use super::finding::{Finder, OutDir};
+use super::format::Format;
+use super::input::{load, rules, unnamed_rule};
 use super::line::{choices_word, replay_line};
 use super::output::{Exit, Failure, Printed};
 use super::progress::{SearchProgress, TimeLimit};
-use super::run::{Format, ReplaySpec, load, rules, unnamed_rule};
+use super::replay_spec::ReplaySpec;
+use super::values::{self, FailOnVerdict};
 
 /// Which state is next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum OrderWord {
-    /// The oldest: the shortest ways are found first.
+    /// The oldest: the shortest histories are found first.
     Bfs,
     /// The newest: less memory.
     Dfs,
 }
 
-/// What `check` is asked to do.
-#[derive(Clone, Debug)]
+/// Search every timing that a scenario's `vary` leaves open
+#[derive(Clone, Debug, clap::Args)]
 pub struct CheckArgs {
-    /// The scenario file.
+    /// The scenario file
     pub file: PathBuf,
-    /// A rule's name, `all`, or `release`; the scenario's own rule if not given.
+    /// The rules, by name with commas between; `all` for every rule, `release` for the rule that the scenario's release
+    /// shipped with [default: the scenario's own, or mask-lookahead]
+    #[arg(long, value_name = "RULE")]
     pub rule: Option<String>,
-    /// Which state is next.
-    pub order: OrderWord,
-    /// Most unique states.
+    /// Which state is expanded next: the oldest finds the shortest histories, the newest needs less memory
+    #[arg(long, value_enum, default_value_t = OrderWord::Bfs)]
+    pub strategy: OrderWord,
+    /// Stop after this many unique states. A state of the frontier takes about 10 kB, and dfs keeps fewer of them
+    #[arg(long = "max-states", value_name = "N", default_value_t = 2_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub states_max: u64,
-    /// Most time, in nanoseconds.
+    /// Stop after this time for each rule, as in 30s or 500ms; the time for shrinking findings is included
+    #[arg(long = "max-time", value_name = "TIME", value_parser = values::time)]
     pub time_max_ns: Option<u64>,
-    /// Tell states apart by all that they are.
+    /// Compare whole states, not only what can matter later: slower, and the verdict must be the same
+    #[arg(long)]
     pub no_reduction: bool,
-    /// Where a small scenario is written for every finding.
+    /// Write a small scenario for every finding to this directory
+    #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Threads.
+    /// Threads; the output is the same for any number [default: the number of cores]
+    #[arg(long, value_name = "N", value_parser = values::jobs())]
     pub jobs: Option<usize>,
-    /// How to print.
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Which verdicts end it with exit code 1.
-    pub fail_on: FailOn,
+    /// Which verdicts make the exit code 1
+    #[command(flatten)]
+    pub fail_on: FailOnVerdict,
 }
 
 /// Searches every timing of a scenario and prints what was found.
@@ -93,7 +105,7 @@ fn check_styled(args: &CheckArgs) -> Result<Printed, Failure> {
             text
         }
     };
-    Ok(Printed { text, exit: args.fail_on.exit(verdicts), unwritten })
+    Ok(Printed { text, exit: args.fail_on.verdict.exit(verdicts), unwritten })
 }
 
 fn search(args: &CheckArgs, scenario: &Scenario, rule: &dyn Rule, limit: TimeLimit) -> Checked {
@@ -103,7 +115,7 @@ fn search(args: &CheckArgs, scenario: &Scenario, rule: &dyn Rule, limit: TimeLim
         setup: &scenario.setup,
         rule,
         open: &open,
-        order: match args.order {
+        order: match args.strategy {
             OrderWord::Bfs => Order::Bfs,
             OrderWord::Dfs => Order::Dfs,
         },
@@ -129,7 +141,7 @@ fn report(
         let failures = unwritten.len();
         let told = finding(scenario, rule, found, out, limit, unwritten);
         if out.is_some() && told.scenario.is_none() && unwritten.len() == failures && limit.is_over() {
-            warnings.push(format!("no scenario was written for {}: the time was over (--max-time)", told.kind));
+            warnings.push(format!("no scenario was written for {}: --max-time was over", told.kind));
         }
         findings.push(told);
     }
@@ -168,16 +180,15 @@ pub(super) fn open_warnings(scenario: &Scenario) -> Vec<String> {
     let mut warnings = Vec::new();
     if scenario.vary.is_nothing() {
         warnings.push(
-            "nothing is open, so this is one timing and no more: say what is, as in `vary: (arrivals: true)`"
-                .to_string(),
+            "nothing is open, so there is only one timing: open something, as in `vary: (arrivals: true)`".to_string(),
         );
     }
     if scenario.vary.accept && engine.spec.is_none() {
-        warnings.push("`accept` is open, but without `spec` nothing is accepted: it is never asked".to_string());
+        warnings.push("`accept` is open, but has no effect: without `spec` no tokens are accepted".to_string());
     }
     if scenario.vary.alloc_failure && engine.strategy != Strategy::ExtraBufferLazy {
         warnings.push(
-            "`alloc_failure` is open, but only ExtraBufferLazy takes a slot on demand: it is never asked".to_string(),
+            "`alloc_failure` is open, but has no effect: only ExtraBufferLazy takes a slot on demand".to_string(),
         );
     }
     warnings

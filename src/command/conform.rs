@@ -3,16 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use crate::conform::{self, Archive, Options, Plan, Trouble};
+use crate::conform::{self, Archive, ConformSummary, Differing, Options, Plan, Trouble};
 use crate::model::Release;
-use crate::report::{ConformSummary, Differing, conform_json, conform_text, plain};
+use crate::report::{conform_json, conform_text, plain};
 use crate::runner;
 
 use super::fail_on::FailOn;
+use super::format::Format;
 use super::line::shell_word;
 use super::mistake::no_rule;
 use super::output::{Exit, Failure, print};
-use super::run::Format;
+use super::values;
 
 /// What the model takes over from a recording, as it is spelled on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -43,22 +44,30 @@ fn explained(source: &Source, index: usize, options: &Options<'_>) -> Vec<String
     found.iter().map(|difference| format!("{} as in {:?}", difference.field, difference.value_of)).collect()
 }
 
-/// What `conform` is asked to do.
-#[derive(Clone, Debug)]
+/// Compare recordings of the real scheduler with the model, event for event
+#[derive(Clone, Debug, clap::Args)]
 pub struct ConformArgs {
-    /// Recordings: files, `FILE#N` for one of several, or directories.
+    /// Recordings: .jsonl or .jsonl.gz files, FILE#N for one of several in a file, or directories
+    #[arg(required = true, value_name = "RECORDING")]
     pub paths: Vec<PathBuf>,
-    /// A rule's name in place of the recordings' own, or `release`.
+    /// The rule, by name or `release`, in place of the recorded one
+    #[arg(long, value_name = "RULE")]
     pub rule: Option<String>,
-    /// The release in place of the recordings' own, as in `0.5.23`.
+    /// The release to compare with, in place of the recorded one, as in 0.5.23
+    #[arg(long, value_name = "VERSION")]
     pub release: Option<String>,
-    /// What the model takes over from a recording.
-    pub plan: Plan,
-    /// Threads; as many as there are cores if not given.
+    /// What the model takes over from a recording: arrivals, batches and slots, or configuration and requests alone
+    #[arg(long, value_enum, default_value_t = PlanWord::Recorded)]
+    pub plan: PlanWord,
+    /// Threads; the output is the same for any number [default: the number of cores]
+    #[arg(long, value_name = "N", value_parser = values::jobs())]
     pub jobs: Option<usize>,
-    /// How to print.
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Which of the recordings' own verdicts end it with exit code 1, beside a difference; none if not given.
+    /// Exit code 1 also if a recording by itself shows this verdict or a worse one, even if it agrees with the model;
+    /// `never`: 0 even if a recording differs [default: 1 only if a recording differs]
+    #[arg(long, value_name = "VERDICT", value_enum)]
     pub fail_on: Option<FailOn>,
 }
 
@@ -98,8 +107,13 @@ fn conform_styled(args: &ConformArgs) -> Result<(String, ConformSummary), Failur
     let sources = sources(&args.paths)?;
     let release = args.release.as_deref().map(release).transpose()?;
     known_rule(args.rule.as_deref())?;
-    let options =
-        Options { plan: args.plan, rule: args.rule.as_deref(), release, rules: &runner::rule_or_release, adjust: None };
+    let options = Options {
+        plan: args.plan.into(),
+        rule: args.rule.as_deref(),
+        release,
+        rules: &runner::rule_or_release,
+        adjust: None,
+    };
     let jobs = args.jobs.unwrap_or_else(super::progress::cores).max(1);
     let mut summary = compare(&sources, &options, jobs, &|source, index| replay_line(args, source, index));
     for ((at, index), differing) in summary.differing.iter_mut().take(EXPLAINED_MAX) {
@@ -157,7 +171,7 @@ fn quiet_workers() {
 /// The words of a panic.
 fn words(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
-    text.unwrap_or("no words").to_string()
+    text.unwrap_or("no message").to_string()
 }
 
 fn one_job(
@@ -201,8 +215,8 @@ fn one_job(
         {
             let trouble = Trouble {
                 line: 0,
-                message: format!("there is no recording #{only} in it"),
-                remedy: "recordings of a file count from #0",
+                message: format!("the file has no recording #{only}"),
+                remedy: "the recordings of a file are numbered from #0",
             };
             sum.trouble((at, only), source.path.display().to_string(), trouble);
         }
@@ -217,8 +231,8 @@ fn replay_line(args: &ConformArgs, source: &Source, index: usize) -> String {
     let rule = args.rule.as_ref().map_or(String::new(), |rule| format!(" --rule {rule}"));
     let release = args.release.as_ref().map_or(String::new(), |release| format!(" --release {release}"));
     let plan = match args.plan {
-        Plan::Recorded => "recorded",
-        Plan::Own => "own",
+        PlanWord::Recorded => "recorded",
+        PlanWord::Own => "own",
     };
     format!("overlapsim conform {}{rule}{release} --plan {plan}", shell_word(&path))
 }
@@ -236,7 +250,7 @@ fn troubles_text(summary: &ConformSummary) -> String {
 pub(super) fn known_rule(rule: Option<&str>) -> Result<(), Failure> {
     match rule {
         Some("all") => {
-            let help = "help: name one rule, or `release`, or leave --rule out for the one that was recorded\n";
+            let help = "help: name one rule, or `release`, or leave out --rule for the recorded one\n";
             Err(Failure(format!("error: a recording is replayed under one rule, not `all`\n{help}")))
         }
         Some(rule) if runner::rule_or_release(rule, Release::V0_5_23).is_none() => Err(no_rule(rule, &["release"])),

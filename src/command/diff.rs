@@ -1,24 +1,39 @@
 //! `diff`: all rules side by side, a row for each boundary decision on which not all agree.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use crate::report::diff_text;
 use crate::runner::Keep;
 
-use super::fail_on::FailOn;
+use super::input::{all_rules, load};
 use super::output::{Exit, Failure, print};
-use super::run::{ReplaySpec, all_rules, exit_of, load, reports, run_all};
+use super::replay_spec::ReplaySpec;
+use super::runs::{exit_of, reports, run_all};
+use super::values::{self, FailOnVerdict};
+
+/// Run every rule and show the boundary decisions on which they differ (use `run` for a single rule or for JSON)
+#[derive(Clone, Debug, clap::Args)]
+pub struct DiffArgs {
+    /// The scenario file
+    pub file: PathBuf,
+    /// The seed of drawn durations [default: the scenario's own, or 0]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::number)]
+    pub seed: Option<u64>,
+    /// Which verdicts make the exit code 1
+    #[command(flatten)]
+    pub fail_on: FailOnVerdict,
+}
 
 /// Runs a scenario under every rule and prints where they differ.
 ///
 /// # Errors
 /// A scenario that cannot be read.
-pub fn diff(file: &Path, seed: Option<u64>, fail_on: FailOn) -> Result<Exit, Failure> {
-    let scenario = load(file)?;
+pub fn diff(args: &DiffArgs) -> Result<Exit, Failure> {
+    let scenario = load(&args.file)?;
     let rules = all_rules();
-    let spec = ReplaySpec { seed, ..ReplaySpec::default() };
+    let spec = ReplaySpec { seed: args.seed, ..ReplaySpec::default() };
     let outcomes = run_all(&scenario, &rules, spec, Keep { boundaries: true, ..Keep::default() })?;
-    let path = file.to_string_lossy();
+    let path = args.file.to_string_lossy();
     print(&diff_text(&reports(&scenario, &path, &rules, spec, &outcomes)))?;
-    Ok(exit_of(&outcomes, fail_on))
+    Ok(exit_of(&outcomes, args.fail_on.verdict))
 }

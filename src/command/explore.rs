@@ -11,10 +11,12 @@ use crate::search::Replay;
 use crate::tui::{self, App, Effect, Key, Look};
 
 use super::expectation::expectation;
-use super::line::{Choices, replay_line};
+use super::input::{all_rules, load, rules};
+use super::line::{Choices, choices, replay_line, vary};
 use super::mistake::hint;
 use super::output::{Exit, Failure, is_coloured, print};
-use super::run::{ReplaySpec, all_rules, does_not_fit, load, rules};
+use super::replay_spec::{ReplaySpec, does_not_fit};
+use super::values;
 use super::write_scenario::write_new_scenario;
 
 /// Keys to press.
@@ -25,30 +27,41 @@ pub struct KeyScript(pub Vec<Key>);
 ///
 /// # Errors
 /// What is wrong with it, in words for the command line.
-pub fn key_script(text: &str) -> Result<KeyScript, String> {
+pub(super) fn key_script(text: &str) -> Result<KeyScript, String> {
     tui::parse(text).map(KeyScript).map_err(|why| hint(&why, "the keys are those that ? shows"))
 }
 
-/// What `explore` is asked to do.
-#[derive(Clone, Debug)]
+/// Step through a run in the terminal, change its choices, and see the effect
+#[derive(Clone, Debug, clap::Args)]
 pub struct ExploreArgs {
-    /// The scenario file.
+    /// The scenario file
     pub file: PathBuf,
-    /// The rule to begin with; the scenario's own if not given.
+    /// The rule to begin with, by name; `release` for the rule that the scenario's release shipped with [default: the
+    /// scenario's own, or mask-lookahead]
+    #[arg(long, value_name = "RULE")]
     pub rule: Option<String>,
-    /// The seed of drawn durations; the scenario's own if not given.
+    /// The seed of drawn durations [default: the scenario's own, or 0]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::number)]
     pub seed: Option<u64>,
-    /// The answers to begin with.
+    /// The answers to begin with, in the form that reports of findings print
+    #[arg(long, value_name = "LIST", value_parser = choices, allow_hyphen_values = true)]
     pub choices: Option<Choices>,
-    /// What is open, if it is not what the scenario says.
+    /// The open questions: names with commas between, as in arrivals,stops, or all [default: the scenario's `vary`, or
+    /// everything if that opens nothing]
+    #[arg(long, value_name = "NAMES", value_parser = vary)]
     pub vary: Option<Vary>,
-    /// Keys to press before the screen is printed as text; a terminal if not given.
+    /// Press these keys, print the screen as text, and exit: characters, and names in angle brackets such as `<right>` and
+    /// `<enter>`
+    #[arg(long, value_name = "KEYS", value_parser = key_script)]
     pub script: Option<KeyScript>,
-    /// Columns and rows of that screen.
+    /// With --script: columns and rows of the screen
+    #[arg(long, value_name = "WxH", requires = "script", default_value = "80x24", value_parser = values::size)]
     pub size: (u16, u16),
-    /// Nothing but ASCII.
+    /// Draw with ASCII characters only
+    #[arg(long)]
     pub ascii: bool,
-    /// The directory that histories are written to.
+    /// The directory for histories that the key w writes
+    #[arg(long, value_name = "DIR", default_value = ".")]
     pub out: PathBuf,
 }
 
@@ -63,7 +76,7 @@ pub fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
     }
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         let help = "help: run it in one, or give the keys with --script; `run --timeline` prints the whole history";
-        return Err(Failure(format!("error: explore draws on a terminal, and this is none\n{help}\n")));
+        return Err(Failure(format!("error: explore needs a terminal for input and output\n{help}\n")));
     }
     let scenario = load(&args.file)?;
     let look = Look { ascii: args.ascii, colour: is_coloured() };
@@ -107,7 +120,7 @@ impl<'a> Host<'a> {
     fn new(scenario: &'a Scenario, args: &'a ExploreArgs) -> Result<Host<'a>, Failure> {
         let rules = rules(scenario, args.rule.as_deref())?;
         let [rule] = rules.as_slice() else {
-            let help = "help: name the one to begin with; r goes on to the next";
+            let help = "help: name the rule to begin with; the key r switches to the next";
             return Err(Failure(format!("error: the explorer shows one rule at a time\n{help}\n")));
         };
         // Admission trusts no length while any output may be a stop token, so that opening stops may change what is scripted.

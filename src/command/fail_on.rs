@@ -14,7 +14,7 @@ pub enum FailOn {
     /// Exit code 1 for corrupt and broken; 3 for inconclusive.
     #[default]
     Corrupt,
-    /// Exit code 0 whatever was found, inconclusive included; 2 for a mistake as ever.
+    /// Exit code 0 for every verdict, inconclusive included; a mistake still gives 2.
     Never,
 }
 

@@ -45,10 +45,10 @@ fn part_of(path: &Path, text: &str) -> io::Result<NamedTempFile<File>> {
 fn checked(path: &Path) -> Result<(), Failure> {
     let shown = path.display();
     if path.file_name().is_none() {
-        return Err(Failure(format!("error: {shown} names no file\nhelp: give the path of a file\n")));
+        return Err(Failure(format!("error: {shown} is not the name of a file\nhelp: give the path of a file\n")));
     }
     if path.symlink_metadata().is_ok_and(|there| !there.is_file() && !there.is_dir()) {
-        return Err(Failure(format!("error: {shown} is no regular file\nhelp: give another path\n")));
+        return Err(Failure(format!("error: {shown} is not a regular file\nhelp: give another path\n")));
     }
     if path.is_dir() {
         return Err(Failure(format!("error: {shown} is a directory\nhelp: give the path of a file\n")));
@@ -57,14 +57,14 @@ fn checked(path: &Path) -> Result<(), Failure> {
     if !directory.is_dir() {
         let directory = directory.display();
         return Err(Failure(format!(
-            "error: cannot write {shown}: there is no directory {directory}\nhelp: make it first, or give another path\n"
+            "error: cannot write {shown}: there is no directory {directory}\nhelp: create it first, or give another path\n"
         )));
     }
     Ok(())
 }
 
 fn cannot(path: &Path, error: &io::Error) -> Failure {
-    let help = "help: give a path in a directory that can be written";
+    let help = "help: give a path in a writable directory";
     Failure(format!("error: cannot write {}: {error}\n{help}\n", path.display()))
 }
 

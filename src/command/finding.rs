@@ -9,12 +9,13 @@ use crate::model::{Rule, Setup};
 use crate::report::name;
 use crate::runner::{self, Keep, first_of};
 use crate::scenario::{self, Scenario};
+use crate::shrink::{self, shrink_while};
 
 use super::expectation::expectation;
 use super::file::{is_writable, write_file, write_file_and_keep, write_new_file};
 use super::line::replay_line;
 use super::output::Failure;
-use super::run::ReplaySpec;
+use super::replay_spec::ReplaySpec;
 
 /// Most setups that are tried on the way to a small one.
 const TRIES_MAX: usize = 20_000;
@@ -28,8 +29,8 @@ pub(super) struct OutDir(PathBuf);
 impl OutDir {
     pub(super) fn new(path: &Path) -> Result<OutDir, Failure> {
         let cannot = |error: std::io::Error| {
-            let help = "help: give a directory that can be made and written, or is there";
-            let why = if path.is_file() { "a file of that name is there".to_string() } else { error.to_string() };
+            let help = "help: give a directory that exists or can be created, and is writable";
+            let why = if path.is_file() { "a file has that name".to_string() } else { error.to_string() };
             Failure(format!("error: cannot write to the directory {}: {why}\n{help}\n", path.display()))
         };
         std::fs::create_dir_all(path).map_err(cannot)?;
@@ -66,10 +67,8 @@ impl OutDir {
                 return Ok(last);
             }
         }
-        let (shown, help) = (last.display(), "remove what is not wanted any more, or give another directory");
-        Err(Failure(format!(
-            "error: cannot write {shown}: other files have this name and all before it\nhelp: {help}\n"
-        )))
+        let (shown, help) = (last.display(), "remove files that are no longer needed, or give another directory");
+        Err(Failure(format!("error: cannot write {shown}: this name and all before it are taken\nhelp: {help}\n")))
     }
 }
 
@@ -103,7 +102,7 @@ impl Finder<'_> {
         let Finder { setup, rule, kind, by, of, stem, stop } = *self;
         let script = history::concrete_while(setup, rule, &mut chooser(), scenario::turns_max, stop);
         let Some(script) = script.and_then(|script| scenario::as_read(&script)) else { return Ok(None) };
-        let least = runner::reduce_while(script, rule, kind, &scenario::as_read, TRIES_MAX, stop);
+        let least = shrink_while(script, rule, kind, &scenario::as_read, TRIES_MAX, stop);
         let small = if stop() { "and made smaller until its time was over" } else { "and made small" };
         let judgement = runner::run(&least, rule, 0, Keep::default(), None).judgement;
         let Some(finding) = first_of(&judgement, kind) else { return Ok(None) };
@@ -150,7 +149,7 @@ impl Finder<'_> {
         let read = scenario::parse(file, text, Path::new(""), &runner::rule_names());
         let read = read.unwrap_or_else(|wrong| panic!("a file that is written can be read\n{}", wrong.render(false)));
         assert_eq!(read.rule.as_deref(), Some(rule.name()), "the file names the rule of the finding\n{text}");
-        assert_eq!(runner::subject(&read.setup), runner::subject(setup), "the file is about the finding\n{text}");
+        assert_eq!(shrink::subject(&read.setup), shrink::subject(setup), "the file is about the finding\n{text}");
         let judgement = runner::run(&read.setup, rule, read.seed, Keep::default(), None).judgement;
         assert!(first_of(&judgement, kind).is_some(), "the file shows the kind of the finding\n{text}");
         let shown = expectation(rule, &judgement, &read.setup.names);

@@ -12,24 +12,26 @@ use crate::scenario::{self, Scenario};
 use crate::search::{RandomChooser, Style};
 use crate::workload::Preset;
 
-use super::fail_on::FailOn;
 use super::finding::{Finder, OutDir};
+use super::format::Format;
+use super::input::{listed, load, rules};
 use super::line::{choices_word, replay_line};
 use super::mistake::no_rule;
 use super::output::{Exit, Failure, Printed};
 use super::progress::{RunsProgress, cores};
-use super::run::{Format, ReplaySpec, listed, load, rules};
-use super::shard::Shard;
+use super::replay_spec::ReplaySpec;
+use super::shard::{Shard, shard};
+use super::values::{self, FailOnVerdict};
 
 /// How answers are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum StyleWord {
     /// Every answer as likely as any other.
     Uniform,
-    /// As measured on a server: a request that waits is seen in about 15 % of the turns, so that L = 0 is about as rare;
-    /// ends, aborts and refusals are rare.
+    /// As measured on a server: a waiting request is seen in about 15 % of the turns, so about 15 % of the results have L =
+    /// 0; ends, aborts and refusals are rare.
     Jitter,
-    /// The script, but for a few questions spread over the run.
+    /// As the script answers, except for a few questions at random places of the run.
     Pct,
 }
 
@@ -60,29 +62,41 @@ impl StyleWord {
     }
 }
 
-/// What `fuzz` is asked to do.
-#[derive(Clone, Debug)]
+/// Run random timings of a scenario, or of generated scenarios
+#[derive(Clone, Debug, clap::Args)]
 pub struct FuzzArgs {
-    /// The scenario file, if not generated.
+    /// The scenario file; the questions that its `vary` opens get random answers
+    #[arg(required_unless_present = "preset")]
     pub file: Option<PathBuf>,
-    /// The preset of generated setups.
+    /// Generate the scenarios at random
+    #[arg(long = "generate", value_name = "PRESET", value_parser = values::preset(), conflicts_with = "file")]
     pub preset: Option<Preset>,
-    /// The first seed, and the end of the seeds.
+    /// The seeds, one run each: from A to B, without B
+    #[arg(long, value_name = "A..B", value_parser = values::seeds)]
     pub seeds: (u64, u64),
-    /// A rule's name, `all`, or `release`.
+    /// The rules, by name with commas between, or `all` for every rule [default: the scenario's own, or mask-lookahead; all
+    /// with --generate]
+    #[arg(long, value_name = "RULE")]
     pub rule: Option<String>,
-    /// Threads.
+    /// Threads; the output is the same for any number [default: the number of cores]
+    #[arg(long, value_name = "N", value_parser = values::jobs())]
     pub jobs: Option<usize>,
-    /// Which part of the seeds.
+    /// Only every N-th seed, beginning with number I, counted from 0; JOB_COMPLETION_INDEX/N and SLURM_ARRAY_TASK_ID/N take I
+    /// from the cluster
+    #[arg(long, value_name = "I/N", value_parser = shard, default_value = "0/1", hide_default_value = true)]
     pub shard: Shard,
-    /// How answers are drawn.
+    /// How answers are drawn
+    #[arg(long, value_enum, default_value_t = StyleWord::Jitter)]
     pub strategy: StyleWord,
-    /// Where the report and a small scenario for every finding are written.
+    /// Write the report, and a small scenario for every finding, to this directory
+    #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// How to print.
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Which verdicts end it with exit code 1.
-    pub fail_on: FailOn,
+    /// Which verdicts make the exit code 1
+    #[command(flatten)]
+    pub fail_on: FailOnVerdict,
 }
 
 /// Runs random timings and prints what was found.
@@ -128,7 +142,7 @@ fn fuzz_styled(args: &FuzzArgs) -> Result<Printed, Failure> {
         let findings = tally.kinds.keys().map(|kind| kind.verdict());
         tally.verdicts.keys().copied().chain(findings).collect::<Vec<_>>()
     };
-    let exit = args.fail_on.exit(tallies.iter().flat_map(verdicts));
+    let exit = args.fail_on.verdict.exit(tallies.iter().flat_map(verdicts));
     let mut unwritten = Vec::new();
     let report = told.report(&tallies, &mut unwritten);
     if let Some(out) = &out {
@@ -150,7 +164,7 @@ fn rules_of_no_file(asked: Option<&str>) -> Result<Vec<&'static dyn Rule>, Failu
         "release" => {
             let help = "help: name a rule or `all`, or give a scenario file in place of --generate\n";
             Err(Failure(format!(
-                "error: generated setups are of many releases, so `release` is no rule for them\n{help}"
+                "error: generated setups are of many releases, so `release` does not name one rule\n{help}"
             )))
         }
         name => runner::rule(name).ok_or_else(|| no_rule(name, &["all"])),
@@ -182,12 +196,12 @@ impl Told<'_> {
         let nothing = vec![Tally::default(); self.asked.rules.len()];
         let why = match serde_json::from_slice::<FuzzReport>(&there) {
             Ok(there) => there.differs_from(&self.report(&nothing, &mut Vec::new())),
-            Err(_) => Some("it is no report of a search"),
+            Err(_) => Some("it is not a report of a search"),
         };
         why.map_or(Ok(()), |why| {
-            let help = "give another directory, or remove the file if it is not wanted any more";
+            let help = "give another directory, or remove the file if it is no longer needed";
             let shown = path.display();
-            Err(Failure(format!("error: {shown} is there, and not of this search: {why}\nhelp: {help}\n")))
+            Err(Failure(format!("error: {shown} exists and is of another search: {why}\nhelp: {help}\n")))
         })
     }
 

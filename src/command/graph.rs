@@ -3,13 +3,15 @@
 use std::path::PathBuf;
 
 use crate::graph::{self, EventGraph, cut, dot, json};
-use crate::model::Vary;
 use crate::report::name;
 use crate::runner::{Keep, Outcome};
 
-use super::line::{Choices, replay_line};
+use super::input::{load, rules};
+use super::line::replay_line;
 use super::output::{Exit, Failure, print};
-use super::run::{ReplaySpec, load, rules, run_one};
+use super::replay_spec::ReplaySpec;
+use super::runs::run_one;
+use super::values::{self, Answers};
 
 /// Most events that are drawn at once.
 const EVENTS_MAX: usize = 5000;
@@ -23,22 +25,26 @@ pub enum GraphFormat {
     Json,
 }
 
-/// What `graph` is asked to do.
-#[derive(Clone, Debug)]
+/// Print the happens-before graph of a run, and the edge that a finding lacks (exit code 0 even for a corrupt run)
+#[derive(Clone, Debug, clap::Args)]
 pub struct GraphArgs {
-    /// The scenario file.
+    /// The scenario file
     pub file: PathBuf,
-    /// A rule's name, or `release`; the scenario's own rule if not given.
+    /// The rule, by name; `release` for the rule that the scenario's release shipped with [default: the scenario's own, or
+    /// mask-lookahead]
+    #[arg(long, value_name = "RULE")]
     pub rule: Option<String>,
-    /// The seed of drawn durations; the scenario's own if not given.
+    /// The seed of drawn durations [default: the scenario's own, or 0]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::number)]
     pub seed: Option<u64>,
-    /// Answers to the questions that the scenario's `vary` opens.
-    pub choices: Option<Choices>,
-    /// What is open to them, in place of the scenario's `vary`.
-    pub vary: Option<Vary>,
-    /// The number of a finding, from 1, as `run` prints it: only what is nearest to it is drawn.
+    /// Answers to open questions
+    #[command(flatten)]
+    pub answers: Answers,
+    /// Draw only what is nearest to this finding, by its number in `run` (at most 40 nodes)
+    #[arg(long, value_name = "FINDING", allow_negative_numbers = true, value_parser = values::finding)]
     pub around: Option<usize>,
-    /// How to print.
+    /// How to print the graph
+    #[arg(long, value_enum, default_value_t = GraphFormat::Dot)]
     pub format: GraphFormat,
 }
 
@@ -60,9 +66,9 @@ pub fn graph_to_text(args: &GraphArgs) -> Result<String, Failure> {
     let scenario = load(&args.file)?;
     let rules = rules(&scenario, args.rule.as_deref())?;
     let [rule] = rules.as_slice() else {
-        return Err(Failure("error: a graph is of one run\nhelp: name one rule, not `all`\n".to_owned()));
+        return Err(Failure("error: a graph shows one run\nhelp: name one rule, not `all`\n".to_owned()));
     };
-    let spec = ReplaySpec::named(args.seed, args.choices.as_ref(), args.vary);
+    let spec = ReplaySpec::of_options(args.seed, &args.answers);
     let keep = Keep { record: true, ..Keep::default() };
     let Outcome { judgement, record, .. } = &run_one(&scenario, *rule, spec, keep)?;
     let record = record.as_ref().expect("the record was asked for");
@@ -99,7 +105,7 @@ fn too_large(events: usize, findings: usize) -> Failure {
 
 fn no_finding(number: usize, count: usize) -> Failure {
     let help = match count {
-        0 => "the run has no findings; leave --around out to draw all of it if it is short, else bound it by `turns_max` or `trace.limit`".to_owned(),
+        0 => "the run has no findings; leave out --around to draw the whole run if it is short, else bound it by `turns_max` or `trace.limit`".to_owned(),
         1 => "the run has 1 finding: --around 1".to_owned(),
         _ => format!("the run has {count} findings, numbered from 1 as `run` prints them"),
     };

@@ -1,4 +1,4 @@
-//! `import`: a recording becomes a scenario that replays it. `scenario`: a scenario written out anew.
+//! `import`: a recording becomes a scenario that replays it.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -13,40 +13,21 @@ use super::expectation::expectation;
 use super::file::write_file;
 use super::line::shell_word;
 use super::output::{Exit, Failure, is_same_file, print};
-use super::run::load;
 
-/// How a scenario is written out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum ScenarioFormat {
-    /// As a scenario file, defaults left out.
-    Ron,
-    /// For programs, everything resolved.
-    Json,
-}
-
-/// Writes a scenario out anew: as a file without its comments, or as JSON with every default filled in.
-///
-/// # Errors
-/// A scenario that cannot be read.
-pub fn write_scenario(path: &Path, format: ScenarioFormat) -> Result<Exit, Failure> {
-    let scenario = load(path)?;
-    print(&match format {
-        ScenarioFormat::Ron => scenario::write(&scenario),
-        ScenarioFormat::Json => scenario::json(&scenario, runner::DEFAULT_RULE),
-    })?;
-    Ok(Exit::Good)
-}
-
-/// What `import` is asked to do.
-#[derive(Clone, Debug)]
+/// Make a scenario that replays a recording
+#[derive(Clone, Debug, clap::Args)]
 pub struct ImportArgs {
-    /// The recording: a file, or `FILE#N` for one of several.
+    /// The recording: a .jsonl or .jsonl.gz file, or FILE#N for one of several in a file
+    #[arg(value_name = "RECORDING")]
     pub recording: PathBuf,
-    /// The scenario file to write.
-    pub out: PathBuf,
-    /// A rule's name in place of the recorded one, or `release`.
+    /// The scenario file to write
+    #[arg(short, long, value_name = "FILE.ron")]
+    pub output: PathBuf,
+    /// The rule, by name or `release`, in place of the recorded one
+    #[arg(long, value_name = "RULE")]
     pub rule: Option<String>,
-    /// The release in place of the recorded one.
+    /// The release to replay with, in place of the recorded one, as in 0.5.23
+    #[arg(long, value_name = "VERSION")]
     pub release: Option<String>,
 }
 
@@ -65,7 +46,7 @@ pub fn import(args: &ImportArgs) -> Result<Exit, Failure> {
         Failure(format!("error: {shown}{line}: {}\nhelp: {}\n", trouble.message, trouble.remedy))
     };
     let read = source(&args.recording).path;
-    if is_same_file(&read, &args.out) {
+    if is_same_file(&read, &args.output) {
         return Err(Failure(format!("error: {shown} would be written over itself\nhelp: give another path to -o\n")));
     }
     let segment = find(&args.recording)?.map_err(wrong)?;
@@ -73,12 +54,12 @@ pub fn import(args: &ImportArgs) -> Result<Exit, Failure> {
     let scenario = to_scenario(&args.recording, &imported);
     let text = scenario::write(&scenario);
     // What is written must be read: the format is stricter than a recording.
-    scenario::parse(&args.out.display().to_string(), &text, Path::new(""), &runner::rule_names()).map_err(
+    scenario::parse(&args.output.display().to_string(), &text, Path::new(""), &runner::rule_names()).map_err(
         |diagnostic| {
             Failure(format!("error: the recording cannot be written as a scenario\n{}", diagnostic.render(true)))
         },
     )?;
-    write_file(&args.out, &text)?;
+    write_file(&args.output, &text)?;
     print(&said(args, &imported))?;
     Ok(if imported.leaves.is_some() { Exit::Found } else { Exit::Good })
 }
@@ -93,13 +74,13 @@ fn find(path: &Path) -> Result<Result<Segment, Trouble>, Failure> {
     let wanted = source.only.unwrap_or(0);
     let Some((_, segment)) = archive.next(|index| index == wanted) else {
         return Err(Failure(format!(
-            "error: there is no recording #{wanted} in {}\nhelp: recordings of a file count from #0\n",
+            "error: there is no recording #{wanted} in {}\nhelp: the recordings of a file are numbered from #0\n",
             source.path.display()
         )));
     };
     if source.only.is_none() && archive.next(|_| true).is_some() {
         return Err(Failure(format!(
-            "error: {0} holds several recordings\nhelp: say which, as in {0}#17\n",
+            "error: {0} holds several recordings\nhelp: name one of them, as in {0}#17\n",
             source.path.display()
         )));
     }
@@ -127,7 +108,7 @@ fn title(file: &str, imported: &Imported) -> String {
     let verdict = name::verdict(imported.judgement.verdict);
     let mut title = format!("Recording {file} of version {}: {verdict}.", imported.version);
     if let Some(leaves) = &imported.leaves {
-        let _ = write!(title, " The replay leaves it at line {}: this is not what was recorded.", leaves.line);
+        let _ = write!(title, " The replay differs from it at line {}: this is not what was recorded.", leaves.line);
     }
     for note in &imported.notes {
         let _ = write!(title, " Note: {note}.");
@@ -140,7 +121,7 @@ fn said(args: &ImportArgs, imported: &Imported) -> String {
     let _ = writeln!(
         out,
         "{}: {} requests, rule {}, {}; the replay repeats {} events of the recording",
-        args.out.display(),
+        args.output.display(),
         imported.setup.requests.len(),
         imported.rule.name(),
         style::verdict(imported.judgement.verdict),
@@ -149,13 +130,13 @@ fn said(args: &ImportArgs, imported: &Imported) -> String {
     if let Some(leaves) = &imported.leaves {
         let _ = writeln!(
             out,
-            "it leaves the recording at line {}: {}.{} is {} there, {} in the replay",
+            "the replay differs from the recording at line {}: {}.{} is {} in the recording and {} in the replay",
             leaves.line, leaves.event, leaves.field, leaves.recorded, leaves.modelled
         );
     }
     for note in &imported.notes {
         let _ = writeln!(out, "note: {note}");
     }
-    let _ = writeln!(out, "replay: overlapsim run {} --timeline", shell_word(&args.out));
+    let _ = writeln!(out, "replay: overlapsim run {} --timeline", shell_word(&args.output));
     out
 }

@@ -4,44 +4,58 @@ use std::path::{Path, PathBuf};
 
 use crate::history::{ALL_MAX, Pattern, decode_steps, stand_ins, usual_first_step, with_pattern};
 use crate::judge::{Kind, Verdict};
+use crate::metrics::JitterOutcome;
 use crate::model::{Rule, Setup};
 use crate::record::ReqId;
-use crate::report::{JitterPattern, JitterReport, JitterRule, JitterRun, Jittered, jitter_json, jitter_text, name};
+use crate::report::{JitterPattern, JitterReport, JitterRule, JitterRun, jitter_json, jitter_text, name};
 use crate::runner::{self, Jitter};
 use crate::scenario::Scenario;
 
 use super::expectation::expectation;
-use super::fail_on::FailOn;
+use super::format::Format;
+use super::input::{load, rules};
 use super::line::{quoted, replay_line, shell_word};
 use super::output::{Exit, Failure, is_same_file, print};
 use super::progress::{RunsProgress, cores};
-use super::run::{Format, ReplaySpec, load, rules};
+use super::replay_spec::ReplaySpec;
+use super::values::FailOnVerdict;
 use super::write_scenario::write_scenario;
 
 /// Results of the patterns that are made if nothing is said.
 const USUAL: u32 = 4;
 
-/// What `jitter` is asked to do.
-#[derive(Clone, Debug)]
+/// Run one request under one lookahead pattern after another, and show which pattern breaks which rule
+#[derive(Clone, Debug, clap::Args)]
 pub struct JitterArgs {
-    /// The scenario file.
+    /// The scenario file
     pub file: PathBuf,
-    /// One pattern, as in `1101`.
+    /// One pattern, a digit for each decode result: 1 if the next step was prepared before it was processed, 0 if a prefill
+    /// took that turn
+    #[arg(long, value_name = "1101..", conflicts_with = "all")]
     pub pattern: Option<String>,
-    /// Every pattern of so many results; of 4, or as many as there are, if nothing is given.
+    /// Every pattern of N results, up to 12 [default: 4, or fewer if the request has fewer]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=12))]
     pub all: Option<u32>,
-    /// The id of the request; the first if not given.
+    /// The request by its id [default: the first]
+    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     pub request: Option<String>,
-    /// The step whose result the first place of a pattern is about.
+    /// The decode step of the first digit, named by the length that the step reaches [default: two steps before the first
+    /// boundary, or as near to that as the pattern fits]
+    #[arg(long, value_name = "K")]
     pub from: Option<u32>,
-    /// A rule's name, `all`, or `release`; all if not given.
+    /// The rules, by name with commas between; `all` for every rule, `release` for the rule that the scenario's release
+    /// shipped with [default: all]
+    #[arg(long, value_name = "RULE")]
     pub rule: Option<String>,
-    /// Where the scenario of the pattern is written.
+    /// Write the scenario of the one pattern, with the outcome of each rule as its expectation
+    #[arg(short, long, value_name = "OUT.ron")]
     pub output: Option<PathBuf>,
-    /// How to print.
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Which verdicts end it with exit code 1.
-    pub fail_on: FailOn,
+    /// Which verdicts make the exit code 1
+    #[command(flatten)]
+    pub fail_on: FailOnVerdict,
 }
 
 /// Runs lookahead patterns around one request and prints what they come to.
@@ -68,7 +82,7 @@ pub fn jitter_to_text(args: &JitterArgs) -> Result<(String, Exit), Failure> {
     let asked = Asked { args, scenario: &scenario, req, from, rules: &rules };
     let written = args.output.as_deref().map(|path| asked.write(path, &patterns)).transpose()?;
     let report = asked.report(&patterns, written);
-    let exit = args.fail_on.exit(report.patterns.iter().flat_map(|of| &of.runs).flat_map(verdicts));
+    let exit = args.fail_on.verdict.exit(report.patterns.iter().flat_map(|of| &of.runs).flat_map(verdicts));
     let text = match args.format {
         Format::Text => jitter_text(&report),
         Format::Json => jitter_json(&report),
@@ -102,7 +116,7 @@ fn patterns(setup: &Setup, req: ReqId, args: &JitterArgs) -> Result<(u32, Vec<Pa
     if setup.engine.spec.is_some() {
         return Err(mistake(
             "with speculative decoding a step has no length of its own: a verify accepts one token or several",
-            "take `spec` out of the scenario, or search its timings with `check`",
+            "remove `spec` from the scenario, or search its timings with `check`",
         ));
     }
     let steps = decode_steps(setup, req);
@@ -148,7 +162,7 @@ fn patterns(setup: &Setup, req: ReqId, args: &JitterArgs) -> Result<(u32, Vec<Pa
             Some(_) | None => format!("give at most {count} places"),
         };
         let what = format!("a pattern of {len} from step {from} reaches past the last decode result of {name}");
-        return Err(mistake(&format!("{what}: it has those of {range}"), &help));
+        return Err(mistake(&format!("{what}: it has the results of {range}"), &help));
     }
     Ok((from, patterns))
 }
@@ -180,7 +194,7 @@ impl Asked<'_> {
         let grid = setup.engine.grid_len();
         let progress = RunsProgress::new((patterns.len() * rules.len()) as u64);
         let jitter = Jitter { setup, seed: scenario.seed, req, from, rules };
-        let runs = runner::jitter(&jitter, patterns, cores(), &|runs| progress.runs(runs));
+        let runs = runner::jitter(&jitter, patterns, cores(), &|runs| progress.runs(runs), &JitterRun::of);
         let one = |(pattern, mut runs): (&Pattern, Vec<JitterRun>)| {
             let file = args.output.clone().unwrap_or_else(|| file_of(pattern));
             for run in &mut runs {
@@ -193,8 +207,8 @@ impl Asked<'_> {
             JitterRule::of(rule.name(), patterns.iter().map(|of| &of.runs[at]))
         };
         let stands = |rule: &&'static dyn Rule| runner::watched(setup, *rule, scenario.seed, req, (from, len));
-        let as_it_stands: Vec<Jittered> = rules.iter().map(stands).collect();
-        let own = as_it_stands.first().map(Jittered::came_out);
+        let as_it_stands: Vec<JitterOutcome> = rules.iter().map(stands).collect();
+        let own = as_it_stands.first().map(JitterOutcome::came_out);
         JitterReport {
             scenario: args.file.to_string_lossy().into_owned(),
             request: setup.name(req).to_string(),
@@ -220,10 +234,10 @@ impl Asked<'_> {
             warnings.push("overlap is off: a result is processed before the next step is prepared, so L is always 0");
         }
         if engine.track_slots() == 0 {
-            warnings.push("the strategy keeps no track slots: no rule is asked");
+            warnings.push("the strategy keeps no track slots: no rule decides about a boundary");
         }
         if engine.mixed_chunk {
-            warnings.push("mixed_chunk is on: decode steps ride along in prefill batches, and no rule is run on those");
+            warnings.push("mixed_chunk is on: decode steps run in prefill batches, and no rule runs on those");
         }
         warnings.into_iter().map(str::to_owned).collect()
     }
@@ -240,7 +254,7 @@ impl Asked<'_> {
         let Asked { args, scenario, req, from, rules } = *self;
         let [pattern] = patterns else {
             let what = format!("{} patterns are not one scenario", patterns.len());
-            return Err(mistake(&what, "say which with --pattern, as in --pattern 1101, or leave -o out"));
+            return Err(mistake(&what, "name one with --pattern, as in --pattern 1101, or leave out -o"));
         };
         if is_same_file(&args.file, path) {
             let what = format!("{} would be written over itself", path.display());

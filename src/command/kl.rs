@@ -8,25 +8,34 @@ use crate::report::{KlRun, KlState, kl_json, kl_text, plain};
 use crate::runner::{self, Keep, Outcome};
 use crate::scenario::Scenario;
 
-use super::fail_on::FailOn;
+use super::format::Format;
+use super::input::{load, rules};
 use super::output::{Exit, Failure, print};
-use super::run::{Format, ReplaySpec, exit_of, load, reports, rules, run_one};
+use super::replay_spec::ReplaySpec;
+use super::runs::{exit_of, reports, run_one};
+use super::values::{self, FailOnVerdict};
 
-/// What `kl` is asked to do.
-#[derive(Clone, Debug)]
+/// Measure what cache hits cost: the KL divergence from a cold prefill, under every rule
+#[derive(Clone, Debug, clap::Args)]
 pub struct KlArgs {
-    /// The scenario file.
+    /// The scenario file
     pub file: PathBuf,
-    /// A rule's name, `all`, or `release`; all if not given.
+    /// The rules, by name with commas between; `all` for every rule, `release` for the rule that the scenario's release
+    /// shipped with [default: all]
+    #[arg(long, value_name = "RULE")]
     pub rule: Option<String>,
-    /// The seed of drawn durations; the scenario's own if not given.
+    /// The seed of drawn durations [default: the scenario's own, or 0]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::number)]
     pub seed: Option<u64>,
-    /// The seed of the numeric state; that of the scenario's state, or 0, if not given.
+    /// The seed of the numeric state [default: that of the scenario's state, or 0]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::number)]
     pub state_seed: Option<u64>,
-    /// How to print.
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Which verdicts end it with exit code 1.
-    pub fail_on: FailOn,
+    /// Which verdicts make the exit code 1
+    #[command(flatten)]
+    pub fail_on: FailOnVerdict,
 }
 
 /// Measures a scenario and prints the numbers.
@@ -70,7 +79,7 @@ fn kl_styled(args: &KlArgs) -> Result<(String, Exit), Failure> {
         Format::Text => kl_text(state, &runs),
         Format::Json => kl_json(state, &runs),
     };
-    Ok((text, exit_of(&outcomes, args.fail_on)))
+    Ok((text, exit_of(&outcomes, args.fail_on.verdict)))
 }
 
 /// Runs a scenario under one rule, and again for the gauge to see what happens.

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::model::Vary;
 
 use super::mistake::hint;
-use super::run::ReplaySpec;
+use super::replay_spec::ReplaySpec;
 
 /// A command line that runs what a finding was found in.
 pub(super) fn replay_line(path: &Path, rule: &str, spec: ReplaySpec<'_>) -> String {
@@ -30,15 +30,15 @@ pub(super) fn vary_word(vary: Vary) -> String {
 ///
 /// # Errors
 /// A word that is none of the names.
-pub fn vary(word: &str) -> Result<Vary, String> {
+pub(super) fn vary(word: &str) -> Result<Vary, String> {
     if word == "all" {
         return Ok(Vary::ALL);
     }
     let names: Vec<&str> = word.split(',').map(str::trim).collect();
     Vary::of_names(&names).map_err(|name| {
         let known = Vary::ALL.fields().map(|field| field.0).join(", ");
-        let help = format!("give some of {known}, with commas between, or all");
-        hint(&format!("nothing called `{name}` can be open"), &help)
+        let help = format!("give one or more of {known}, with commas between, or all");
+        hint(&format!("no question is called `{name}`"), &help)
     })
 }
 
@@ -73,7 +73,7 @@ pub fn choices(word: &str) -> Result<Choices, String> {
             return Err(hint(&format!("choice {} is `{part}`, not a number such as 0", list.len() + 1), help));
         };
         if times == 0 || times > CHOICES_MAX - list.len() {
-            return Err(hint(&format!("`{part}` is no number of choices that a run can ask for"), help));
+            return Err(hint(&format!("`{part}` is not a possible number of choices"), help));
         }
         list.resize(list.len() + times, answer);
     }

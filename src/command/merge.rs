@@ -6,18 +6,32 @@ use crate::judge::{Goals, Kind, Verdict};
 use crate::packed::Packed;
 use crate::report::{FuzzReport, FuzzRule, name, plain};
 
-use super::fail_on::FailOn;
+use super::format::Format;
 use super::fuzz::rendered;
 use super::line::shell_word;
 use super::output::{Exit, Failure, print};
-use super::run::Format;
+use super::values::FailOnVerdict;
+
+/// Add up the reports of the shards of a `fuzz` run
+#[derive(Clone, Debug, clap::Args)]
+pub struct MergeArgs {
+    /// Reports, or directories of them
+    #[arg(required = true, value_name = "DIR")]
+    pub paths: Vec<PathBuf>,
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Which verdicts make the exit code 1
+    #[command(flatten)]
+    pub fail_on: FailOnVerdict,
+}
 
 /// Adds up the reports of shards, and prints what the whole would have printed.
 ///
 /// # Errors
 /// A report that cannot be read, shards of different searches, or shards that are missing or there twice.
-pub fn merge(paths: &[PathBuf], format: Format, fail_on: FailOn) -> Result<Exit, Failure> {
-    let (text, exit) = merge_styled(paths, format, fail_on)?;
+pub fn merge(args: &MergeArgs) -> Result<Exit, Failure> {
+    let (text, exit) = merge_styled(args)?;
     print(&text)?;
     Ok(exit)
 }
@@ -26,14 +40,14 @@ pub fn merge(paths: &[PathBuf], format: Format, fail_on: FailOn) -> Result<Exit,
 ///
 /// # Errors
 /// As [`merge`].
-pub fn merge_to_text(paths: &[PathBuf], format: Format, fail_on: FailOn) -> Result<(String, Exit), Failure> {
-    let (text, exit) = merge_styled(paths, format, fail_on)?;
+pub fn merge_to_text(args: &MergeArgs) -> Result<(String, Exit), Failure> {
+    let (text, exit) = merge_styled(args)?;
     Ok((plain(&text).into_owned(), exit))
 }
 
-fn merge_styled(paths: &[PathBuf], format: Format, fail_on: FailOn) -> Result<(String, Exit), Failure> {
+fn merge_styled(args: &MergeArgs) -> Result<(String, Exit), Failure> {
     let mut files = Vec::new();
-    for path in paths {
+    for path in &args.paths {
         if path.is_dir() {
             reports_in(path, &mut files)?;
         } else {
@@ -53,11 +67,11 @@ fn merge_styled(paths: &[PathBuf], format: Format, fail_on: FailOn) -> Result<(S
     for (place, (path, report)) in reports.iter().enumerate() {
         let wrong = |why: &str, help: &str| Failure(format!("error: {}: {why}\nhelp: {help}\n", path.display()));
         if let Some(why) = report.differs_from(first) {
-            let help = format!("{} is of another search: add up shards of one", shell_word(first_path));
+            let help = format!("{} is of another search: add up the shards of one search", shell_word(first_path));
             return Err(wrong(why, &help));
         }
         if report.shard[0] < place as u64 {
-            return Err(wrong("this shard is there twice", "name every shard once"));
+            return Err(wrong("this shard is given twice", "name every shard once"));
         }
         if report.shard[0] > place as u64 {
             return Err(missing(place as u64, of));
@@ -73,7 +87,7 @@ fn merge_styled(paths: &[PathBuf], format: Format, fail_on: FailOn) -> Result<(S
     let kind = |text: &str| name::kind_from_name(text).map_or(usize::MAX, |kind| kind as usize);
     let goal = |text: &str| Goals::ALL.iter().position(|goal| goal.name() == text).unwrap_or(usize::MAX);
     sum.rules.iter_mut().for_each(|rule| rule.sort(kind, goal));
-    Ok((rendered(&sum, format), fail_on.exit(sum.rules.iter().flat_map(verdicts))))
+    Ok((rendered(&sum, args.format), args.fail_on.verdict.exit(sum.rules.iter().flat_map(verdicts))))
 }
 
 /// The verdicts of the runs under a rule, and those of their findings alone.
@@ -112,6 +126,6 @@ fn read(path: &Path) -> Result<FuzzReport, Failure> {
     let text = String::from_utf8(bytes).map_err(|_| cannot("it is not UTF-8 text", help))?;
     serde_json::from_str(&text).map_err(|error| {
         let place = format!("{}:{}:{}", path.display(), error.line(), error.column());
-        Failure(format!("error: {place}: this is no report of a search: {error}\n{help}"))
+        Failure(format!("error: {place}: not a report of a search: {error}\n{help}"))
     })
 }

@@ -14,6 +14,6 @@ pub(super) fn no_rule(name: &str, others: &[&str]) -> Failure {
 }
 
 /// What is wrong with the value of an option, and below it what to do: for clap, which says which option.
-pub fn hint(why: &str, remedy: &str) -> String {
+pub(super) fn hint(why: &str, remedy: &str) -> String {
     format!("{why}\n{} {remedy}", Tone::Help.word("help:"))
 }

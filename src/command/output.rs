@@ -13,10 +13,10 @@ use crate::report::style::message;
 /// Whether what is printed is coloured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Color {
-    /// On a terminal, and as `NO_COLOR` and `CLICOLOR_FORCE` say.
+    /// On a terminal; `NO_COLOR` and `CLICOLOR_FORCE` overrule this.
     #[default]
     Auto,
-    /// Whatever reads it.
+    /// Even if the output is not a terminal.
     Always,
     /// Plain text.
     Never,
@@ -68,6 +68,12 @@ impl fmt::Display for Failure {
 }
 
 impl Failure {
+    /// Standard output cannot be written.
+    pub fn of_stdout(error: &std::io::Error) -> Failure {
+        let help = "help: check where the output goes and whether there is space left";
+        Failure(format!("error: cannot write to standard output: {error}\n{help}\n"))
+    }
+
     /// Prints it to standard error. Where that is closed, nobody reads it.
     pub fn print(&self) {
         let stderr = std::io::stderr().lock();
@@ -119,9 +125,7 @@ impl Printer {
     /// What went wrong, if a reader was there for it.
     pub(super) fn end(mut self) -> Result<(), Failure> {
         match self.trouble.take().or_else(|| self.out.flush().err()) {
-            Some(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure(format!(
-                "error: cannot write to standard output: {error}\nhelp: look what it goes to, and whether there is room\n"
-            ))),
+            Some(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::of_stdout(&error)),
             Some(_) | None => Ok(()),
         }
     }

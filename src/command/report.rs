@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use crate::judge::Judgement;
-use crate::model::{Rule, Vary};
+use crate::model::Rule;
 use crate::numeric::{Gauge, Severity};
 use crate::report::{Page, PageRun, name, page};
 use crate::runner::{self, Keep};
@@ -12,30 +12,36 @@ use crate::scenario::Scenario;
 use crate::scene::Scene;
 
 use super::file::write_file;
-use super::line::Choices;
+use super::input::{load, rules, unnamed_rule};
 use super::output::{Exit, Failure, is_no_other, print};
-use super::run::{ReplaySpec, load, no_turns, reports, rules, run_one, unnamed_rule};
+use super::replay_spec::ReplaySpec;
+use super::runs::{no_turns, reports, run_one};
+use super::values::{self, Answers};
 
 /// Most turns that a page shows.
 const TURNS_MAX: usize = 20_000;
 
-/// What `report` is asked to do.
-#[derive(Clone, Debug)]
+/// Write a run as one HTML page that shows what happened and why it went wrong (exit code 0 even for a corrupt run)
+#[derive(Clone, Debug, clap::Args)]
 pub struct ReportArgs {
-    /// The scenario file.
+    /// The scenario file
     pub file: PathBuf,
-    /// A rule's name, `all`, or `release`; the scenario's own rule if not given.
+    /// The rules, by name with commas between; `all` for every rule, `release` for the rule that the scenario's release
+    /// shipped with. The page has a switch between several rules [default: the scenario's own, or mask-lookahead]
+    #[arg(long, value_name = "RULE")]
     pub rule: Option<String>,
-    /// The seed of drawn durations; the scenario's own if not given.
+    /// The seed of drawn durations [default: the scenario's own, or 0]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::number)]
     pub seed: Option<u64>,
-    /// Answers to the questions that the scenario's `vary` opens.
-    pub choices: Option<Choices>,
-    /// What is open to them, in place of the scenario's `vary`.
-    pub vary: Option<Vary>,
-    /// Show these turns only.
+    /// Answers to open questions
+    #[command(flatten)]
+    pub answers: Answers,
+    /// Show only this turn, or only the turns from A to B; a page shows at most 20,000
+    #[arg(long, value_name = "A..B", value_parser = values::turns)]
     pub turns: Option<RangeInclusive<u32>>,
-    /// The file to write.
-    pub out: PathBuf,
+    /// The file to write
+    #[arg(short, long, value_name = "OUT.html")]
+    pub output: PathBuf,
 }
 
 /// Runs a scenario and writes the page.
@@ -43,10 +49,10 @@ pub struct ReportArgs {
 /// # Errors
 /// As [`report_to_html`], and a file that cannot be written.
 pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
-    is_no_other("a page", &args.file, &args.out)?;
+    is_no_other("a page", &args.file, &args.output)?;
     let (html, said) = report_to_html(args)?;
-    write_file(&args.out, &html)?;
-    print(&format!("{}: {said}\n", args.out.display()))?;
+    write_file(&args.output, &html)?;
+    print(&format!("{}: {said}\n", args.output.display()))?;
     Ok(Exit::Good)
 }
 
@@ -58,7 +64,7 @@ pub fn report_to_html(args: &ReportArgs) -> Result<(String, String), Failure> {
     let scenario = load(&args.file)?;
     let source = source(&args.file)?;
     let rules = rules(&scenario, args.rule.as_deref())?;
-    let spec = ReplaySpec::named(args.seed, args.choices.as_ref(), args.vary);
+    let spec = ReplaySpec::of_options(args.seed, &args.answers);
     let path = args.file.to_string_lossy();
     let (mut outcomes, mut seen) = (Vec::new(), Vec::new());
     for &rule in &rules {

@@ -25,12 +25,12 @@ const VARIABLES: [(&str, Option<&str>); 2] =
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn shard(word: &str) -> Result<Shard, String> {
+pub(super) fn shard(word: &str) -> Result<Shard, String> {
     shard_with(word, &|name| std::env::var(name).ok())
 }
 
 fn shard_with(word: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Shard, String> {
-    let form = || hint("this is no shard", "give i/n, such as 0/16, JOB_COMPLETION_INDEX/16 or SLURM_ARRAY_TASK_ID/16");
+    let form = || hint("not a shard", "give i/n, such as 0/16, JOB_COMPLETION_INDEX/16 or SLURM_ARRAY_TASK_ID/16");
     let number_help = "the cluster sets it; elsewhere give the number, such as 0/16";
     let (nth, of) = word.split_once('/').ok_or_else(form)?;
     let of: u64 = of.parse().ok().filter(|of| *of > 0).ok_or_else(form)?;

@@ -9,17 +9,22 @@ use crate::report::{TestOutcome, test_text};
 
 use super::check::open_warnings;
 use super::fail_on::FailOn;
+use super::input::load;
 use super::output::{Exit, Failure, print};
-use super::run::load;
 
-/// What `test` is asked to do.
-#[derive(Clone, Debug)]
+/// Check scenarios against their expectations, one line each: the form for CI
+#[derive(Clone, Debug, clap::Args)]
 pub struct TestArgs {
-    /// Scenario files, and directories that are searched for scenarios.
+    /// Scenario files, or directories to search for .ron files
+    #[arg(required = true)]
     pub paths: Vec<PathBuf>,
-    /// Which verdicts fail a scenario even if they are expected; none if not given.
+    /// A scenario with this verdict or a worse one fails (exit code 1), even if the verdict is expected, and so does an
+    /// inconclusive one; `never`: exit code 0 even where an expectation failed [default: a scenario fails if an expectation
+    /// failed]
+    #[arg(long, value_name = "VERDICT", value_enum)]
     pub fail_on: Option<FailOn>,
-    /// Most unique states of the search of one rule under every timing.
+    /// For `expect_every`: the most unique states of the search under one rule; a search that reaches this bound fails
+    #[arg(long = "max-states", value_name = "N", default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub states_max: u64,
 }
 

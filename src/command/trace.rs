@@ -4,34 +4,39 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use crate::judge::Judgement;
-use crate::model::Vary;
 use crate::report::{Trace, name};
 use crate::runner::{self, Keep};
 
 use super::file::write_file;
-use super::line::Choices;
+use super::input::{load, rules};
 use super::output::{Exit, Failure, is_no_other, print};
-use super::run::{ReplaySpec, load, no_turns, reports, rules, run_one};
+use super::replay_spec::ReplaySpec;
+use super::runs::{no_turns, reports, run_one};
+use super::values::{self, Answers};
 
 /// Most events that are written: viewers in a browser take little more.
 const EVENTS_MAX: usize = 2_000_000;
 
-/// What `trace` is asked to do.
-#[derive(Clone, Debug)]
+/// Write a run as a trace for Perfetto's viewer or chrome://tracing (exit code 0 even for a corrupt run)
+#[derive(Clone, Debug, clap::Args)]
 pub struct TraceArgs {
-    /// The scenario file.
+    /// The scenario file
     pub file: PathBuf,
-    /// The trace to write.
-    pub out: PathBuf,
-    /// A rule's name, or `release`; the scenario's own rule if not given.
+    /// The trace to write
+    #[arg(short, long, value_name = "FILE.json")]
+    pub output: PathBuf,
+    /// The rule, by name; `release` for the rule that the scenario's release shipped with [default: the scenario's own, or
+    /// mask-lookahead]
+    #[arg(long, value_name = "RULE")]
     pub rule: Option<String>,
-    /// The seed of drawn durations; the scenario's own if not given.
+    /// The seed of drawn durations [default: the scenario's own, or 0]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::number)]
     pub seed: Option<u64>,
-    /// Answers to the questions that the scenario's `vary` opens.
-    pub choices: Option<Choices>,
-    /// What is open to them, in place of the scenario's `vary`.
-    pub vary: Option<Vary>,
-    /// These turns only.
+    /// Answers to open questions
+    #[command(flatten)]
+    pub answers: Answers,
+    /// Write only this turn, or only the turns from A to B
+    #[arg(long, value_name = "A..B", value_parser = values::turns)]
     pub turns: Option<RangeInclusive<u32>>,
 }
 
@@ -40,10 +45,10 @@ pub struct TraceArgs {
 /// # Errors
 /// As [`trace_to_text`], and a file that cannot be written.
 pub fn trace(args: &TraceArgs) -> Result<Exit, Failure> {
-    is_no_other("a trace", &args.file, &args.out)?;
+    is_no_other("a trace", &args.file, &args.output)?;
     let (text, said) = trace_to_text(args)?;
-    write_file(&args.out, &text)?;
-    print(&format!("{}: {said}\n", args.out.display()))?;
+    write_file(&args.output, &text)?;
+    print(&format!("{}: {said}\n", args.output.display()))?;
     Ok(Exit::Good)
 }
 
@@ -56,9 +61,9 @@ pub fn trace_to_text(args: &TraceArgs) -> Result<(String, String), Failure> {
     let scenario = load(&args.file)?;
     let rules = rules(&scenario, args.rule.as_deref())?;
     let [rule] = rules[..] else {
-        return Err(Failure("error: a trace is of one run\nhelp: name one rule, not `all`\n".to_owned()));
+        return Err(Failure("error: a trace shows one run\nhelp: name one rule, not `all`\n".to_owned()));
     };
-    let spec = ReplaySpec::named(args.seed, args.choices.as_ref(), args.vary);
+    let spec = ReplaySpec::of_options(args.seed, &args.answers);
     let outcome = run_one(&scenario, rule, spec, Keep { boundaries: true, ..Keep::default() })?;
     let judgement = &outcome.judgement;
     // Four counters a turn and a slice a row at the least: what is too long by that is not painted first. Of some turns nothing is

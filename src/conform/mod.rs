@@ -21,8 +21,10 @@ mod observed;
 mod partial;
 mod plan;
 mod recorded;
+mod recorded_verdicts;
 mod setup;
 mod strict;
+mod summary;
 mod taint;
 mod verdicts;
 
@@ -43,7 +45,9 @@ pub use import::{Imported, import};
 pub use inputs::Inputs;
 pub use lines::Trouble;
 pub use recorded::{RecordedVerdict, Shown};
+pub use recorded_verdicts::{FirstShown, RecordedVerdicts};
 pub use setup::release_of;
+pub use summary::{ConformSummary, Differing, RecordingKey};
 
 use cursor::RecordingCursor;
 use partial::Partial;

@@ -7,12 +7,13 @@ use crate::engine::Time;
 use crate::judge::{
     Boundary, Checkpoints, Class, Decisions, Finding, Goals, Judgement, Kind, MaskReuse, Outcome, Verdict,
 };
+use crate::metrics::{Meter, Timing};
 use crate::record::{
     BatchFact, BatchId, CacheFact, Check, Decision, DecisionFact, Donated, Fact, FinishKind, ForwardFact, Kept, Mode,
     Nothing, Owner, Passed, Phase, Prefix, Record, ReqId, RequestFact, RunFact, Sink, SlotFact, SlotId, StreamId,
 };
 
-use super::{Meter, Run, Timing};
+use super::Run;
 
 pub(super) const A: ReqId = ReqId(0);
 pub(super) const B: ReqId = ReqId(1);

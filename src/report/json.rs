@@ -8,11 +8,13 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::judge::{Checkpoints, Decisions, Finding, MaskReuse, Outcome, Overwritten};
+use crate::metrics::Timing;
 use crate::record::ReqId;
 
 use super::observation::{ObservationJson, observations_json};
+use super::skew::{SkewRow, skew_rows};
 use super::text::held;
-use super::{Run, Skew, SkewRow, Timing, name, warning};
+use super::{Run, name, warning};
 
 /// A run, ready to be serialized.
 #[derive(Debug, Serialize)]
@@ -121,7 +123,7 @@ pub fn run_json<'a>(run: &'a Run<'a>) -> RunJson<'a> {
         warnings: warning::warnings(run),
         bound: warning::bound_name(judgement.bound),
         seed: run.seed,
-        skew: run.skew.map(Skew::rows),
+        skew: run.skew.map(skew_rows),
         observations: observations_json(run),
     }
 }

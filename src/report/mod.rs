@@ -1,10 +1,8 @@
-//! Renders what was computed: numbers first, text last.
+//! Renderers: numbers first, text last.
 //!
-//! Everything here is a pure function from a [`Judgement`], a [`Timing`] and, for the timeline, a
-//! [`Record`](crate::record::Record), for what is drawn a [`Scene`](crate::scene::Scene), to text or to a serializable value.
-//! Nothing here decides anything about a run, prints, or reads a file. Texts hold styles, which [`plain`] takes off; the JSON
-//! forms hold none. [`Meter`] is the one piece that computes: a sink that turns the facts of a run into its
-//! [`Timing`].
+//! Every renderer is a pure function from results to text or to a serializable value: from a [`Judgement`], a [`Timing`], the
+//! facts of a run for the timeline, a [`Scene`](crate::scene::Scene) for drawings. No renderer measures or decides anything
+//! about a run, prints, or reads a file. Texts hold styles, which [`plain`] takes off; the JSON forms hold none.
 
 mod check;
 mod conform;
@@ -16,15 +14,12 @@ mod jitter;
 mod json;
 mod kl;
 mod layout;
-mod meter;
 pub mod name;
 mod observation;
 mod perfetto;
 pub mod question;
 mod recorded;
-mod run_counts;
 mod skew;
-mod step_meter;
 pub(crate) mod style;
 mod test_line;
 mod text;
@@ -37,23 +32,18 @@ mod fixture;
 mod tests;
 
 pub use check::{CheckFinding, CheckReport, Reduction, check_json, check_summary, check_text};
-pub use conform::{ConformSummary, Differing, RecordingKey, conform_json, conform_text};
-pub use cost::{CostBatch, CostReport, CostRun, CostSaved, CpuLonger, cost_json, cost_saved, cost_text};
+pub use conform::{conform_json, conform_text};
+pub use cost::{CostBatch, CostReport, CpuLonger, cost_json, cost_text};
 pub use diff::diff_text;
 pub use fuzz::{FuzzBound, FuzzFinding, FuzzReport, FuzzRule, Verdicts, fuzz_text};
 pub use html::{Page, PageRun, page};
 pub use jitter::{
-    JitterFinding, JitterFiring, JitterPattern, JitterReport, JitterRule, JitterRun, Jittered, LastOffer, jitter_json,
-    jitter_text,
+    JitterFinding, JitterFiring, JitterPattern, JitterReport, JitterRule, JitterRun, jitter_json, jitter_text,
 };
 pub use json::{RunJson, run_json, runs_json};
 pub use kl::{KlRun, KlState, kl_json, kl_text};
-pub use meter::{Meter, Quantiles, Timing};
 pub use perfetto::Trace;
-pub use recorded::RecordedVerdicts;
-pub use run_counts::{Latched, RunCounts};
-pub use skew::{Skew, SkewRow, skew_text};
-pub use step_meter::{StepMeter, Steps, Stopped, WARM_UP};
+pub use skew::{SkewRow, skew_text};
 pub use style::plain;
 pub use test_line::{Difference, FindingLine, RuleFailure, Scope, TestBound, TestOutcome, test_text};
 pub use text::run_text;
@@ -61,6 +51,7 @@ pub use timeline::{Timeline, TurnLanes, turn_lanes};
 pub use warning::warnings;
 
 use crate::judge::Judgement;
+use crate::metrics::{Latched, Skew, Timing};
 
 /// One judged run of a scenario under one rule: all that the renderers need.
 #[derive(Clone, Debug)]

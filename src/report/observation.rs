@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::metrics::Latched;
+
 use super::layout::count;
 use super::{Run, name};
 
@@ -19,7 +21,7 @@ pub(super) struct ObservationJson {
 
 /// The observations of a run.
 pub(super) fn observations_json(run: &Run) -> Vec<ObservationJson> {
-    let one = |latched: &super::Latched| ObservationJson {
+    let one = |latched: &Latched| ObservationJson {
         name: "admission-latched",
         turns: latched.turns,
         first_turn: latched.first_turn,

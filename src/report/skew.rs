@@ -1,23 +1,10 @@
-//! How often results read fields newer than their prepare saw them, and whether it mattered to the rule.
+//! The skew table: for every shared field, how often results read it, read a newer value, and decided differently because of it.
 
 use serde::Serialize;
 
-use crate::record::{Fact, Field, ProbeFact, Sink};
+use crate::metrics::Skew;
 
 use super::{layout, name};
-
-/// Counts by shared field; a sink of [`ProbeFact::Read`].
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Skew {
-    counts: [Count; Field::ALL.len()],
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Count {
-    reads: u64,
-    newer: u64,
-    changed: u64,
-}
 
 /// One row of the skew table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -32,35 +19,22 @@ pub struct SkewRow {
     pub changed: u64,
 }
 
-impl Sink for Skew {
-    fn fact(&mut self, fact: Fact) {
-        if let Fact::Probe(ProbeFact::Read { field, newer, changed, .. }) = fact {
-            let count = &mut self.counts[field as usize];
-            count.reads += 1;
-            count.newer += u64::from(newer);
-            count.changed += u64::from(changed);
-        }
-    }
-}
-
-impl Skew {
-    /// The table, a row a field.
-    pub fn rows(&self) -> Vec<SkewRow> {
-        let row = |(&field, count): (&Field, &Count)| SkewRow {
-            field: name::field(field),
-            reads: count.reads,
-            newer: count.newer,
-            changed: count.changed,
-        };
-        Field::ALL.iter().zip(&self.counts).map(row).collect()
-    }
+/// The table, a row for each field.
+pub fn skew_rows(skew: &Skew) -> Vec<SkewRow> {
+    let rows = skew.counts().map(|(field, count)| SkewRow {
+        field: name::field(field),
+        reads: count.reads,
+        newer: count.newer,
+        changed: count.changed,
+    });
+    rows.collect()
 }
 
 /// The table as text.
 pub fn skew_text(skew: &Skew) -> String {
     let heads = ["shared field", "results", "newer than at prepare", "decision changed by it"];
     let mut rows = vec![heads.map(String::from).to_vec()];
-    for row in skew.rows() {
+    for row in skew_rows(skew) {
         rows.push(vec![row.field.to_string(), row.reads.to_string(), row.newer.to_string(), row.changed.to_string()]);
     }
     layout::align(&rows, &[1, 2, 3]).join("\n") + "\n"
@@ -69,21 +43,11 @@ pub fn skew_text(skew: &Skew) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::BatchId;
-    use crate::record::ReqId;
 
     #[test]
-    fn every_field_is_counted_by_itself() {
-        let mut skew = Skew::default();
-        let read = |field, newer, changed| {
-            Fact::Probe(ProbeFact::Read { batch: BatchId(1), req: ReqId(0), field, newer, changed })
-        };
-        skew.fact(read(Field::KvCommittedLen, true, true));
-        skew.fact(read(Field::KvCommittedLen, true, false));
-        skew.fact(read(Field::LastTrackSeqlen, false, false));
-        let rows = skew.rows();
-        assert_eq!((rows[1].field, rows[1].reads, rows[1].newer, rows[1].changed), ("kv_committed_len", 2, 2, 1));
-        assert_eq!((rows[6].field, rows[6].reads, rows[6].newer), ("last_track_seqlen", 1, 0));
-        assert!(skew_text(&skew).lines().count() >= 8);
+    fn the_table_has_a_row_for_every_field_and_one_of_heads() {
+        let skew = Skew::default();
+        assert_eq!(skew_text(&skew).lines().count(), skew_rows(&skew).len() + 1);
+        assert_eq!((skew_rows(&skew)[1].field, skew_rows(&skew)[6].field), ("kv_committed_len", "last_track_seqlen"));
     }
 }

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::judge::{Class, Finding, Judgement, Kind};
+use crate::metrics::Quantiles;
 
 use super::layout::{align, count, span, wrap};
 use super::style::{self, Tone};
-use super::{Quantiles, Run, name, observation, skew_text, warning};
+use super::{Run, name, observation, skew_text, warning};
 
 /// Findings of one kind that are printed in full.
 const SHOWN_MAX: usize = 20;

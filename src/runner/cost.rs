@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 
 use crate::engine::Seeded;
+use crate::metrics::{CostRun, Meter, Quantiles, StepMeter};
 use crate::model::{Cost, Rule, Setup};
 use crate::record::Tee;
-use crate::report::{CostRun, Meter, Quantiles, StepMeter};
 use crate::search::in_order;
 use crate::workload::{DecodeTable, NotSteady, Shape, steady};
 

@@ -122,6 +122,18 @@ fn a_closed_pipe_is_no_error() {
     assert!(output.stderr.is_empty(), "{}", err(&output));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    for args in [&["--help"][..], &["--version"], &["run", "--help"], &["run", "scenarios/double-fire.ron"]] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_overlapsim"));
+        let output = command.args(args).current_dir(env!("CARGO_MANIFEST_DIR")).stdout(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(err(&output).starts_with("error: cannot write to standard output: "), "{}", err(&output));
+    }
+}
+
 #[test]
 fn help_shows_examples() {
     for command in ["run", "diff", "kl", "graph", "jitter", "cost", "report", "trace", "explore", "test"] {
@@ -299,9 +311,9 @@ const MISTAKES: &[(&[&str], &str, &str)] = &[
     (&["run", "empty.ron"], "the file holds no scenario", "help: write `requests: "),
     (&["run", "one.ron", "--rule", "mask-lookahed"], "no rule `mask-lookahed`", "help: did you mean `mask-lookahead`?"),
     (&["run", "one.ron", "--rule", "x"], "error: there is no rule `x`", "`paired`, `all`, `release`"),
-    (&["graph", "one.ron", "--rule", "all"], "error: a graph is of one run", "help: name one rule, not `all`"),
+    (&["graph", "one.ron", "--rule", "all"], "error: a graph shows one run", "help: name one rule, not `all`"),
     (&["graph", "one.ron", "--around", "9"], "error: there is no finding 9", "help: the run has 1 finding: --around 1"),
-    (&["graph", "one.ron", "--around", "-1"], "no number of a finding", "help: give the number that stands before it"),
+    (&["graph", "one.ron", "--around", "-1"], "not the number of a finding", "help: give the number that `run` prints"),
     (
         &["report", "one.ron", "-o", "-"],
         "error: a page is not written to standard output",
@@ -310,14 +322,14 @@ const MISTAKES: &[(&[&str], &str, &str)] = &[
     (&["report", "one.ron", "-o", "one.ron"], "would be written over itself", "help: give another path to -o"),
     (&["report", "one.ron", "-o", "p.html", "--turns", "70..80"], "no turn from 70 to 80", "help: the run has 8 turns"),
     (&["run", "one.ron", "--format", "jsno"], "invalid value 'jsno'", "tip: a similar value exists: 'json'"),
-    (&["run", "one.ron", "--seed", "-1"], "no whole number from 0", "help: give one such as 7"),
+    (&["run", "one.ron", "--seed", "-1"], "not a whole number from 0", "help: give a number such as 7"),
     (&["run", "one.ron", "--timeline", "--turns", "4..3"], "comes after the last", "help: give one turn such as 3"),
     (&["run", "one.ron", "--timeline", "--turns", "x"], "`x` is not the number of a turn", "help: give one turn"),
     (&["run", "one.ron", "--choices", "1.x"], "choice 2 is `x`", "help: give numbers with dots between"),
     (&["run", "one.ron", "--choices", "1"], "the scenario leaves nothing open", "help: say what is open"),
     (&["cost", "one.ron", "--batch", "0"], "there is no batch of 0 requests", "help: give sizes from 1 to 65536"),
-    (&["cost", "one.ron", "--batch", "1,x"], "`x` is no batch size", "help: give sizes from 1 to 65536"),
-    (&["cost", "one.ron", "--batch", "-3"], "`-3` is no batch size", "help: give sizes from 1 to 65536"),
+    (&["cost", "one.ron", "--batch", "1,x"], "`x` is not a batch size", "help: give sizes from 1 to 65536"),
+    (&["cost", "one.ron", "--batch", "-3"], "`-3` is not a batch size", "help: give sizes from 1 to 65536"),
     (&["cost", "one.ron", "--batch", "65537"], "no batch of 65537 requests", "as in 1,10,100,1000"),
     (
         &["cost", "one.ron", "--outputs", "3"],
@@ -332,9 +344,9 @@ const MISTAKES: &[(&[&str], &str, &str)] = &[
         "help: give smaller batches",
     ),
     (&["check", "one.ron", "--max-time", "5"], "`5` has no unit", "help: give a time such as 30s"),
-    (&["check", "one.ron", "--out", "one.ron"], "a file of that name is there", "help: give a directory"),
-    (&["fuzz", "one.ron", "--seeds", "5"], "this is one number", "help: give the first seed and the end"),
-    (&["fuzz", "one.ron", "--seeds", "5..5"], "there is no seed in it", "help: give the first seed and the end"),
+    (&["check", "one.ron", "--out", "one.ron"], "a file has that name", "help: give a directory"),
+    (&["fuzz", "one.ron", "--seeds", "5"], "this is a single number", "help: give the first seed and the end"),
+    (&["fuzz", "one.ron", "--seeds", "5..5"], "the range is empty", "help: give the first seed and the end"),
     (
         &["fuzz", "one.ron", "--seeds", "0..9", "--shard", "2/2"],
         "there is no shard 2 of 2",
@@ -360,7 +372,7 @@ const MISTAKES: &[(&[&str], &str, &str)] = &[
     (&["import", "below", "-o", "x.ron"], "error: below: this is a directory", "help: name one recording in it"),
     (&["import", "one.ron", "-o", "x.ron"], "error: one.ron:1: this is no recording", "help: "),
     (&["completions", "bsh"], "invalid value 'bsh'", "tip: a similar value exists: 'bash'"),
-    (&["man", "one.ron"], "a file of that name is there", "help: give a directory"),
+    (&["man", "one.ron"], "a file has that name", "help: give a directory"),
 ];
 
 #[test]
@@ -371,9 +383,13 @@ fn every_mistake_says_what_is_wrong_and_what_to_do() {
     std::fs::write(folder.join("empty.ron"), "").unwrap();
     let recording = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/recordings/whole/cases.jsonl.gz#0");
     let one = [
-        (&["import", recording, "-o", "no/x.ron"][..], "there is no directory no", "help: make it first"),
+        (&["import", recording, "-o", "no/x.ron"][..], "there is no directory no", "help: create it first"),
         (&["import", recording, "-o", "below"], "error: below is a directory", "help: give the path of a file"),
-        (&["import", &recording[..recording.len() - 2], "-o", "x.ron"], "holds several recordings", "help: say which"),
+        (
+            &["import", &recording[..recording.len() - 2], "-o", "x.ron"],
+            "holds several recordings",
+            "help: name one of them",
+        ),
     ];
     for (args, wrong, help) in MISTAKES.iter().chain(&one) {
         let output = Command::new(env!("CARGO_BIN_EXE_overlapsim")).args(*args).current_dir(&folder).output().unwrap();

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::common::browser::{Browser, base64};
 use crate::common::skip::skipped;
-use overlapsim::command::{ReportArgs, report_to_html};
+use overlapsim::command::{Answers, ReportArgs, report_to_html};
 use overlapsim::engine::Seeded;
 use overlapsim::judge::{Class, Judgement};
 use overlapsim::runner::{self, Keep};
@@ -36,10 +36,9 @@ fn write(file: &str, rule: Option<&str>) -> PathBuf {
         file: file.into(),
         rule: rule.map(str::to_owned),
         seed: None,
-        choices: None,
-        vary: None,
+        answers: Answers::default(),
         turns: None,
-        out: PathBuf::new(),
+        output: PathBuf::new(),
     };
     let (html, _) = report_to_html(&args).expect("a page");
     let stem = Path::new(file).file_stem().expect("a name").to_string_lossy().into_owned();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use overlapsim::command::{CostArgs, Format, batches, cost_to_text};
-use overlapsim::report::CostRun;
+use overlapsim::metrics::CostRun;
 use overlapsim::runner::{self, SteadyCost};
 use overlapsim::scenario::{self, Scenario};
 use overlapsim::workload::{DecodeTable, Shape, shapes};

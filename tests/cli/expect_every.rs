@@ -105,16 +105,14 @@ fn a_search_that_a_bound_ended_fails_and_says_which_and_what_to_do() {
         "{text}"
     );
     assert!(
-        text.contains(
-            "       help: let less be open, or allow more unique states than 50 with `test --max-states N`\n"
-        ),
+        text.contains("       help: open less, or allow more unique states than 50 with `test --max-states N`\n"),
         "{text}"
     );
     let (code, text) = tested("turns", &[("    vary:", "    turns_max: 12,\n    vary:")], &[]);
     assert_eq!(code, 1, "{text}");
     assert!(text.contains("the search met a bound within ") && text.contains(": request "), "{text}");
     assert!(text.contains("turns_max (12) ended the run before. Use turns_max: "), "{text}");
-    assert!(text.contains("       help: use what is named there, or let less be open\n"), "{text}");
+    assert!(text.contains("       help: follow the advice above, or open less\n"), "{text}");
 }
 
 #[test]

@@ -168,7 +168,7 @@ fn wrong_arguments_are_refused() {
     let cases: [(&[&str], &str); 7] = [
         (&["--choices", "9.9.9"], "choice 1 is 9, which does not fit"),
         (&["--script", "<nowhere>"], "there is no key <nowhere>"),
-        (&["--script", "", "--size", "80"], "is no size"),
+        (&["--script", "", "--size", "80"], "is not a size"),
         (&["--size", "80x24"], "--script"),
         (&["--rule", "all"], "one rule at a time"),
         (&["--vary", "arrival"], "nothing called `arrival` can be open"),

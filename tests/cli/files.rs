@@ -155,7 +155,7 @@ fn the_report_of_another_search_is_not_lost() {
     refused(&["fuzz", "--generate", "wide", "--seeds", "0..40", "--out", "reports"], "it ran something else");
     assert_eq!(folder.read("reports/fuzz-0-of-2.json"), report);
     fs::write(folder.0.join("reports/fuzz-0-of-2.json"), "notes").unwrap();
-    refused(&FUZZ, "it is no report of a search");
+    refused(&FUZZ, "it is not a report of a search");
     assert_eq!(folder.read("reports/fuzz-0-of-2.json"), "notes");
     // A search as a whole is the newest; the one before is kept, once.
     fs::remove_file(folder.0.join("reports/fuzz-0-of-2.json")).unwrap();

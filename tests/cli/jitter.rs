@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use overlapsim::command::{Exit, FailOn, Format, JitterArgs, jitter_to_text};
+use overlapsim::command::{Exit, FailOnVerdict, Format, JitterArgs, jitter_to_text};
+use overlapsim::metrics::JitterOutcome;
 use overlapsim::record::Nothing;
-use overlapsim::report::Jittered;
 use overlapsim::runner::{self, Keep};
 use overlapsim::scenario;
 use serde_json::Value;
@@ -52,7 +52,7 @@ fn args(file: &Path) -> JitterArgs {
         rule: None,
         output: None,
         format: Format::Json,
-        fail_on: FailOn::default(),
+        fail_on: FailOnVerdict::default(),
     }
 }
 
@@ -238,7 +238,7 @@ fn a_run_that_a_bound_ended_shows_only_the_part_of_the_pattern_that_ran() {
     let rule = runner::rule(runner::DEFAULT_RULE).unwrap();
     let judgement = runner::run(&scenario.setup, rule, 0, Keep::default(), None).judgement;
     let came_about = |came_out: &[Option<i64>], end, pattern| {
-        Jittered { judgement: judgement.clone(), came_out: came_out.to_vec(), end }.came_about(pattern)
+        JitterOutcome { judgement: judgement.clone(), came_out: came_out.to_vec(), end }.came_about(pattern)
     };
     assert!(came_about(&[Some(1), None], None, "10") && came_about(&[Some(1), None], None, "11"));
     assert!(!came_about(&[Some(1), None], None, "01") && !came_about(&[None, Some(1)], None, "11"));

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use overlapsim::command::{CheckArgs, FailOn, Format, OrderWord, check_to_text};
+use overlapsim::command::{CheckArgs, FailOnVerdict, Format, OrderWord, check_to_text};
 use overlapsim::model::{Release, Setup, Vary};
 use overlapsim::report::name;
 use overlapsim::runner::{self, Keep, counts};
@@ -52,14 +52,14 @@ pub fn written(folder: &Path, stem: &str, setup: Setup, states_max: u64) -> Resu
     let args = CheckArgs {
         file,
         rule: Some("all".to_string()),
-        order: OrderWord::Bfs,
+        strategy: OrderWord::Bfs,
         states_max,
         time_max_ns: None,
         no_reduction: false,
         out: Some(folder.join("found")),
         jobs: Some(1),
         format: Format::Json,
-        fail_on: FailOn::default(),
+        fail_on: FailOnVerdict::default(),
     };
     let (text, _) = check_to_text(&args).unwrap_or_else(|failure| panic!("{}", failure.0));
     let reports: serde_json::Value = serde_json::from_str(&text).expect("the output is JSON");

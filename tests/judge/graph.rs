@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use overlapsim::command::{GraphArgs, GraphFormat, graph_to_text};
+use overlapsim::command::{Answers, GraphArgs, GraphFormat, graph_to_text};
 use overlapsim::engine::{Scripted, Time};
 use overlapsim::graph::{CUT_MAX, EdgeKind, EventGraph, GraphLane, Use, cut, dot, json};
 use overlapsim::judge::{Judgement, Kind};
@@ -36,7 +36,7 @@ fn load(name: &str) -> Setup {
 }
 
 fn text(name: &str, around: Option<usize>, format: GraphFormat) -> String {
-    let args = GraphArgs { file: path(name), rule: None, seed: None, choices: None, vary: None, around, format };
+    let args = GraphArgs { file: path(name), rule: None, seed: None, answers: Answers::default(), around, format };
     graph_to_text(&args).unwrap()
 }
 
@@ -263,8 +263,7 @@ fn wrong_arguments_are_refused_with_a_remedy() {
             file: path(name),
             rule,
             seed: None,
-            choices: None,
-            vary: None,
+            answers: Answers::default(),
             around,
             format: GraphFormat::Dot,
         })

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::common::skip::skipped;
-use overlapsim::command::{GraphArgs, GraphFormat, graph_to_text};
+use overlapsim::command::{Answers, GraphArgs, GraphFormat, graph_to_text};
 use overlapsim::engine::Scripted;
 use overlapsim::graph::{Absent, CUT_MAX, EventGraph, GraphLane, Use, cut, dot, title};
 use overlapsim::judge::Kind;
@@ -27,7 +27,7 @@ fn scenarios() -> Vec<PathBuf> {
 
 fn around(file: &Path, rule: &str, number: usize) -> String {
     let (file, rule, around) = (file.to_path_buf(), Some(rule.to_owned()), Some(number));
-    graph_to_text(&GraphArgs { file, rule, seed: None, choices: None, vary: None, around, format: GraphFormat::Dot })
+    graph_to_text(&GraphArgs { file, rule, seed: None, answers: Answers::default(), around, format: GraphFormat::Dot })
         .unwrap()
 }
 

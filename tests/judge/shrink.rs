@@ -8,6 +8,7 @@ use overlapsim::model::{Rule, Setup, Vary};
 use overlapsim::runner::{self, Keep, counts};
 use overlapsim::scenario::{self, Scenario};
 use overlapsim::search::{RandomChooser, Style};
+use overlapsim::shrink;
 
 const TRIES_MAX: usize = 100_000;
 const RARE: Style = Style::Weighted(&[
@@ -42,16 +43,16 @@ fn check(rule: &dyn Rule, kinds: &[Kind], samples: &[Setup]) {
     let found = find(rule, kinds, samples);
     assert!(!found.is_empty(), "{} goes free", rule.name());
     for (script, kind) in found {
-        let small = runner::reduce(script.clone(), rule, kind, &scenario::as_read, TRIES_MAX);
+        let small = shrink::shrink(script.clone(), rule, kind, &scenario::as_read, TRIES_MAX);
         let text = scenario::write(&Scenario::of(small.clone()));
         println!("{}, {kind:?}, {:?}:\n{text}", rule.name(), measure(&small));
         let judgement = runner::run_with(&small, rule, &mut Scripted, Keep::default(), None).judgement;
         assert!(shows(&judgement, kind), "{text}");
         assert!(small.requests.len() <= 3, "{text}");
-        let again = runner::reduce(script, rule, kind, &scenario::as_read, TRIES_MAX);
+        let again = shrink::shrink(script, rule, kind, &scenario::as_read, TRIES_MAX);
         assert_eq!(scenario::write(&Scenario::of(again.clone())), text);
         assert_eq!(
-            runner::reduce(small.clone(), rule, kind, &scenario::as_read, TRIES_MAX),
+            shrink::shrink(small.clone(), rule, kind, &scenario::as_read, TRIES_MAX),
             small,
             "no fixpoint: {text}"
         );
@@ -78,5 +79,5 @@ fn findings_of_wrong_lazy_rules_become_small() {
 fn a_setup_that_does_not_show_the_kind_is_not_changed() {
     let rule = &WRONG[0].0;
     let setup = samples().remove(0);
-    assert_eq!(runner::reduce(setup.clone(), rule, Kind::Leak, &scenario::as_read, TRIES_MAX), setup);
+    assert_eq!(shrink::shrink(setup.clone(), rule, Kind::Leak, &scenario::as_read, TRIES_MAX), setup);
 }

@@ -9,6 +9,7 @@ use overlapsim::record::{CacheFact, DecisionFact, Fact, ForwardFact, Record, Req
 use overlapsim::runner::{self, Keep, Outcome};
 use overlapsim::scenario::{self, Scenario};
 use overlapsim::search::{RandomChooser, Style};
+use overlapsim::shrink;
 use proptest::prelude::*;
 
 /// A style with long runs: ends, aborts and retractions are rare.
@@ -124,7 +125,7 @@ fn try_one(setup: &Setup, style: Style, seed: u64) -> Result<(), TestCaseError> 
     }
     for candidate in smaller(&script) {
         prop_assert!(measure(&candidate) < measure(&script));
-        prop_assert_eq!(runner::subject(&candidate), runner::subject(&script));
+        prop_assert_eq!(shrink::subject(&candidate), shrink::subject(&script));
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crate::common::setups::setups;
-use overlapsim::command::{Exit, FailOn, Format, KlArgs, kl_to_text};
+use overlapsim::command::{Exit, FailOnVerdict, Format, KlArgs, kl_to_text};
 use overlapsim::engine::{Seeded, Time};
 use overlapsim::judge::{Judgement, Verdict};
 use overlapsim::model::{Setup, Strategy};
@@ -387,7 +387,7 @@ fn args(file: &str, rule: Option<&str>, format: Format) -> KlArgs {
         seed: None,
         state_seed: None,
         format,
-        fail_on: FailOn::default(),
+        fail_on: FailOnVerdict::default(),
     }
 }
 

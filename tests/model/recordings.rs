@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::common::skip::skipped;
 use overlapsim::command::{ConformArgs, Format, PlanWord, conform_to_text};
-use overlapsim::report::ConformSummary;
+use overlapsim::conform::ConformSummary;
 
 fn folder(path: &str) -> Option<PathBuf> {
     let full = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
@@ -24,7 +24,7 @@ fn compare(folder: &Path, plan: PlanWord) -> ConformSummary {
         paths: vec![folder.to_path_buf()],
         rule: None,
         release: None,
-        plan: plan.into(),
+        plan,
         jobs: None,
         format: Format::Text,
         fail_on: None,

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use overlapsim::command::{FailOn, Format, RunArgs, run_to_text};
+use overlapsim::command::{Answers, FailOnVerdict, Format, RunArgs, run_to_text};
 use overlapsim::runner;
 use similar::{ChangeTag, TextDiff};
 
@@ -42,9 +42,8 @@ fn run(file: &Path, rule: &str, timeline: bool, skew: bool) -> String {
         timeline,
         turns: None,
         skew,
-        choices: None,
-        vary: None,
-        fail_on: FailOn::default(),
+        answers: Answers::default(),
+        fail_on: FailOnVerdict::default(),
     };
     run_to_text(&args).expect("every scenario can be read").0
 }

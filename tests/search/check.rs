@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use overlapsim::command::{CheckArgs, Exit, FailOn, Format, OrderWord, check_to_text};
+use overlapsim::command::{CheckArgs, Exit, FailOnVerdict, Format, OrderWord, check_to_text};
 use overlapsim::judge::{Kind, Verdict};
 use overlapsim::runner::{self, Check, Checked};
 use overlapsim::scenario::{self, Scenario};
@@ -153,14 +153,14 @@ fn args(file: &std::path::Path, rule: &str, format: Format) -> CheckArgs {
     CheckArgs {
         file: file.to_path_buf(),
         rule: Some(rule.to_string()),
-        order: OrderWord::Bfs,
+        strategy: OrderWord::Bfs,
         states_max: 1_000_000,
         time_max_ns: None,
         no_reduction: false,
         out: None,
         jobs: Some(1),
         format,
-        fail_on: FailOn::default(),
+        fail_on: FailOnVerdict::default(),
     }
 }
 

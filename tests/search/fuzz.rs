@@ -1,8 +1,10 @@
 //! `fuzz` and `merge`: the same for any number of threads and shards, and what is refused.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use overlapsim::command::{FailOn, Failure, Format, FuzzArgs, Preset, Shard, StyleWord, fuzz_to_text, merge_to_text};
+use overlapsim::command::{
+    FailOnVerdict, Failure, Format, FuzzArgs, MergeArgs, Preset, Shard, StyleWord, fuzz_to_text, merge_to_text,
+};
 use serde_json::Value;
 
 use super::tools::{Folder, INTERLEAVED, overlapsim, texts, words};
@@ -18,8 +20,12 @@ fn args(format: Format) -> FuzzArgs {
         strategy: StyleWord::Jitter,
         out: None,
         format,
-        fail_on: FailOn::default(),
+        fail_on: FailOnVerdict::default(),
     }
+}
+
+fn of_reports(paths: &[PathBuf], format: Format) -> MergeArgs {
+    MergeArgs { paths: paths.to_vec(), format, fail_on: FailOnVerdict::default() }
 }
 
 fn of_file(file: &Path, format: Format) -> FuzzArgs {
@@ -77,7 +83,7 @@ fn shards_add_up_to_the_whole() {
         directories.reverse();
         for format in [Format::Text, Format::Json] {
             let whole = fuzz_to_text(&FuzzArgs { format, ..case.clone() }).expect("it can be run");
-            let sum = merge_to_text(&directories, format, FailOn::default()).expect("they can be added up");
+            let sum = merge_to_text(&of_reports(&directories, format)).expect("they can be added up");
             assert_eq!(without_files(&sum.0), without_files(&whole.0));
             assert_eq!(sum.1, whole.1);
         }
@@ -85,7 +91,7 @@ fn shards_add_up_to_the_whole() {
 }
 
 fn refused(paths: &[std::path::PathBuf]) -> String {
-    let Err(Failure(why)) = merge_to_text(paths, Format::Text, FailOn::default()) else { panic!("{paths:?} add up") };
+    let Err(Failure(why)) = merge_to_text(&of_reports(paths, Format::Text)) else { panic!("{paths:?} add up") };
     why
 }
 
@@ -94,7 +100,7 @@ fn shards_that_are_no_whole_are_refused() {
     let folder = Folder::new("refused");
     let case = FuzzArgs { seeds: (0, 9), ..args(Format::Text) };
     let whole = shards(&folder, &case, 3);
-    assert!(merge_to_text(&whole, Format::Text, FailOn::default()).is_ok());
+    assert!(merge_to_text(&of_reports(&whole, Format::Text)).is_ok());
     for missing in 0..3 {
         let mut paths = whole.clone();
         paths.remove(missing);
@@ -104,7 +110,7 @@ fn shards_that_are_no_whole_are_refused() {
     let twice = folder.path().join("fuzz-again.json");
     std::fs::copy(whole[1].join("fuzz-1-of-3.json"), &twice).expect("a file can be copied");
     let why = refused(&[&whole[..], &[twice]].concat());
-    assert!(why.contains("this shard is there twice"), "{why}");
+    assert!(why.contains("this shard is given twice"), "{why}");
     let strategy = StyleWord::Uniform;
     for (other, said) in [
         (FuzzArgs { seeds: (0, 10), ..case.clone() }, "it has other seeds"),
@@ -141,7 +147,7 @@ fn a_report_that_is_none_is_refused_with_its_place() {
         std::fs::write(&path, wrong).expect("a file can be written");
         let why = refused(std::slice::from_ref(&path));
         let place = format!("fuzz-0-of-1.json{place}");
-        assert!(why.contains(&place) && why.contains("no report of a search") && why.contains("help: "), "{why}");
+        assert!(why.contains(&place) && why.contains("not a report of a search") && why.contains("help: "), "{why}");
     }
 }
 

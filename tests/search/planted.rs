@@ -7,6 +7,7 @@ use overlapsim::model::{Rule, Setup, Vary};
 use overlapsim::runner::{self, Check, Fuzz, Source, drawn};
 use overlapsim::scenario;
 use overlapsim::search::{Order, RandomChooser, Replay, SearchLimits, Style};
+use overlapsim::shrink;
 
 use crate::common::planted::{RIGHT, RIGHT_LAZY, WRONG, WRONG_LAZY};
 
@@ -49,7 +50,7 @@ fn fuzz(setup: &Setup, vary: Vary, rule: &'static dyn Rule) -> Vec<(Kind, u64)> 
 
 fn becomes_small(script: Option<Setup>, rule: &dyn Rule, kind: Kind) {
     let script = script.and_then(|script| scenario::as_read(&script)).expect("a history can be written as a script");
-    let small = runner::reduce(script, rule, kind, &scenario::as_read, TRIES_MAX);
+    let small = shrink::shrink(script, rule, kind, &scenario::as_read, TRIES_MAX);
     assert!(small.requests.len() <= 3, "{}: {kind:?}", rule.name());
     let judgement = runner::run(&small, rule, 0, runner::Keep::default(), None).judgement;
     assert!(judgement.findings.iter().any(|finding| finding.kind == kind), "{}: {kind:?}", rule.name());

@@ -12,6 +12,7 @@ use overlapsim::history::{concrete, concrete_while};
 use overlapsim::runner;
 use overlapsim::scenario;
 use overlapsim::search::{Bound, Order, Replay, SearchLimits, StepOutcome, System, explore};
+use overlapsim::shrink;
 
 use super::tools::Folder;
 
@@ -109,12 +110,12 @@ fn what_comes_after_a_search_stops_in_the_middle_of_a_run() {
     let tries = 20_000;
     let reduce = |most| {
         let stop = stop_after(most);
-        runner::reduce_while(script.clone(), rule, kind, &scenario::as_read, tries, &stop)
+        shrink::shrink_while(script.clone(), rule, kind, &scenario::as_read, tries, &stop)
     };
     assert_eq!(reduce(100), script, "stopped before the end of its first run");
     let (some, least) = (reduce(5_000), reduce(u32::MAX));
     assert!(some != script && some != least, "stopped on the way");
-    assert_eq!(least, runner::reduce(script.clone(), rule, kind, &scenario::as_read, tries));
+    assert_eq!(least, shrink::shrink(script.clone(), rule, kind, &scenario::as_read, tries));
 }
 
 #[test]

@@ -5,40 +5,53 @@ mod warnings;
 
 use std::path::PathBuf;
 
+use crate::metrics::cost_saved;
 use crate::model::{Costs, Rule};
-use crate::report::{CostBatch, CostReport, CpuLonger, cost_json, cost_saved, cost_text, plain};
+use crate::report::{CostBatch, CostReport, CpuLonger, cost_json, cost_text, plain};
 use crate::runner::{CpuAhead, SteadyCost};
 use crate::scenario::{CostPreset, CostSide, Scenario, cost_preset, cost_preset_names, instead_of};
 use crate::workload::{NotSteady, Shape, shapes};
 
+use super::format::Format;
+use super::input::{load, rules};
 use super::output::{Exit, Failure, print};
 use super::progress::{RunsProgress, cores};
-use super::run::{Format, load, rules};
+use super::values::{self, CostPresetName};
 use warnings::Asked;
 
-pub use sizes::{BATCHES, Batches, batches};
+use sizes::BATCHES;
+pub use sizes::{Batches, batches};
 
 /// The batch sizes up to which the CPU is looked for as the longer one, unless larger ones are asked for.
 const SEARCHED: u32 = 4096;
 
-/// What `cost` is asked to do.
-#[derive(Clone, Debug)]
+/// Measure a decode step at several batch sizes: CPU time, GPU time, the time that overlap hides, and where the CPU takes
+/// longer than the GPU
+#[derive(Clone, Debug, clap::Args)]
 pub struct CostArgs {
-    /// The scenario file.
+    /// The scenario file: its engine, its costs, and the lengths of its requests
     pub file: PathBuf,
-    /// The batch sizes.
+    /// Batch sizes: the number of requests that decode together. The requests of the file are repeated to fill a batch
+    #[arg(long = "batch", value_name = "N,N..", default_value = BATCHES, value_parser = batches, allow_hyphen_values = true)]
     pub batches: Batches,
-    /// Names of rules with commas between, `all`, or `release`; all if not given.
+    /// The rules, by name with commas between; `all` for every rule, `release` for the rule that the scenario's release
+    /// shipped with [default: all]
+    #[arg(long, value_name = "RULE")]
     pub rule: Option<String>,
-    /// A CPU preset in place of the CPU costs of the scenario.
+    /// A preset of CPU costs [default: the scenario's costs]
+    #[arg(long, alias = "costs", value_name = "PRESET", value_parser = CostPresetName(CostSide::Cpu))]
     pub cpu: Option<String>,
-    /// A GPU preset in place of the GPU costs of the scenario.
+    /// A preset of GPU costs [default: the scenario's costs]
+    #[arg(long, value_name = "PRESET", value_parser = CostPresetName(CostSide::Gpu))]
     pub gpu: Option<String>,
-    /// So many outputs for every request, in place of the scenario's.
+    /// The number of outputs of every request [default: those of the scenario]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
     pub outputs: Option<u32>,
-    /// The seed of drawn durations; the scenario's own if not given.
+    /// The seed of drawn durations [default: the scenario's own, or 0]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::number)]
     pub seed: Option<u64>,
-    /// How to print.
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 }
 

@@ -7,7 +7,7 @@ const BATCH_MAX: u32 = 65_536;
 /// Most batch sizes.
 const BATCHES_MAX: usize = 64;
 /// The batch sizes that are run if nothing is said.
-pub const BATCHES: &str = "1,10,100,1000";
+pub(super) const BATCHES: &str = "1,10,100,1000";
 
 /// Batch sizes, ascending, each once.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub fn batches(word: &str) -> Result<Batches, String> {
             Err(_) if !part.is_empty() && part.chars().all(|c| c.is_ascii_digit()) => {
                 return Err(hint(&format!("there is no batch of {part} requests"), &help));
             }
-            Err(_) => return Err(hint(&format!("`{}` is no batch size", part.escape_debug()), &help)),
+            Err(_) => return Err(hint(&format!("`{}` is not a batch size", part.escape_debug()), &help)),
         }
     }
     sizes.sort_unstable();

@@ -1,17 +1,17 @@
-//! What to know before trusting what `cost` prints: what of the scenario is not in force, and what is not exact.
+//! Warnings of `cost`: batch sizes without a measurement, parts of the scenario that do not apply, numbers that are not exact.
 
 use crate::model::{Cost, Costs, Setup, turns_max};
 use crate::report::CostBatch;
 use crate::scenario::CostPreset;
 use crate::workload::{NotSteady, Shape};
 
-/// What was asked and what came of it.
+/// The measurement that the warnings are about.
 pub(super) struct Asked<'a> {
     /// The setup of the scenario, with the costs that are in force.
     pub(super) setup: &'a Setup,
     pub(super) shapes: &'a [Shape],
     pub(super) gpu: Option<&'a CostPreset>,
-    /// The largest batch size that was looked at for where the CPU is the longer, and that which was wanted.
+    /// The largest batch size searched for where the CPU is the longer, and the largest one that was asked for.
     pub(super) searched: (u32, u32),
     /// Batch sizes that were not measured.
     pub(super) refused: &'a [(u32, NotSteady)],
@@ -21,7 +21,7 @@ impl Asked<'_> {
     pub(super) fn warnings(&self, batches: &[CostBatch]) -> Vec<String> {
         let costs = &self.setup.costs;
         let mut warnings = Vec::new();
-        // Those who are refused for one reason are told one remedy, of the largest.
+        // Batch sizes refused for the same reason share one warning, with the remedy of the largest.
         for (at, &(batch, why)) in self.refused.iter().enumerate() {
             let same = |next: &(u32, NotSteady)| std::mem::discriminant(&next.1) == std::mem::discriminant(&why);
             if !self.refused[at + 1..].iter().any(same) {
@@ -35,21 +35,19 @@ impl Asked<'_> {
         let (searched, wanted) = self.searched;
         if searched < wanted {
             warnings.push(format!(
-                "more than {searched} requests have no steady decode step here, or more tokens than are held: where the CPU is the \
-                 longer is not known beyond"
+                "more than {searched} requests have no steady decode step here, or need more tokens than there are: for larger batches it \
+                 is not known where the CPU is the longer"
             ));
         }
         if let Some(preset) = self.gpu.filter(|preset| preset.decode.is_some() && !preset.decodes_as(costs)) {
             warnings.push(format!(
-                "decode costs are set over {}: forwards take a straight line by batch size, not its table",
+                "the scenario sets decode costs over {}: the time of a forward is a straight line by batch size, not the table of the preset",
                 preset.name
             ));
         }
         if drawn(costs) {
-            warnings.push(
-                "costs are drawn: means are of one draw, and where the CPU is the longer is as exact as they are"
-                    .to_owned(),
-            );
+            warnings
+                .push("costs are drawn: the means, and where the CPU is the longer, are those of one draw".to_owned());
         }
         warnings.extend(ended(batches));
         warnings
@@ -60,12 +58,12 @@ impl Asked<'_> {
         let setup = self.setup;
         if setup.engine.track_slots() == 0 {
             warnings.push(
-                "the strategy keeps no track slots: no rule is asked for a boundary, so that rules and masks make no difference"
+                "the strategy keeps no track slots: no rule decides about a boundary, so rules and masks make no difference"
                     .to_owned(),
             );
         }
         if setup.turns_max != turns_max(&setup.requests, &setup.events) {
-            let words = "of the scenario is not in force here: a batch has as many turns as its requests need";
+            let words = "of the scenario does not apply here: a batch has as many turns as its requests need";
             warnings.push(format!("`turns_max: {}` {words}", setup.turns_max));
         }
         warnings

@@ -5,7 +5,7 @@ use crate::command::fail_on::FailOn;
 use crate::command::line::{replay_line, shell_word};
 use crate::command::output::Exit;
 use crate::command::progress::cores;
-use crate::command::run::ReplaySpec;
+use crate::command::replay_spec::ReplaySpec;
 use crate::judge::{Kind, weight};
 use crate::report::{FindingLine, RuleFailure, Scope, TestBound, name};
 use crate::runner::{self, Check, Checked, Found};
@@ -66,10 +66,10 @@ fn kind_named(kind: &str) -> Kind {
 fn bound(checked: &Checked, args: &TestArgs) -> Option<TestBound> {
     let remedy = match checked.explored.bound? {
         Bound::States => {
-            format!("let less be open, or allow more unique states than {} with `test --max-states N`", args.states_max)
+            format!("open less, or allow more unique states than {} with `test --max-states N`", args.states_max)
         }
-        Bound::Cut => "use what is named there, or let less be open".to_string(),
-        Bound::Answers => "let less be open, or fewer requests".to_string(),
+        Bound::Cut => "follow the advice above, or open less".to_string(),
+        Bound::Answers => "open less, or use fewer requests".to_string(),
         Bound::Stopped => unreachable!("nothing stops this search but its bounds"),
     };
     let seen = checked.explored.unique;

@@ -2,9 +2,9 @@
 //! longer of the two. For a screen of 100 columns.
 
 use super::super::layout::{align, count, span, wrap};
-use super::super::meter::Quantiles;
 use super::super::style;
-use super::{CostBatch, CostReport, CostRun, CpuLonger};
+use super::{CostBatch, CostReport, CpuLonger};
+use crate::metrics::{CostRun, Quantiles, percent};
 
 /// The report as text.
 pub fn cost_text(report: &CostReport) -> String {
@@ -184,7 +184,7 @@ fn saved(out: &mut String, report: &CostReport) {
         let before = rows.len();
         let cpu_of = |rule| batch.runs.iter().find(|run| run.rule == rule).map_or(0, |run| run.cpu_step_ns);
         for of in batch.saved.iter().filter(|of| shown.contains(&of.rule)) {
-            let share = super::percent(of.cpu_step_ns.into(), cpu_of(of.beside));
+            let share = percent(of.cpu_step_ns.into(), cpu_of(of.beside));
             let run = batch.runs.iter().find(|run| run.rule == of.rule);
             let spare_ns = run.map_or(0, |run| run.gpu_step_ns.saturating_sub(run.cpu_step_ns));
             let arrives = match of.faster_percent {

@@ -10,7 +10,8 @@ mod text;
 use serde::{Serialize, Serializer};
 
 use crate::judge::{Boundary, Finding, Judgement, Kind, Verdict};
-use crate::record::{Nothing, ReqId, SlotId};
+use crate::metrics::{LastOffer, PatternRun};
+use crate::record::ReqId;
 
 use super::name;
 use super::text::{held, holds};
@@ -141,68 +142,26 @@ pub struct JitterFinding {
     pub turn: u32,
 }
 
-/// What a request offered at its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LastOffer {
-    /// The label.
-    pub label: u32,
-    /// The length of the key.
-    pub key_len: u32,
-    /// The slot.
-    pub slot: SlotId,
-}
-
-/// A run that has been judged, with what the judgement does not say.
-#[derive(Clone, Debug)]
-pub struct Jittered {
-    /// The judgement, with its boundaries.
-    pub judgement: Judgement,
-    /// The lookahead of the result of each step of the pattern; nothing where none was processed, or several that differ.
-    pub came_out: Vec<Option<i64>>,
-    /// What the request offered at its end, or why it did not; nothing if it did not end.
-    pub end: Option<Result<LastOffer, Nothing>>,
-}
-
-impl Jittered {
-    /// The lookahead of each step as a pattern is written.
-    pub fn came_out(&self) -> String {
-        let letter = |lookahead: &Option<i64>| match lookahead {
-            None => '-',
-            Some(0) => '0',
-            Some(1) => '1',
-            Some(_) => '?',
-        };
-        self.came_out.iter().map(letter).collect()
-    }
-
-    /// Whether the lookahead is what `pattern` says. Where an assertion or a bound ended the run before the request had ended,
-    /// it is so as far as the run went.
-    pub fn came_about(&self, pattern: &str) -> bool {
-        let ended_early =
-            self.judgement.bound.is_some() || self.judgement.findings.iter().any(|of| of.kind == Kind::Assertion);
-        let came_out = self.came_out();
-        let told = if ended_early && self.end.is_none() { came_out.trim_end_matches('-') } else { &came_out };
-        !told.is_empty() && pattern.starts_with(told)
-    }
-
-    /// The run in short, without the command that replays it. `of` is the request, `names` those of the setup that was run.
-    pub fn run(&self, pattern: &str, rule: &'static str, of: ReqId, names: &[String]) -> JitterRun {
-        let Judgement { findings, boundaries, verdict, .. } = &self.judgement;
-        let offer = self.end.and_then(Result::ok);
-        let wrong = offer.and_then(|offer| wrong(findings, of, offer));
+impl JitterRun {
+    /// The printed form of a run, without the command that replays it.
+    pub fn of(run: &PatternRun<'_>) -> JitterRun {
+        let PatternRun { pattern, rule, req, names, outcome } = *run;
+        let Judgement { findings, boundaries, verdict, .. } = &outcome.judgement;
+        let offer = outcome.end.and_then(Result::ok);
+        let wrong = offer.and_then(|offer| wrong(findings, req, offer));
         JitterRun {
             rule,
-            came_out: self.came_out(),
-            came_about: self.came_about(pattern),
+            came_out: outcome.came_out(),
+            came_about: outcome.came_about(pattern),
             verdict: *verdict,
-            fired: boundaries.iter().filter(|it| it.req == of && it.fired).map(firing).collect(),
+            fired: boundaries.iter().filter(|it| it.req == req && it.fired).map(firing).collect(),
             label: offer.map(|offer| offer.label),
             key: offer.map(|offer| offer.key_len),
             holds: match wrong {
                 Some(wrong) => held(wrong, findings),
                 None => offer.map(|offer| offer.key_len),
             },
-            not_offered: self.end.and_then(Result::err).map(name::nothing),
+            not_offered: outcome.end.and_then(Result::err).map(name::nothing),
             findings: findings.iter().map(|of| finding(of, names, findings)).collect(),
             replay: String::new(),
             holds_words: wrong.map(|wrong| holds(wrong, findings).unwrap_or_else(|| "unknown".to_owned())),

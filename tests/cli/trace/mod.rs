@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use overlapsim::command::{Choices, TraceArgs, choices, trace_to_text};
+use overlapsim::command::{Answers, Choices, TraceArgs, choices, trace_to_text};
 use overlapsim::judge::Judgement;
 use overlapsim::runner::{self, Keep};
 use overlapsim::scenario;
@@ -15,8 +15,8 @@ use serde_json::Value;
 use format::{exact_times, is_valid, number, word};
 
 fn args(file: &Path, rule: &str) -> TraceArgs {
-    let (file, out, rule) = (file.to_path_buf(), PathBuf::new(), Some(rule.to_owned()));
-    TraceArgs { file, out, rule, seed: None, choices: None, vary: None, turns: None }
+    let (file, output, rule) = (file.to_path_buf(), PathBuf::new(), Some(rule.to_owned()));
+    TraceArgs { file, output, rule, seed: None, answers: Answers::default(), turns: None }
 }
 
 fn events(of: &TraceArgs) -> Vec<Value> {
@@ -163,7 +163,7 @@ fn choices_lead_the_same_way_as_in_a_run() {
     assert_eq!(choices("1.1.1"), Ok(list.clone()));
     let file = Path::new("scenarios/check/interleaved.ron");
     let way = |choices, seed| {
-        let args = TraceArgs { choices, seed, ..args(file, "mask-lookahead") };
+        let args = TraceArgs { answers: Answers { choices, vary: None }, seed, ..args(file, "mask-lookahead") };
         let text = trace_to_text(&args).unwrap().0;
         serde_json::from_str::<Value>(&text).unwrap()["otherData"].clone()
     };
@@ -171,7 +171,8 @@ fn choices_lead_the_same_way_as_in_a_run() {
     assert_eq!(chosen["way"], "choices 1.1.1, the shortest durations");
     assert!(word(&chosen, "replay").contains("--choices 1.1.1"), "{chosen}");
     assert_eq!(way(None, Some(7))["way"], "seed 7");
-    let wrong = TraceArgs { choices: Some(Choices(vec![9])), ..args(file, "mask-lookahead") };
+    let answers = Answers { choices: Some(Choices(vec![9])), vary: None };
+    let wrong = TraceArgs { answers, ..args(file, "mask-lookahead") };
     assert!(trace_to_text(&wrong).unwrap_err().0.contains("choice 1 is 9"));
 }
 
@@ -223,7 +224,7 @@ fn wrong_arguments_are_refused_and_nothing_is_written() {
         (&[scenario, "-o", inside], "is a directory"),
         (&[scenario, "-o", "-"], "error: a trace is not written to standard output\nhelp: "),
         (&[&own, "-o", &own], "would be written over itself\nhelp: "),
-        (&[scenario, "-o", out, "--rule", "all"], "error: a trace is of one run\nhelp: "),
+        (&[scenario, "-o", out, "--rule", "all"], "error: a trace shows one run\nhelp: "),
         (&[scenario, "-o", out, "--rule", "none"], "error: there is no rule `none`\nhelp: "),
         (
             &[scenario, "-o", out, "--turns", "100..200"],

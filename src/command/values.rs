@@ -1,31 +1,43 @@
-//! Values of options: how each is read, and what is said of one that is wrong; options that several commands have.
+//! Options that several commands share, and the value parsers of all options: how a value is read, and the error for a wrong one.
 
 use std::ffi::OsStr;
 use std::ops::RangeInclusive;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 
-use crate::command::{self, Choices, CostSide, FailOn, Preset, Vary, hint};
+use crate::model::Vary;
+use crate::scenario::{CostSide, cost_preset_summaries, time_ns};
+use crate::workload::Preset;
 
-/// Answers to what is open in a run.
-#[derive(Clone, Debug, clap::Args)]
-pub(super) struct Answers {
-    /// Answers to the questions that the scenario's `vary` opens, in the order in which they are asked, as in 0.2.1 (`-`
-    /// for none): where the list ends, the script goes on. Durations are the shortest, as in `check`, unless --seed is
-    /// given
-    #[arg(long, value_name = "LIST", value_parser = command::choices, allow_hyphen_values = true)]
-    pub(super) choices: Option<Choices>,
-    /// What is open to --choices, in place of the scenario's `vary`: names with commas, as in arrivals,stops, or all
-    #[arg(long, value_name = "NAMES", requires = "choices", value_parser = command::vary)]
-    pub(super) vary: Option<Vary>,
+use super::fail_on::FailOn;
+use super::line::{Choices, choices, vary};
+use super::mistake::hint;
+
+/// Answers to the open questions of a run.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Answers {
+    /// Answers to the questions that the scenario's `vary` opens, in the order in which they are asked, as in 0.2.1 (`-` for
+    /// an empty list). After the last answer the run follows the script. Without --seed every duration is the shortest, as in
+    /// `check`
+    #[arg(long, value_name = "LIST", value_parser = choices, allow_hyphen_values = true)]
+    pub choices: Option<Choices>,
+    /// The questions that --choices answers, in place of the scenario's `vary`: names with commas between, as in
+    /// arrivals,stops, or all
+    #[arg(long, value_name = "NAMES", requires = "choices", value_parser = vary)]
+    pub vary: Option<Vary>,
 }
 
 /// Which verdicts make the exit code 1.
-#[derive(Clone, Copy, Debug, clap::Args)]
-pub(super) struct FailOnVerdict {
-    /// From which verdict on the exit code is 1
-    #[arg(long, value_name = "VERDICT", value_enum, default_value_t = FailOn::Corrupt)]
-    pub(super) fail_on: FailOn,
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub struct FailOnVerdict {
+    /// The least severe verdict for which the exit code is 1
+    #[arg(long = "fail-on", value_name = "VERDICT", value_enum, default_value_t = FailOn::Corrupt)]
+    pub verdict: FailOn,
+}
+
+/// A number of threads.
+pub(super) fn jobs() -> impl TypedValueParser<Value = usize> {
+    clap::value_parser!(u16).range(1..=1024).map(usize::from)
 }
 
 /// `A..B`, both included, or a single turn.
@@ -40,34 +52,35 @@ pub(super) fn turns(text: &str) -> Result<RangeInclusive<u32>, String> {
 
 /// A whole number from 0.
 pub(super) fn number(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| hint("this is no whole number from 0 to 18446744073709551615", "give one such as 7"))
+    text.parse().map_err(|_| hint("not a whole number from 0 to 18446744073709551615", "give a number such as 7"))
 }
 
 /// The number of a finding.
 pub(super) fn finding(text: &str) -> Result<usize, String> {
-    let help = "give the number that stands before it in what `run` prints, such as 1";
-    text.parse().map_err(|_| hint("this is no number of a finding", help))
+    let help = "give the number that `run` prints before the finding, such as 1";
+    text.parse().map_err(|_| hint("not the number of a finding", help))
 }
 
 /// `A..B`, B not included.
 pub(super) fn seeds(text: &str) -> Result<(u64, u64), String> {
-    let help = "give the first seed and the end, which is not run, as in 0..1000";
+    let help = "give the first seed and the end, which is excluded, as in 0..1000";
     let number = |text: &str| text.parse::<u64>().map_err(|_| hint(&format!("`{text}` is not a seed"), help));
-    let (from, to) = text.split_once("..").ok_or_else(|| hint("this is one number", help))?;
+    let (from, to) = text.split_once("..").ok_or_else(|| hint("this is a single number", help))?;
     let (from, to) = (number(from)?, number(to)?);
-    if from < to { Ok((from, to)) } else { Err(hint("there is no seed in it", help)) }
+    if from < to { Ok((from, to)) } else { Err(hint("the range is empty", help)) }
 }
 
 /// `80x24`.
 pub(super) fn size(text: &str) -> Result<(u16, u16), String> {
     let number = |text: &str| text.parse::<u16>().ok().filter(|number| (1..=1000).contains(number));
     let numbers = text.split_once('x').and_then(|(width, height)| number(width).zip(number(height)));
-    numbers.ok_or_else(|| hint(&format!("`{text}` is no size"), "give columns and rows, 1 to 1000 each, as in 80x24"))
+    numbers
+        .ok_or_else(|| hint(&format!("`{text}` is not a size"), "give columns and rows, 1 to 1000 each, as in 80x24"))
 }
 
 /// A time in nanoseconds.
 pub(super) fn time(text: &str) -> Result<u64, String> {
-    command::time_ns(text).map_err(|why| hint(&format!("`{text}` {why}"), "give a time such as 30s or 500ms"))
+    time_ns(text).map_err(|why| hint(&format!("`{text}` {why}"), "give a time such as 30s or 500ms"))
 }
 
 /// The presets, with what each draws.
@@ -94,6 +107,6 @@ impl TypedValueParser for CostPresetName {
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         let value = |(name, summary): (&'static str, &'static str)| PossibleValue::new(name).help(summary);
-        Some(Box::new(command::cost_preset_summaries(self.0).into_iter().map(value)))
+        Some(Box::new(cost_preset_summaries(self.0).into_iter().map(value)))
     }
 }

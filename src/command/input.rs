@@ -1,0 +1,60 @@
+//! What a command line names: the scenario file and the rules.
+
+use std::path::Path;
+
+use crate::model::Rule;
+use crate::runner;
+use crate::scenario::{self, Scenario};
+
+use super::mistake::no_rule;
+use super::output::Failure;
+
+/// Reads a scenario file.
+pub(super) fn load(path: &Path) -> Result<Scenario, Failure> {
+    scenario::load(path, &runner::rule_names()).map_err(|diagnostic| Failure(diagnostic.render(true)))
+}
+
+/// The rules that `--rule` names; without it the scenario's own rule, or the default.
+pub(super) fn rules(scenario: &Scenario, asked: Option<&str>) -> Result<Vec<&'static dyn Rule>, Failure> {
+    let names = asked.or(scenario.rule.as_deref()).unwrap_or(runner::DEFAULT_RULE);
+    let release = scenario.setup.engine.release;
+    listed(names, |name| runner::rule_or_release(name, release).ok_or_else(|| no_rule(name, &["all", "release"])))
+}
+
+/// The warning where neither the command line nor the file names a rule: which rule runs, and which one the scenario's release
+/// shipped with.
+pub(super) fn unnamed_rule(scenario: &Scenario, asked: Option<&str>) -> Option<String> {
+    if asked.is_some() || scenario.rule.is_some() {
+        return None;
+    }
+    let release = scenario.setup.engine.release;
+    let shipped = runner::release_rule(release).name();
+    let default = runner::DEFAULT_RULE;
+    (shipped != default).then(|| {
+        let version = release.version();
+        format!("no rule named: {default} ran. Release {version} shipped {shipped}: --rule release")
+    })
+}
+
+/// The rules in a comma-separated list of names, in the order of [`all_rules`], each once; `all` stands for every rule.
+///
+/// # Errors
+/// The error of `rule` for a name that is not a rule.
+pub(super) fn listed(
+    names: &str,
+    rule: impl Fn(&str) -> Result<&'static dyn Rule, Failure>,
+) -> Result<Vec<&'static dyn Rule>, Failure> {
+    let mut wanted = Vec::new();
+    for name in names.split(',').map(str::trim) {
+        match name {
+            "all" => wanted.extend(runner::rule_names()),
+            name => wanted.push(rule(name)?.name()),
+        }
+    }
+    Ok(all_rules().into_iter().filter(|rule| wanted.contains(&rule.name())).collect())
+}
+
+/// Every rule.
+pub(super) fn all_rules() -> Vec<&'static dyn Rule> {
+    runner::rule_names().into_iter().filter_map(runner::rule).collect()
+}
