@@ -143,7 +143,15 @@ impl History<'_> {
             Ended::Done | Ended::Asserted | Ended::Stalled => turns_max(&requests, &events),
         };
         let names = self.happened.seen.iter().map(|(req, _)| self.setup.names[req.index()].clone()).collect();
-        Setup { engine, costs: shortest(&self.setup.costs), requests, names, events, turns_max }
+        Setup {
+            engine,
+            state: self.setup.state,
+            costs: shortest(&self.setup.costs),
+            requests,
+            names,
+            events,
+            turns_max,
+        }
     }
 }
 

@@ -184,7 +184,7 @@ mod tests {
         let engine = Engine { track_interval: 4, mamba_chunk: 4, ..Engine::preset(Release::V0_5_17) };
         let turns_max = turns_max(&requests, &[]);
         let names = vec!["a".to_string(), "b".to_string()];
-        Setup { engine, costs: Costs::default(), requests, names, events: Vec::new(), turns_max }
+        Setup { engine, state: None, costs: Costs::default(), requests, names, events: Vec::new(), turns_max }
     }
 
     fn pattern(text: &str) -> Pattern {

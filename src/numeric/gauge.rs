@@ -4,13 +4,14 @@
 //! Owns the meaning of the forward effects in numbers. Refuses decisions, owners and times: a slot keeps what was written
 //! into it whoever takes it, and a wrong state is compared like a right one.
 
+use crate::model::Ssm;
 use crate::record::{BatchId, Fact, ReqId, Sink, SlotId, Token};
 
 use super::divergence::{argmax, kl};
 use super::live::{Compared, Requests, Watch};
 use super::scan::Scan;
 use super::severity::{HitKl, Severity};
-use super::ssm::{Ssm, Weights};
+use super::ssm::Weights;
 use super::store::{Content, Store};
 
 /// Follows a run in numbers.

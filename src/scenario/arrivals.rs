@@ -6,7 +6,7 @@ use super::ends::End;
 use super::limits::TURN_MAX;
 use super::locate::Step;
 use super::prompts::{Prompts, req_id};
-use super::raw;
+use super::raw::{RawArrive, RawRequest};
 use super::references::Refs;
 use super::source::Source;
 use super::words::quote;
@@ -29,7 +29,7 @@ impl Arrivals {
         &mut self,
         source: &Source<'_>,
         at: usize,
-        raw: &[raw::Request],
+        raw: &[RawRequest],
         refs: Refs,
         prompts: &Prompts,
         ends: &[End],
@@ -41,10 +41,10 @@ impl Arrivals {
         };
         let named = refs.arrive.unwrap_or(at);
         let arrive = match given {
-            raw::Arrive::Turn(turn) => turn_of(source, at, *turn)?,
-            raw::Arrive::At(text) => time_of(source, at, text)?,
-            raw::Arrive::After(_) => Arrive::After(req_id(named)),
-            raw::Arrive::Before(id, step) => {
+            RawArrive::Turn(turn) => turn_of(source, at, *turn)?,
+            RawArrive::At(text) => time_of(source, at, text)?,
+            RawArrive::After(_) => Arrive::After(req_id(named)),
+            RawArrive::Before(id, step) => {
                 let prompt = prompts.len[named];
                 step_of(source, at, id, *step, (prompt, prompt + ends[named].max_new))?;
                 Arrive::Before(req_id(named), *step)

@@ -3,7 +3,7 @@
 use super::Diagnostic;
 use super::limits::REQUEST_TOKENS_MAX;
 use super::locate::Step;
-use super::raw;
+use super::raw::{RawRequest, RawStop};
 use super::source::Source;
 use crate::model::Stop;
 
@@ -28,14 +28,14 @@ pub(super) struct End {
 
 impl End {
     /// Checks `stop` and `max_new` of a request.
-    pub fn of(source: &Source<'_>, at: usize, raw: &raw::Request) -> Result<End, Diagnostic> {
+    pub fn of(source: &Source<'_>, at: usize, raw: &RawRequest) -> Result<End, Diagnostic> {
         let field = |name| [Step::Field("requests"), Step::Item(at), Step::Field(name)];
         if raw.max_new == Some(0) {
             return Err(source.at(&field("max_new"), "`max_new` is 0", "every request has at least one output"));
         }
         let (stop, outputs, max_new) = match raw.stop {
-            raw::Stop::Token(n) => (Stop::Token(n), n, raw.max_new.unwrap_or(spare(n))),
-            raw::Stop::Length(n) => (Stop::Length, n, raw.max_new.unwrap_or(n)),
+            RawStop::Token(n) => (Stop::Token(n), n, raw.max_new.unwrap_or(spare(n))),
+            RawStop::Length(n) => (Stop::Length, n, raw.max_new.unwrap_or(n)),
         };
         if outputs == 0 {
             return Err(source.at(

@@ -3,7 +3,7 @@
 use super::Diagnostic;
 use super::limits::TURN_MAX;
 use super::locate::Step;
-use super::raw::{self, Act};
+use super::raw::{RawAct, RawEvent};
 use super::requests::{Index, unknown_request};
 use super::source::Source;
 use crate::model::{Engine, Event, Strategy};
@@ -13,7 +13,7 @@ pub(super) fn validate(
     source: &Source<'_>,
     engine: &Engine,
     names: &[String],
-    raw: &[raw::Event],
+    raw: &[RawEvent],
 ) -> Result<Vec<Event>, Diagnostic> {
     if raw.is_empty() {
         return Ok(Vec::new());
@@ -22,7 +22,7 @@ pub(super) fn validate(
     let mut events = Vec::with_capacity(raw.len());
     for (at, event) in raw.iter().enumerate() {
         let field = |name| [Step::Field("events"), Step::Item(at), Step::Field(name)];
-        let (Act::Abort(id) | Act::Retract(id) | Act::FailAlloc(id)) = &event.act;
+        let (RawAct::Abort(id) | RawAct::Retract(id) | RawAct::FailAlloc(id)) = &event.act;
         if event.turn > TURN_MAX {
             let message = format!("turn {} is beyond any run", event.turn);
             return Err(source.at(&field("turn"), message, format!("give a turn of at most {TURN_MAX}")));
@@ -33,9 +33,9 @@ pub(super) fn validate(
         };
         let turn = event.turn;
         let event = match &event.act {
-            Act::Abort(_) => Event::Abort { turn, req },
-            Act::Retract(_) => Event::Retract { turn, req },
-            Act::FailAlloc(_) => Event::FailAlloc { turn, req },
+            RawAct::Abort(_) => Event::Abort { turn, req },
+            RawAct::Retract(_) => Event::Retract { turn, req },
+            RawAct::FailAlloc(_) => Event::FailAlloc { turn, req },
         };
         if matches!(event, Event::FailAlloc { .. }) && engine.strategy != Strategy::ExtraBufferLazy {
             let message = format!("FailAlloc has nothing to refuse under the strategy {:?}", engine.strategy);

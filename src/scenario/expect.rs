@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::Diagnostic;
 use super::locate::Step;
-use super::raw;
+use super::raw::{RawExpect, RawExpectRequest, RawFinding};
 use super::requests::{Index, unknown_request};
 use super::source::Source;
 use super::words::{instead_of, quote};
@@ -106,7 +106,7 @@ pub(super) fn validate(
     source: &Source<'_>,
     names: &[String],
     rules: &[&str],
-    raw: &[raw::Expect],
+    raw: &[RawExpect],
 ) -> Result<Vec<Expect>, Diagnostic> {
     let index = Index::new(names);
     let mut expects: Vec<Expect> = Vec::with_capacity(raw.len());
@@ -126,7 +126,7 @@ pub(super) fn validate(
             return Err(source.at(&field("leaks"), message, "write `verdict: Broken`, or `leaks: 0`"));
         }
         let requests = expect_requests(source, names, &index, at, &expect.requests)?;
-        let &raw::Expect { verdict, evictions, leaks, .. } = expect;
+        let &RawExpect { verdict, evictions, leaks, .. } = expect;
         expects.push(Expect { rule: rule.to_string(), verdict, findings, requests, evictions, leaks });
     }
     Ok(expects)
@@ -138,13 +138,13 @@ fn expect_requests(
     names: &[String],
     index: &Index<'_>,
     at: usize,
-    raw: &[raw::ExpectRequest],
+    raw: &[RawExpectRequest],
 ) -> Result<Vec<ExpectRequest>, Diagnostic> {
     let mut requests: Vec<ExpectRequest> = Vec::with_capacity(raw.len());
     for (nth, raw) in raw.iter().enumerate() {
         let path = [Step::Field("expect"), Step::Item(at), Step::Field("requests"), Step::Item(nth)];
         let id = [path[0], path[1], path[2], path[3], Step::Field("id")];
-        let &raw::ExpectRequest { id: ref name, outputs, prefix_hit, admitted, ended } = raw;
+        let &RawExpectRequest { id: ref name, outputs, prefix_hit, admitted, ended } = raw;
         if index.get(name).is_none() {
             return Err(unknown_request(source, &id, name, names));
         }
@@ -207,7 +207,7 @@ fn finding(
     names: &[String],
     index: &Index<'_>,
     (at, nth): (usize, usize),
-    raw: &raw::Finding,
+    raw: &RawFinding,
 ) -> Result<ExpectFinding, Diagnostic> {
     let field =
         |name| [Step::Field("expect"), Step::Item(at), Step::Field("findings"), Step::Item(nth), Step::Field(name)];

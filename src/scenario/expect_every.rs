@@ -5,7 +5,7 @@ use crate::model::Vary;
 use super::Diagnostic;
 use super::expect::{ExpectVerdict, FINDING_KINDS, kind_verdict, rule_once, unknown_kind};
 use super::locate::Step;
-use super::raw;
+use super::raw::RawExpectEvery;
 use super::source::Source;
 use super::words::quote;
 
@@ -25,7 +25,7 @@ pub(super) fn validate(
     source: &Source<'_>,
     rules: &[&str],
     vary: Vary,
-    raw: &[raw::ExpectEvery],
+    raw: &[RawExpectEvery],
 ) -> Result<Vec<ExpectEvery>, Diagnostic> {
     if vary.is_nothing() && !raw.is_empty() {
         let message = "`expect_every` is about every timing, but nothing is open";
@@ -48,14 +48,14 @@ pub(super) fn validate(
             }
         }
         fits(source, &field("verdict"), expect)?;
-        let &raw::ExpectEvery { verdict, ref kinds, .. } = expect;
+        let &RawExpectEvery { verdict, ref kinds, .. } = expect;
         expects.push(ExpectEvery { rule: rule.to_string(), verdict, kinds: kinds.clone() });
     }
     Ok(expects)
 }
 
 /// The verdict of a search is that of the worst kind that it finds.
-fn fits(source: &Source<'_>, path: &[Step<'_>], expect: &raw::ExpectEvery) -> Result<(), Diagnostic> {
+fn fits(source: &Source<'_>, path: &[Step<'_>], expect: &RawExpectEvery) -> Result<(), Diagnostic> {
     if expect.verdict == ExpectVerdict::Inconclusive {
         let message = "a search that a bound ended proves nothing about every timing";
         return Err(source.at(path, message, "write the verdict of the whole search: Clean, Lossy, Corrupt or Broken"));

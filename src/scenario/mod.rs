@@ -128,7 +128,9 @@ pub fn load(path: &Path, rules: &[&str]) -> Result<Scenario, Diagnostic> {
 pub fn parse(name: &str, text: &str, base: &Path, rules: &[&str]) -> Result<Scenario, Diagnostic> {
     let source = Source { name, text: text.strip_prefix('\u{feff}').unwrap_or(text) };
     let file = read::read(&source)?;
-    let engine = engine::validate(&source, &file.engine.unwrap_or_default())?;
+    let raw_engine = file.engine.unwrap_or_default();
+    let engine = engine::validate(&source, &raw_engine)?;
+    let state = engine::validate_state(&source, raw_engine.state)?;
     let (costs, cost_names) = costs::validate(&source, &file.costs.unwrap_or_default())?;
     let Requests { specs, names } = match (&file.requests, &file.trace) {
         (Some(requests), None) => requests::validate(&source, &engine, requests)?,
@@ -144,7 +146,7 @@ pub fn parse(name: &str, text: &str, base: &Path, rules: &[&str]) -> Result<Scen
     };
     let events = events::validate(&source, &engine, &names, file.events.as_deref().unwrap_or_default())?;
     let expect = expect::validate(&source, &names, rules, file.expect.as_deref().unwrap_or_default())?;
-    let vary = Vary::from(file.vary.unwrap_or_default());
+    let vary = file.vary.unwrap_or_default();
     let every = file.expect_every.as_deref().unwrap_or_default();
     let expect_every = expect_every::validate(&source, rules, vary, every)?;
     if let Some(rule) = file.rule.as_deref().filter(|rule| !rules.contains(rule)) {
@@ -164,7 +166,7 @@ pub fn parse(name: &str, text: &str, base: &Path, rules: &[&str]) -> Result<Scen
         title: title(source.text),
         rule: file.rule,
         seed: file.seed.unwrap_or(0),
-        setup: Setup { engine, costs, requests: specs, names, events, turns_max },
+        setup: Setup { engine, state, costs, requests: specs, names, events, turns_max },
         cost_names,
         vary,
         expect,

@@ -3,7 +3,7 @@
 use super::Diagnostic;
 use super::limits::{FRESH_FIRST, REQUEST_TOKENS_MAX, TOKEN_END};
 use super::locate::Step;
-use super::raw;
+use super::raw::{RawPrompt, RawRequest};
 use super::references::Refs;
 use super::source::Source;
 use super::words::quote;
@@ -26,10 +26,10 @@ pub(super) struct Prompts {
 impl Prompts {
     /// Checks the tokens that are written out and deals fresh ones, consecutive in the order of requests and above all
     /// that are written out.
-    pub fn new(source: &Source<'_>, requests: &[raw::Request]) -> Result<Self, Diagnostic> {
+    pub fn new(source: &Source<'_>, requests: &[RawRequest]) -> Result<Self, Diagnostic> {
         let mut next = FRESH_FIRST;
         for (at, request) in requests.iter().enumerate() {
-            let raw::Prompt::Tokens(tokens) = &request.prompt else { continue };
+            let RawPrompt::Tokens(tokens) = &request.prompt else { continue };
             for (nth, token) in tokens.iter().enumerate() {
                 if *token >= TOKEN_END {
                     let [requests, item, prompt] = prompt_path(at);
@@ -42,8 +42,8 @@ impl Prompts {
         let mut fresh = Vec::with_capacity(requests.len());
         for (at, request) in requests.iter().enumerate() {
             let len = match request.prompt {
-                raw::Prompt::Tokens(_) => 0,
-                raw::Prompt::Fresh(len) | raw::Prompt::Extend(_, len) | raw::Prompt::Prefix(_, _, len) => len,
+                RawPrompt::Tokens(_) => 0,
+                RawPrompt::Fresh(len) | RawPrompt::Extend(_, len) | RawPrompt::Prefix(_, _, len) => len,
             };
             within(source, at, len.into())?;
             fresh.push(next);
@@ -70,17 +70,17 @@ impl Prompts {
         &mut self,
         source: &Source<'_>,
         at: usize,
-        raw: &raw::Request,
+        raw: &RawRequest,
         refs: Refs,
         outputs: u32,
     ) -> Result<(), Diagnostic> {
         let fresh = self.fresh[at];
         let named = refs.prompt.unwrap_or(at);
         let len = match &raw.prompt {
-            raw::Prompt::Tokens(tokens) => tokens.len() as u64,
-            raw::Prompt::Fresh(len) => u64::from(*len),
-            raw::Prompt::Extend(_, len) => u64::from(self.total[named]) + u64::from(*len),
-            raw::Prompt::Prefix(id, keep, len) => {
+            RawPrompt::Tokens(tokens) => tokens.len() as u64,
+            RawPrompt::Fresh(len) => u64::from(*len),
+            RawPrompt::Extend(_, len) => u64::from(self.total[named]) + u64::from(*len),
+            RawPrompt::Prefix(id, keep, len) => {
                 if *keep > self.total[named] {
                     return Err(self.beyond(source, at, named, id, *keep));
                 }
@@ -94,14 +94,14 @@ impl Prompts {
         self.len[at] = len;
         self.total[at] = len + outputs;
         self.of[at] = match &raw.prompt {
-            raw::Prompt::Tokens(tokens) => Prompt::Tokens(tokens.as_slice().into()),
-            raw::Prompt::Fresh(len) => Prompt::Fresh { fresh, len: *len },
-            raw::Prompt::Prefix(_, 0, len) => Prompt::Fresh { fresh, len: *len },
-            raw::Prompt::Extend(_, len) => {
+            RawPrompt::Tokens(tokens) => Prompt::Tokens(tokens.as_slice().into()),
+            RawPrompt::Fresh(len) => Prompt::Fresh { fresh, len: *len },
+            RawPrompt::Prefix(_, 0, len) => Prompt::Fresh { fresh, len: *len },
+            RawPrompt::Extend(_, len) => {
                 self.needs[at] = Some(named);
                 Prompt::Of { req: req_id(named), keep: None, fresh, len: *len }
             }
-            raw::Prompt::Prefix(_, keep, len) => {
+            RawPrompt::Prefix(_, keep, len) => {
                 let (owner, needs) = self.owner(named, *keep);
                 self.needs[at] = needs;
                 Prompt::Of { req: req_id(owner), keep: Some(*keep), fresh, len: *len }

@@ -7,13 +7,14 @@ use serde_path_to_error::{Path, Segment};
 
 use super::Diagnostic;
 use super::locate::Step;
-use super::raw;
+use super::raw::RawScenario;
 use super::scan::Scanner;
 use super::source::Source;
 use super::words::{instead_of, quote, unknown_field};
+use crate::model::{Costs, Engine};
 
 /// Reads the file. Options are written without `Some`.
-pub(super) fn read(source: &Source<'_>) -> Result<raw::File, Diagnostic> {
+pub(super) fn read(source: &Source<'_>) -> Result<RawScenario, Diagnostic> {
     let options = ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME);
     let mut deserializer =
         ron::Deserializer::from_str_with_options(source.text, &options).map_err(|error| explain(source, error, &[]))?;
@@ -224,7 +225,25 @@ fn remedy_for(path: &[Step<'_>]) -> String {
 
 /// How a field is written.
 fn example(field: &str) -> String {
-    let form = match field {
+    let form = match Engine::FIELDS.iter().find(|known| known.name == field) {
+        Some(field) => alternatives(field.samples),
+        None if Costs::NAMES.contains(&field) => "Fixed(50_000) or Uniform(40_000, 60_000)".to_string(),
+        None => form_of(field).to_string(),
+    };
+    format!("`{field}: {form}`")
+}
+
+/// `A, B or C`.
+fn alternatives(samples: &[&str]) -> String {
+    match samples {
+        [before @ .., last] if !before.is_empty() => format!("{} or {last}", before.join(", ")),
+        _ => samples.concat(),
+    }
+}
+
+/// The form of a field that is neither of the engine nor a cost.
+fn form_of(field: &str) -> &'static str {
+    match field {
         "id" | "request" => "\"a\"",
         "rule" => "\"mask-lookahead\"",
         "arrive" => "Turn(0), At(\"12.5ms\"), After(\"a\") or Before(\"a\", 5)",
@@ -240,7 +259,6 @@ fn example(field: &str) -> String {
         "arrivals" | "stops" | "aborts" | "retract" | "alloc_failure" | "order" => "true",
         "expect" => "[(rule: \"mask-lookahead\", verdict: Clean)]",
         "expect_every" => "[(rule: \"mask-lookahead\", verdict: Lossy, kinds: [\"lost\"])]",
-        "outputs" | "prefix_hit" | "admitted" | "evictions" | "leaks" => "4",
         "ended" => "Token, Length, Abort or Unfinished",
         "kinds" => "[\"lost\", \"unwritten\"]",
         "verdict" => "Clean, Lossy, Corrupt, Broken or Inconclusive",
@@ -254,37 +272,11 @@ fn example(field: &str) -> String {
         "dim" => "16",
         "vocab" => "64",
         "release" => "V0_5_17",
-        "strategy" => "ExtraBuffer",
-        "grid" => "Interval or Lcm",
-        "result_queue" => "Copy or Alias",
-        "kv_eviction" => "Whole or Shortfall",
-        "finish_order" => "LengthFirst or TokenFirst",
-        "tombstone_lock" => "Steal, Skip or Count",
-        "slot_headroom" => "PerRequest or Exact",
-        "mixed_tracking" => "Dropped or Kept",
-        "exhaustion" => "Skip or Assert",
-        "spec" => "(draft: 3, accept: Fixed([1, 4, 2]))",
         "draft" => "3",
         "accepts" => "[1, 3, 2]",
         "accept" => "Fixed([1, 4, 2]) or Seeded(0.7)",
-        "caches_through_stop" | "previous_checkpoint" => "true",
-        "snapshot" => "HandOver or Copy",
-        "copy_on_write" => "Deferred or Immediate",
-        "slot_free" => "AtResult, Deferred or Masked",
-        "conservativeness" | "time_scale" => "1.0",
-        "overlap" | "disable_consecutive_prefill_overlap" | "skip_finishing_decode" | "filter_before_prefill" => "true",
-        "split_refreshes_state" | "admission_forgets_skip" | "fixed_length_reserves_all" => "true",
-        "waiting_prefix_refresh" | "mixed_chunk" | "rematch_after_insert" | "handover_unlocks_state" => "true",
-        "lazy_prealloc_evicts" | "refused_prealloc_clears_label" | "branching_beyond_state" => "true",
-        "chunked_prefill_size"
-        | "track_interval"
-        | "mamba_chunk"
-        | "page_size"
-        | "mamba_slots"
-        | "kv_tokens"
-        | "max_running" => "64",
-        "max_prefill_tokens" | "seed" | "turns_max" | "limit" | "max_new" | "turn" | "label" | "holds" | "slot" => "4",
-        _ => "Fixed(50_000) or Uniform(40_000, 60_000)",
-    };
-    format!("`{field}: {form}`")
+        "time_scale" => "1.0",
+        // Every other field is a number.
+        _ => "4",
+    }
 }

@@ -7,7 +7,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::Diagnostic;
 use super::locate::Step;
-use super::raw::{Arrive, Prompt, Request};
+use super::raw::{RawArrive, RawPrompt, RawRequest};
 use super::requests::{Index, unknown_request};
 use super::source::Source;
 use super::words::quote;
@@ -29,7 +29,7 @@ pub(super) fn resolve(
     source: &Source<'_>,
     index: &Index<'_>,
     names: &[String],
-    requests: &[Request],
+    requests: &[RawRequest],
 ) -> Result<Vec<Refs>, Diagnostic> {
     let mut refs = Vec::with_capacity(requests.len());
     for (at, request) in requests.iter().enumerate() {
@@ -38,12 +38,12 @@ pub(super) fn resolve(
             None => Err(unknown_request(source, &id_path(at, field), id, names)),
         };
         let arrive = match &request.arrive {
-            Some(Arrive::After(id) | Arrive::Before(id, _)) => look_up("arrive", id)?,
-            Some(Arrive::Turn(_) | Arrive::At(_)) | None => None,
+            Some(RawArrive::After(id) | RawArrive::Before(id, _)) => look_up("arrive", id)?,
+            Some(RawArrive::Turn(_) | RawArrive::At(_)) | None => None,
         };
         let prompt = match &request.prompt {
-            Prompt::Extend(id, _) | Prompt::Prefix(id, _, _) => look_up("prompt", id)?,
-            Prompt::Tokens(_) | Prompt::Fresh(_) => None,
+            RawPrompt::Extend(id, _) | RawPrompt::Prefix(id, _, _) => look_up("prompt", id)?,
+            RawPrompt::Tokens(_) | RawPrompt::Fresh(_) => None,
         };
         refs.push(Refs { arrive, prompt });
     }
@@ -51,7 +51,7 @@ pub(super) fn resolve(
 }
 
 /// An order in which every request comes behind those that it names.
-pub(super) fn order(source: &Source<'_>, requests: &[Request], refs: &[Refs]) -> Result<Vec<usize>, Diagnostic> {
+pub(super) fn order(source: &Source<'_>, requests: &[RawRequest], refs: &[Refs]) -> Result<Vec<usize>, Diagnostic> {
     let mut graph = DiGraph::<(), (), u32>::with_capacity(refs.len(), refs.len());
     for _ in refs {
         graph.add_node(());
@@ -76,7 +76,7 @@ fn targets(refs: Refs) -> impl Iterator<Item = usize> {
     refs.arrive.into_iter().chain(refs.prompt.filter(|prompt| Some(*prompt) != refs.arrive))
 }
 
-fn in_a_cycle(source: &Source<'_>, requests: &[Request], refs: &[Refs], member: usize) -> Diagnostic {
+fn in_a_cycle(source: &Source<'_>, requests: &[RawRequest], refs: &[Refs], member: usize) -> Diagnostic {
     let mut cycle = shortest_cycle(refs, member);
     // Told from the request that stands first in the file.
     let first = (0..cycle.len()).min_by_key(|at| cycle[*at]).unwrap_or(0);

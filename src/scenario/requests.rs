@@ -8,7 +8,7 @@ use super::ends::End;
 use super::limits::REQUESTS_MAX;
 use super::locate::Step;
 use super::prompts::{Prompts, req_id};
-use super::raw;
+use super::raw::RawRequest;
 use super::references;
 use super::source::Source;
 use super::words::{instead_of, quote};
@@ -41,7 +41,7 @@ pub(super) fn unknown_request(source: &Source<'_>, path: &[Step<'_>], id: &str, 
 }
 
 /// Checks the list of requests.
-pub(super) fn validate(source: &Source<'_>, engine: &Engine, raw: &[raw::Request]) -> Result<Requests, Diagnostic> {
+pub(super) fn validate(source: &Source<'_>, engine: &Engine, raw: &[RawRequest]) -> Result<Requests, Diagnostic> {
     let names = names(source, raw)?;
     let ends = raw.iter().enumerate().map(|(at, raw)| End::of(source, at, raw)).collect::<Result<Vec<_>, _>>()?;
     let refs = references::resolve(source, &Index::new(&names), &names, raw)?;
@@ -72,7 +72,7 @@ pub(super) fn validate(source: &Source<'_>, engine: &Engine, raw: &[raw::Request
 }
 
 /// What the verifies of a request accept, if it says so.
-fn accept(source: &Source<'_>, engine: &Engine, at: usize, raw: &raw::Request) -> Result<Vec<u32>, Diagnostic> {
+fn accept(source: &Source<'_>, engine: &Engine, at: usize, raw: &RawRequest) -> Result<Vec<u32>, Diagnostic> {
     let Some(given) = &raw.accepts else { return Ok(Vec::new()) };
     let path = [Step::Field("requests"), Step::Item(at), Step::Field("accepts")];
     let Some(spec) = &engine.spec else {
@@ -118,7 +118,7 @@ fn unprintable(c: char) -> bool {
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
 }
 
-fn names(source: &Source<'_>, raw: &[raw::Request]) -> Result<Vec<String>, Diagnostic> {
+fn names(source: &Source<'_>, raw: &[RawRequest]) -> Result<Vec<String>, Diagnostic> {
     let list = [Step::Field("requests")];
     if raw.is_empty() {
         let remedy = "give at least one, such as (id: \"a\", prompt: Fresh(1), stop: Length(4))";

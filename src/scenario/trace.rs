@@ -7,7 +7,7 @@ use std::path::Path;
 use super::Diagnostic;
 use super::limits::REQUESTS_MAX;
 use super::locate::Step;
-use super::raw::{self, TraceFormat};
+use super::raw::{RawTrace, TraceFormat};
 use super::requests::{Requests, beyond_the_pool};
 use super::source::Source;
 use super::words::quote;
@@ -19,7 +19,7 @@ use crate::workload::{Place, Row, Scale, azure, mooncake};
 pub(super) fn validate(
     source: &Source<'_>,
     engine: &Engine,
-    raw: &raw::Trace,
+    raw: &RawTrace,
     base: &Path,
 ) -> Result<Requests, Diagnostic> {
     let field = |name| [Step::Field("trace"), Step::Field(name)];

@@ -206,12 +206,14 @@ fn spec<C: Chooser>(draw: &mut Draw<'_, C>) -> Setup {
 fn wide<C: Chooser>(draw: &mut Draw<'_, C>) -> Setup {
     let mut engine = engine(draw, &EVERY);
     variants::vary(draw, &mut engine);
+    let state = variants::state(draw);
     if engine.overlap && draw.one_in(4) {
         engine.page_size = 1;
         engine.mixed_chunk = false;
         speculation(draw, &mut engine);
     }
     let mut script = Script::new(engine, 7);
+    script.state = state;
     if draw.one_in(3) {
         variants::vary_costs(draw, &mut script.costs);
     }

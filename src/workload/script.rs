@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::model::{Arrive, Costs, Engine, Event, Prompt, RequestSpec, Setup, Stop, turns_max};
+use crate::model::{Arrive, Costs, Engine, Event, Prompt, RequestSpec, Setup, Ssm, Stop, turns_max};
 use crate::record::{ReqId, Token};
 
 use super::FRESH_FIRST;
@@ -54,6 +54,7 @@ struct Shape {
 /// A setup in the making.
 pub(super) struct Script {
     pub engine: Engine,
+    pub state: Option<Ssm>,
     pub costs: Costs,
     pub events: Vec<Event>,
     requests: Vec<RequestSpec>,
@@ -66,6 +67,7 @@ impl Script {
         let count = count as usize;
         Script {
             engine,
+            state: None,
             costs: Costs::default(),
             events: Vec::new(),
             requests: Vec::with_capacity(count),
@@ -190,7 +192,7 @@ impl Script {
         if turned {
             self.turn_round();
         }
-        let Script { engine, costs, events, mut requests, .. } = self;
+        let Script { engine, state, costs, events, mut requests, .. } = self;
         let mut next = FRESH_FIRST;
         for spec in &mut requests {
             match &mut spec.prompt {
@@ -203,7 +205,7 @@ impl Script {
         }
         let names = (0..requests.len()).map(|i| name(i, requests.len())).collect();
         let turns_max = turns_max(&requests, &events);
-        Setup { engine, costs, requests, names, events, turns_max }
+        Setup { engine, state, costs, requests, names, events, turns_max }
     }
 }
 

@@ -129,7 +129,7 @@ pub fn steady(setup: &Setup, shapes: &[Shape], batch: u32) -> Result<Setup, NotS
     engine.mamba_slots = 6 * batch + 16;
     let names = (0..batch).map(|nth| format!("r{nth}")).collect();
     let turns_max = turns_max(&requests, &[]);
-    Ok(Setup { engine, costs: setup.costs.clone(), requests, names, events: Vec::new(), turns_max })
+    Ok(Setup { engine, state: setup.state, costs: setup.costs.clone(), requests, names, events: Vec::new(), turns_max })
 }
 
 #[cfg(test)]
@@ -146,6 +146,7 @@ mod tests {
         ];
         Setup {
             engine: Engine::preset(Release::V0_5_17),
+            state: None,
             costs: Costs::default(),
             requests,
             names: vec!["a".into(), "b".into()],

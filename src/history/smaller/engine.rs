@@ -1,30 +1,33 @@
 //! An engine nearer to the preset of its release, and smaller grids. Release, strategy and overlap stay as they are: a
 //! finding is about them.
 
-use crate::model::{Accept, Arrive, Costs, Engine, Event, Setup, Stop};
+use crate::model::{Accept, Arrive, Costs, Engine, EngineField, Event, Setup, Stop};
 
-use super::super::measure::{FIELDS, Field, SIZES};
+use super::super::measure::{SIZES, deviating};
 use super::Moves;
 
 /// Back to the preset of the setup's own release: all fields at once, each field; and the costs.
 pub(super) fn engine(moves: &mut Moves<'_>) {
     let from = &moves.setup.engine;
     let preset = Engine::preset(from.release);
-    let deviating = || FIELDS.iter().filter(|field| !(field.same)(from, &preset));
-    moves.propose(|setup| deviating().for_each(|field| take(setup, field, &preset)));
+    moves.propose(|setup| {
+        deviating(from).for_each(|field| take(setup, field, &preset));
+        setup.state = None;
+    });
     moves.propose(|setup| {
         setup.engine.chunked_prefill_size = None;
         setup.engine.mixed_chunk = false;
     });
-    for field in deviating() {
+    for field in deviating(from) {
         moves.propose(|setup| take(setup, field, &preset));
     }
+    moves.propose(|setup| setup.state = None);
     moves.propose(|setup| setup.costs = Costs::default());
 }
 
 /// Takes a field over from a preset, and drops accepted tokens that no engine would read any more.
-fn take(setup: &mut Setup, field: &Field, preset: &Engine) {
-    (field.take)(&mut setup.engine, preset);
+fn take(setup: &mut Setup, field: &EngineField, preset: &Engine) {
+    (field.copy)(&mut setup.engine, preset);
     if setup.engine.spec.is_none() {
         setup.requests.iter_mut().for_each(|spec| spec.accept.clear());
     }
