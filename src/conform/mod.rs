@@ -21,6 +21,7 @@ mod observed;
 mod partial;
 mod plan;
 mod recorded;
+mod recorder;
 mod setup;
 mod strict;
 mod taint;
