@@ -1,9 +1,9 @@
-//! How large a setup is: the measure by which every step of shrinking goes down, and the fields of an engine that may go
-//! back to their preset.
+//! The size of a setup, which falls with every step of shrinking, and the fields of an engine that may go back to their
+//! preset.
 
 use crate::model::{Accept, Arrive, Costs, Engine, EngineField, Event, Prompt, RequestSpec, Setup, Stop, prompt_len};
 
-/// The size of a setup, compared field by field, the first one first. None of them can fall for ever.
+/// The size of a setup, compared field by field from the first to the last. No field can fall for ever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Measure {
     /// Requests.
@@ -12,7 +12,7 @@ pub struct Measure {
     pub events: u64,
     /// Engine fields that are not as the preset of the setup's own release has them, and costs that are not the default.
     pub deviations: u64,
-    /// Arrivals, prompts, ends and accepted tokens that are not of the plainest kind.
+    /// A weight for arrivals, prompts, ends and lists of accepted tokens that are not of the plainest kind.
     pub kinds: u64,
     /// Tokens in prompts, outputs, and tokens accepted by script.
     pub tokens: u64,
@@ -105,7 +105,7 @@ pub(super) fn deviating(engine: &Engine) -> impl Iterator<Item = &'static Engine
     fields.filter(move |field| !NEVER_SET_BACK.contains(&field.name) && !field.is_same(engine, &preset))
 }
 
-/// A number of an engine that is small if it is not as the preset has it.
+/// A number of an engine that shrinking makes smaller, unless it is as in the preset.
 pub(super) struct Size {
     pub get: fn(&Engine) -> Option<u32>,
     pub set: fn(&mut Engine, u32),

@@ -21,7 +21,7 @@ pub use variants::{
     OptionalSpec, ResultQueue, SlotFree, SlotHeadroom, Snapshot, Spec, Strategy,
 };
 
-/// When a request is first seen. All of these are the earliest moment at which the script shows it.
+/// When a request is first seen: the earliest moment at which the script shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrive {
     /// At the ingest of this turn.
@@ -44,18 +44,18 @@ pub enum Prompt {
     Fresh {
         /// The first of them.
         fresh: Token,
-        /// How many.
+        /// The number of tokens.
         len: u32,
     },
     /// The first `keep` tokens (all if `None`) of another request's prompt and outputs, then fresh ones.
     Of {
         /// The other request, which must have finished if `keep` reaches into its outputs.
         req: ReqId,
-        /// How many tokens of it.
+        /// The number of its tokens.
         keep: Option<u32>,
         /// The first fresh token.
         fresh: Token,
-        /// How many fresh tokens.
+        /// The number of fresh tokens.
         len: u32,
     },
     /// Blocks of tokens by identity: equal block ids are equal tokens.
@@ -64,7 +64,7 @@ pub enum Prompt {
         firsts: Arc<[Token]>,
         /// Tokens in a block; the last one may be cut short by `len`.
         block_len: u32,
-        /// How many tokens in all.
+        /// The number of tokens in all.
         len: u32,
     },
 }
@@ -89,11 +89,11 @@ pub struct RequestSpec {
     pub stop: Stop,
     /// The most outputs it may have; admission reserves KV by it.
     pub max_new: u32,
-    /// Speculative decoding: what its first verifies accept; behind the list it is as the engine says.
+    /// Speculative decoding: the accept lengths of its first verifies. After the list, the engine's `spec` gives them.
     pub accept: Vec<u32>,
 }
 
-/// Something scripted to happen in a turn.
+/// An event scripted for a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The lazy second slot of this request is refused in this turn.
@@ -128,8 +128,8 @@ impl Event {
     }
 }
 
-/// A bound on turns that no run of these requests and events reaches which makes progress: every output may take a few
-/// turns of its own. A scenario file that names no bound has this one.
+/// A bound on turns that a run of these requests and events does not reach as long as it makes progress: every output may
+/// take a few turns of its own. It is the default of a scenario file.
 pub fn turns_max(requests: &[RequestSpec], events: &[Event]) -> u32 {
     let outputs: u64 = requests.iter().map(|request| u64::from(request.max_new) + 4).sum();
     let arrivals = requests.iter().map(|request| match request.arrive {
@@ -179,7 +179,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// The token that ends a request with this prompt, if one does: what the fake model samples as that output.
+    /// The stop token of a request with this prompt, if it has one: the token that the fake model samples as that output.
     pub fn stop_token(&self, req: ReqId, prompt: &[Token]) -> Option<Token> {
         let Stop::Token(nth) = self.requests[req.index()].stop else { return None };
         let mut state = State::ZERO.fold_all(prompt);

@@ -1,11 +1,11 @@
-//! The `costs` block: what its presets have, defaults where nothing is given, bounds on what is.
+//! The `costs` block: presets, defaults for costs that are not given, bounds on costs that are.
 
 use super::Diagnostic;
 use super::limits::COST_NS_MAX;
-use super::locate::Step;
+use super::locate::PathStep;
 use super::presets::{CostPreset, CostSide, cost_preset, cost_preset_names};
 use super::raw::RawCosts;
-use super::source::Source;
+use super::source::SourceText;
 use super::words::{instead_of, quote};
 use crate::model::{Cost, Costs};
 
@@ -32,7 +32,7 @@ impl CostNames {
 }
 
 /// Takes the presets, checks each cost that is given, and sets it over them.
-pub(super) fn validate(source: &Source<'_>, raw: &RawCosts) -> Result<(Costs, CostNames), Diagnostic> {
+pub(super) fn validate(source: &SourceText<'_>, raw: &RawCosts) -> Result<(Costs, CostNames), Diagnostic> {
     let names = CostNames {
         cpu: raw.cpu.as_deref().map(|name| preset(source, ("cpu", CostSide::Cpu), name)).transpose()?,
         gpu: raw.gpu.as_deref().map(|name| preset(source, ("gpu", CostSide::Gpu), name)).transpose()?,
@@ -46,20 +46,20 @@ pub(super) fn validate(source: &Source<'_>, raw: &RawCosts) -> Result<(Costs, Co
     Ok((costs, names))
 }
 
-fn preset(source: &Source<'_>, (field, of): (&str, CostSide), name: &str) -> Result<&'static str, Diagnostic> {
+fn preset(source: &SourceText<'_>, (field, of): (&str, CostSide), name: &str) -> Result<&'static str, Diagnostic> {
     cost_preset(of, name).map(|CostPreset { name, .. }| name).ok_or_else(|| {
         let known = cost_preset_names(of);
         let remedy = instead_of(name, &known, &format!("the {of} presets are"));
         source.at(
-            &[Step::Field("costs"), Step::Field(field)],
+            &[PathStep::Field("costs"), PathStep::Field(field)],
             format!("there is no {of} preset {}", quote(name)),
             remedy,
         )
     })
 }
 
-fn checked(source: &Source<'_>, name: &str, cost: Cost) -> Result<Cost, Diagnostic> {
-    let path = [Step::Field("costs"), Step::Field(name)];
+fn checked(source: &SourceText<'_>, name: &str, cost: Cost) -> Result<Cost, Diagnostic> {
+    let path = [PathStep::Field("costs"), PathStep::Field(name)];
     let most = match cost {
         Cost::Fixed(ns) => ns,
         Cost::Uniform(lo, hi) if lo > hi => {

@@ -1,15 +1,15 @@
-//! The `engine` block: the preset of its release, the fields that are set over it, and what they forbid together.
+//! The `engine` block: the preset of its release, the fields that are set over it, and values that do not fit together.
 
 use super::Diagnostic;
 use super::limits::{DRAFT_MAX, POOL_TOKENS_MAX, SLOTS_MAX, TOKEN_END};
-use super::locate::Step;
+use super::locate::PathStep;
 use super::raw::{RawAccept, RawEngine, RawSpec, RawState};
-use super::source::Source;
+use super::source::SourceText;
 use crate::model::{Accept, Engine, Grid, Release, Spec, Strategy, lcm};
 use crate::numeric::{DIM_MAX, Ssm, VOCAB_MAX};
 
 /// Fills in the preset and checks every field, alone and against the others.
-pub(super) fn validate(source: &Source<'_>, raw: &RawEngine) -> Result<Engine, Diagnostic> {
+pub(super) fn validate(source: &SourceText<'_>, raw: &RawEngine) -> Result<Engine, Diagnostic> {
     let mut engine = Engine::preset(raw.release.unwrap_or(Release::V0_5_17));
     raw.apply(&mut engine);
     engine.spec = raw.spec.as_ref().map(|spec| speculation(source, &engine, spec)).transpose()?;
@@ -26,11 +26,11 @@ pub(super) fn validate(source: &Source<'_>, raw: &RawEngine) -> Result<Engine, D
     Ok(engine)
 }
 
-fn field(name: &str) -> [Step<'_>; 2] {
-    [Step::Field("engine"), Step::Field(name)]
+fn field(name: &str) -> [PathStep<'_>; 2] {
+    [PathStep::Field("engine"), PathStep::Field(name)]
 }
 
-fn sizes(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
+fn sizes(source: &SourceText<'_>, engine: &Engine) -> Result<(), Diagnostic> {
     for (name, size, most) in [
         ("track_interval", engine.track_interval, POOL_TOKENS_MAX),
         ("mamba_chunk", engine.mamba_chunk, POOL_TOKENS_MAX),
@@ -55,7 +55,7 @@ fn sizes(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-fn chunks(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
+fn chunks(source: &SourceText<'_>, engine: &Engine) -> Result<(), Diagnostic> {
     match engine.chunked_prefill_size {
         None if engine.mixed_chunk => Err(source.at(
             &field("mixed_chunk"),
@@ -79,9 +79,9 @@ fn chunks(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
     }
 }
 
-/// Speculative decoding is modelled as the releases were seen to run it: a linear draft, page 1, overlap on.
-fn speculation(source: &Source<'_>, engine: &Engine, raw: &RawSpec) -> Result<Spec, Diagnostic> {
-    let part = |name| [Step::Field("engine"), Step::Field("spec"), Step::Field(name)];
+/// Checks speculative decoding, which is modelled as it was recorded: a linear draft, page 1, overlap on.
+fn speculation(source: &SourceText<'_>, engine: &Engine, raw: &RawSpec) -> Result<Spec, Diagnostic> {
+    let part = |name| [PathStep::Field("engine"), PathStep::Field("spec"), PathStep::Field(name)];
     let forbidden = [
         (!engine.overlap, "overlap", "speculative decoding is modelled with overlap on", "set `overlap: true`"),
         (
@@ -133,7 +133,7 @@ fn speculation(source: &Source<'_>, engine: &Engine, raw: &RawSpec) -> Result<Sp
     Ok(Spec { draft: raw.draft, accept })
 }
 
-fn strategy(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
+fn strategy(source: &SourceText<'_>, engine: &Engine) -> Result<(), Diagnostic> {
     match engine.strategy {
         Strategy::NoBuffer if engine.overlap => Err(source.at_first(
             &[&field("overlap"), &field("strategy")],
@@ -154,7 +154,7 @@ fn strategy(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
     }
 }
 
-fn grids(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
+fn grids(source: &SourceText<'_>, engine: &Engine) -> Result<(), Diagnostic> {
     let (interval, page, kv) = (engine.track_interval, engine.page_size, engine.kv_tokens);
     if interval % page != 0 {
         return Err(source.at_first(
@@ -190,8 +190,8 @@ fn grids(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-fn pools(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
-    // What it holds from admission on, and the one that replaces or receives the state of its prefill.
+fn pools(source: &SourceText<'_>, engine: &Engine) -> Result<(), Diagnostic> {
+    // The slots that a request holds from admission on, and the slot that replaces or receives the state of its prefill.
     let need = engine.slots_at_admission() + 1;
     if engine.mamba_slots < need {
         return Err(source.at(
@@ -207,13 +207,13 @@ fn pools(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
 }
 
 /// The numeric state, with defaults for what is not given.
-pub(super) fn validate_state(source: &Source<'_>, raw: Option<RawState>) -> Result<Option<Ssm>, Diagnostic> {
+pub(super) fn validate_state(source: &SourceText<'_>, raw: Option<RawState>) -> Result<Option<Ssm>, Diagnostic> {
     let Some(RawState::Ssm { dim, vocab, seed }) = raw else { return Ok(None) };
     let default = Ssm::default();
     let (dim, vocab) = (dim.unwrap_or(default.dim), vocab.unwrap_or(default.vocab));
     for (name, size, most) in [("dim", dim, DIM_MAX), ("vocab", vocab, VOCAB_MAX)] {
         if !(1..=most).contains(&size) {
-            let path = [Step::Field("engine"), Step::Field("state"), Step::Field(name)];
+            let path = [PathStep::Field("engine"), PathStep::Field("state"), PathStep::Field(name)];
             return Err(source.at(&path, format!("`{name}` is {size}"), format!("give 1 to {most}")));
         }
     }

@@ -2,15 +2,15 @@
 
 use super::Diagnostic;
 use super::limits::TURN_MAX;
-use super::locate::Step;
+use super::locate::PathStep;
 use super::raw::{RawAct, RawEvent};
-use super::requests::{Index, unknown_request};
-use super::source::Source;
+use super::requests::{RequestIndex, unknown_request};
+use super::source::SourceText;
 use crate::model::{Engine, Event, Strategy};
 
 /// Checks each event against the engine and the requests.
 pub(super) fn validate(
-    source: &Source<'_>,
+    source: &SourceText<'_>,
     engine: &Engine,
     names: &[String],
     raw: &[RawEvent],
@@ -18,10 +18,10 @@ pub(super) fn validate(
     if raw.is_empty() {
         return Ok(Vec::new());
     }
-    let index = Index::new(names);
+    let index = RequestIndex::new(names);
     let mut events = Vec::with_capacity(raw.len());
     for (at, event) in raw.iter().enumerate() {
-        let field = |name| [Step::Field("events"), Step::Item(at), Step::Field(name)];
+        let field = |name| [PathStep::Field("events"), PathStep::Item(at), PathStep::Field(name)];
         let (RawAct::Abort(id) | RawAct::Retract(id) | RawAct::FailAlloc(id)) = &event.act;
         if event.turn > TURN_MAX {
             let message = format!("turn {} is beyond any run", event.turn);
@@ -29,7 +29,7 @@ pub(super) fn validate(
         }
         let Some(req) = index.get(id) else {
             let [events, item, act] = field("do");
-            return Err(unknown_request(source, &[events, item, act, Step::Item(0)], id, names));
+            return Err(unknown_request(source, &[events, item, act, PathStep::Item(0)], id, names));
         };
         let turn = event.turn;
         let event = match &event.act {

@@ -1,4 +1,4 @@
-//! A scenario as JSON, for other programs: everything resolved; costs, which are of virtual time alone, are left out.
+//! A scenario as JSON, for other programs, with everything resolved. Costs are left out: they only matter to virtual time.
 
 use serde_json::{Map, Value as Json, json};
 

@@ -21,7 +21,7 @@ pub enum CostSide {
 /// A preset as it is written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename = "Preset")]
-struct File {
+struct PresetFile {
     decode: Option<Vec<(u32, u64)>>,
     costs: RawCosts,
 }
@@ -88,7 +88,7 @@ pub struct CostPreset {
 pub fn cost_preset(of: CostSide, name: &str) -> Option<CostPreset> {
     let &(name, _, text) = of.files().iter().find(|file| file.0 == name)?;
     let options = ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME);
-    let file: File = options.from_str(text).unwrap_or_else(|error| panic!("the preset {name}: {error}"));
+    let file: PresetFile = options.from_str(text).unwrap_or_else(|error| panic!("the preset {name}: {error}"));
     Some(CostPreset { name, decode: file.decode.map(DecodeTable::new), costs: file.costs })
 }
 

@@ -1,4 +1,4 @@
-//! RON text to the raw file, and what the deserializer complains of to a diagnostic with place and remedy.
+//! From RON text to the raw scenario, and from errors of the deserializer to diagnostics with place and remedy.
 
 use ron::Error;
 use ron::error::SpannedError;
@@ -6,15 +6,15 @@ use ron::extensions::Extensions;
 use serde_path_to_error::{Path, Segment};
 
 use super::Diagnostic;
-use super::locate::Step;
+use super::locate::PathStep;
 use super::raw::RawScenario;
 use super::scan::Scanner;
-use super::source::Source;
+use super::source::SourceText;
 use super::words::{instead_of, quote, unknown_field};
 use crate::model::{Costs, Engine};
 
 /// Reads the file. Options are written without `Some`.
-pub(super) fn read(source: &Source<'_>) -> Result<RawScenario, Diagnostic> {
+pub(super) fn read(source: &SourceText<'_>) -> Result<RawScenario, Diagnostic> {
     let options = ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME);
     let mut deserializer =
         ron::Deserializer::from_str_with_options(source.text, &options).map_err(|error| explain(source, error, &[]))?;
@@ -33,23 +33,25 @@ pub(super) fn read(source: &Source<'_>) -> Result<RawScenario, Diagnostic> {
     }
 }
 
-/// The path of the deserializer in our steps. The name of a variant is no step, but its only argument is one.
-fn steps(path: &Path) -> Vec<Step<'_>> {
+/// The path of the deserializer as steps. The name of a variant is not a step; its only argument is.
+fn steps(path: &Path) -> Vec<PathStep<'_>> {
     let segments: Vec<&Segment> = path.iter().collect();
     let mut steps = Vec::with_capacity(segments.len());
     for (at, segment) in segments.iter().enumerate() {
         match segment {
-            Segment::Seq { index } => steps.push(Step::Item(*index)),
-            Segment::Map { key } => steps.push(Step::Field(key)),
+            Segment::Seq { index } => steps.push(PathStep::Item(*index)),
+            Segment::Map { key } => steps.push(PathStep::Field(key)),
             // `Tokens` is the one variant whose argument is a list: what follows is an index into that.
-            Segment::Enum { variant } if at + 1 == segments.len() || variant == "Tokens" => steps.push(Step::Item(0)),
+            Segment::Enum { variant } if at + 1 == segments.len() || variant == "Tokens" => {
+                steps.push(PathStep::Item(0))
+            }
             Segment::Enum { .. } | Segment::Unknown => {}
         }
     }
     steps
 }
 
-fn explain(source: &Source<'_>, error: SpannedError, path: &[Step<'_>]) -> Diagnostic {
+fn explain(source: &SourceText<'_>, error: SpannedError, path: &[PathStep<'_>]) -> Diagnostic {
     match error.code {
         Error::NoSuchStructField { expected, found, .. } => {
             let path = without_last(path, &found);
@@ -69,8 +71,8 @@ fn explain(source: &Source<'_>, error: SpannedError, path: &[Step<'_>]) -> Diagn
             instead_of(&found, expected, "the words here are"),
         ),
         Error::ExpectedDifferentStructName { expected, found } => {
-            let message = format!("{} stands where {expected:?} may stand", quote(&found));
-            source.at(path, message, "leave the name before the bracket out")
+            let message = format!("{} is written where only {expected:?} can be", quote(&found));
+            source.at(path, message, "leave out the name before the bracket")
         }
         Error::UnclosedBlockComment => {
             let (message, remedy) = syntax(&error.code);
@@ -103,14 +105,14 @@ fn explain(source: &Source<'_>, error: SpannedError, path: &[Step<'_>]) -> Diagn
             source.range(at..at + 1, message, remedy)
         }
         Error::ExpectedStructLike | Error::ExpectedNamedStructLike(_) if source.opens_brace(path) => {
-            let message = format!("{} stands in `{{..}}`", name_of(path));
+            let message = format!("{} is written in `{{..}}`", name_of(path));
             source.at(path, message, "write `(name: value, ..)`: round brackets, and names without quotes")
         }
         code => source.at(path, format!("{} cannot be read: {}", name_of(path), wrong_type(&code)), remedy_for(path)),
     }
 }
 
-/// Whether the text is broken, as against sound text that says the wrong thing.
+/// Whether the text is not RON, as opposed to RON with a wrong content.
 fn is_syntax(code: &Error) -> bool {
     matches!(
         code,
@@ -134,15 +136,16 @@ fn is_syntax(code: &Error) -> bool {
     )
 }
 
-/// Whether a name was wanted: that of a field, and the text is broken, or that of a variant, and the type is wrong.
+/// Whether the deserializer expected a name: that of a field, if the text is broken, or that of a variant, if the value has
+/// another type.
 fn is_name(code: &Error) -> bool {
     matches!(code, Error::ExpectedIdentifier | Error::InvalidIdentifier(_) | Error::SuggestRawIdentifier(_))
 }
 
-/// The path of the struct in which a field is: the path of what went wrong may end with the field or not.
-fn without_last<'p, 'a>(path: &'p [Step<'a>], field: &str) -> &'p [Step<'a>] {
+/// The path of the struct that has a field. The path of the error may or may not end with the field.
+fn without_last<'p, 'a>(path: &'p [PathStep<'a>], field: &str) -> &'p [PathStep<'a>] {
     match path {
-        [before @ .., Step::Field(last)] if *last == field => before,
+        [before @ .., PathStep::Field(last)] if *last == field => before,
         _ => path,
     }
 }
@@ -185,7 +188,7 @@ fn wrong_type(code: &Error) -> String {
         Error::ExpectedString => "it is not a text in quotes".into(),
         Error::ExpectedArray => "it is not a list in `[..]`".into(),
         Error::ExpectedIdentifier | Error::InvalidIdentifier(_) | Error::SuggestRawIdentifier(_) => {
-            "it does not begin with one of its words".into()
+            "it does not begin with one of the words for it".into()
         }
         Error::ExpectedStructLike | Error::ExpectedNamedStructLike(_) => "its values in `(..)` are missing".into(),
         Error::ExpectedDifferentLength { expected, found } => {
@@ -202,21 +205,21 @@ fn wrong_type(code: &Error) -> String {
 }
 
 /// The last named field on a path.
-fn field_of<'a>(path: &[Step<'a>]) -> Option<&'a str> {
+fn field_of<'a>(path: &[PathStep<'a>]) -> Option<&'a str> {
     path.iter().rev().find_map(|step| match step {
-        Step::Field(name) => Some(*name),
-        Step::Item(_) => None,
+        PathStep::Field(name) => Some(*name),
+        PathStep::Item(_) => None,
     })
 }
 
-fn name_of(path: &[Step<'_>]) -> String {
+fn name_of(path: &[PathStep<'_>]) -> String {
     field_of(path).map_or_else(|| "the scenario".into(), |name| format!("`{}`", name.escape_debug()))
 }
 
-fn remedy_for(path: &[Step<'_>]) -> String {
+fn remedy_for(path: &[PathStep<'_>]) -> String {
     match field_of(path) {
         None => "a scenario is `Scenario(engine: (..), requests: [..])`".into(),
-        Some("requests") if path.first() == Some(&Step::Field("expect")) => {
+        Some("requests") if path.first() == Some(&PathStep::Field("expect")) => {
             "write `requests: [(id: \"a\", outputs: 4)]`".into()
         }
         Some(field) => format!("write {}", example(field)),

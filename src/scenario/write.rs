@@ -1,4 +1,4 @@
-//! A scenario as a file: RON that reads back as the same setup. What has its default is left out.
+//! A scenario as a file: RON that reads back as the same setup. A value that is the default is left out.
 
 use std::fmt::Write as _;
 

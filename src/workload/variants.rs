@@ -6,7 +6,7 @@ use crate::model::{
     SlotHeadroom, Snapshot, Ssm, Strategy, TombstoneLock,
 };
 
-use super::draw::Draw;
+use super::draw::Draws;
 
 const BOTH: [bool; 2] = [false, true];
 
@@ -18,7 +18,7 @@ const DRAWN_WITH_OTHERS: [&str; 2] = ["overlap", "mixed_chunk"];
 ///
 /// A new switch of the table of engine fields is drawn here without further code. `tests/model/generate_wide.rs` fails
 /// until a new field of another kind is drawn as well.
-pub(super) fn vary<C: Chooser>(draw: &mut Draw<'_, C>, engine: &mut Engine) {
+pub(super) fn vary<C: Chooser>(draw: &mut Draws<'_, C>, engine: &mut Engine) {
     if engine.strategy != Strategy::NoBuffer {
         engine.page_size = draw.of(&[1, 2, 4, 3]);
     }
@@ -55,12 +55,12 @@ pub(super) fn vary<C: Chooser>(draw: &mut Draw<'_, C>, engine: &mut Engine) {
 }
 
 /// Draws a numeric state for one setup in eight.
-pub(super) fn state<C: Chooser>(draw: &mut Draw<'_, C>) -> Option<Ssm> {
+pub(super) fn state<C: Chooser>(draw: &mut Draws<'_, C>) -> Option<Ssm> {
     draw.one_in(8).then(|| Ssm { dim: draw.between(1, 16), vocab: draw.between(2, 64), seed: draw.below(8).into() })
 }
 
 /// Varies costs: a third of them, from nothing to twice their default, half of these drawn anew at every use.
-pub(super) fn vary_costs<C: Chooser>(draw: &mut Draw<'_, C>, costs: &mut Costs) {
+pub(super) fn vary_costs<C: Chooser>(draw: &mut Draws<'_, C>, costs: &mut Costs) {
     for cost in costs.each_mut() {
         let usual = match *cost {
             Cost::Fixed(ns) | Cost::Uniform(_, ns) => ns,

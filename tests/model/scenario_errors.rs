@@ -135,8 +135,8 @@ fn wrong_types() {
     wrong(&fields("rule: §4,"), "not a text in quotes", "mask-lookahead");
     wrong(&fields("costs: (plan: §4),"), "plan", "Fixed(");
     wrong("(requests: §(id: \"a\"))", "not a list", "requests: [");
-    wrong("§{\"requests\": []}", "the scenario stands in `{..}`", "round brackets");
-    wrong(&fields("engine: §{track_interval: 4},"), "`engine` stands in `{..}`", "round brackets");
+    wrong("§{\"requests\": []}", "the scenario is written in `{..}`", "round brackets");
+    wrong(&fields("engine: §{track_interval: 4},"), "`engine` is written in `{..}`", "round brackets");
     wrong("§[]", "the scenario cannot be read", "Scenario(");
     wrong("§7", "the scenario cannot be read", "Scenario(");
     let list = "(id: \"a\", prompt: Fresh(1), stop: Length(4)),\n  (id: §7, prompt: Fresh(1), stop: Length(4))";
@@ -308,12 +308,12 @@ fn requests_that_name_others() {
         for prompt in ["Extend(\"a\", 1)", "Prefix(\"a\", 5, 1)"] {
             let b = format!("(id: \"b\", arrive: §{arrive}, prompt: {prompt}, stop: Length(1)),");
             let c = "(id: \"c\", prompt: Fresh(4), stop: Length(4))";
-            wrong(&with(&format!("{b}\n{c}")), "reaches into outputs of \"a\"", "write `arrive: After(\"a\")`");
+            wrong(&with(&format!("{b}\n{c}")), "uses outputs of \"a\"", "write `arrive: After(\"a\")`");
         }
     }
     let deep = "(id: \"b\", prompt: Extend(\"a\", 4), stop: Length(1)),
         (id: \"c\", arrive: §Turn(3), prompt: Prefix(\"b\", 6, 1), stop: Length(1))";
-    wrong(&with(deep), "reaches into outputs of \"a\"", "After(\"a\")");
+    wrong(&with(deep), "uses outputs of \"a\"", "After(\"a\")");
 }
 
 #[test]
