@@ -95,20 +95,20 @@ fn row(line: usize, text: &str) -> Result<MooncakeRow, BadRow> {
             (Some(name).filter(|name| name != "."), error.into_inner())
         }
     };
-    // The error ends with " at line 1 column 7", which is ours to say.
-    let told = error.to_string();
-    let told = told.split(" at line ").next().unwrap_or(&told);
-    // Columns count bytes from 1; the end of a row that is cut short is behind its last byte.
+    // The error ends with " at line 1 column 7". The place of the diagnostic replaces that.
+    let text_of_error = error.to_string();
+    let reason = text_of_error.split(" at line ").next().unwrap_or(&text_of_error);
+    // Columns count bytes from 1. The end of a row that is cut short is behind its last byte.
     let offset = if error.is_eof() { text.len() } else { error.column().saturating_sub(1).min(text.len()) };
     let mut place = TracePlace { line, offset, len: 1 };
     let message = match name {
-        Some(name) if error.is_data() && NUMBERS.contains(&name.as_str()) && !told.starts_with("duplicate") => {
+        Some(name) if error.is_data() && NUMBERS.contains(&name.as_str()) && !reason.starts_with("duplicate") => {
             place = value_place(line, text, &name);
             let value = text[place.offset..].get(..place.len).unwrap_or("").trim();
             format!("`{name}` is {}, not a whole number of 0 or more that the simulator holds", clipped(value))
         }
-        Some(name) if error.is_data() => format!("`{name}` cannot be read: {told}"),
-        _ => format!("the row cannot be read: {told}"),
+        Some(name) if error.is_data() => format!("`{name}` cannot be read: {reason}"),
+        _ => format!("the row cannot be read: {reason}"),
     };
     let remedy = match error.classify() {
         serde_json::error::Category::Data => {
@@ -120,7 +120,7 @@ fn row(line: usize, text: &str) -> Result<MooncakeRow, BadRow> {
     Err(BadRow::new(place, message, remedy))
 }
 
-/// Where the value of a field stands in a row that could be read.
+/// The place of the value of a field, in a row that could be read.
 fn value_place(line: usize, text: &str, name: &str) -> TracePlace {
     let key = format!("\"{name}\"");
     let Some(after) = text.find(&key).map(|at| at + key.len()) else {

@@ -1,4 +1,4 @@
-//! Draws that presets share: an engine to begin with, its grids, and how a request comes, is prompted and ends.
+//! Draws that presets share: an engine, its grids, and arrivals, prompts and ends of requests.
 
 use crate::engine::Chooser;
 use crate::model::{Accept, Arrive, Engine, Release, Spec, Strategy};
@@ -10,9 +10,9 @@ use super::script::{PromptWords, Script, ScriptEnd};
 /// Tokens in a KV pool that is never short.
 const KV_AMPLE: u32 = 4096;
 
-/// Strategies with their overlap, those that the overlap loop is about.
+/// The strategies that run with overlap.
 pub(super) const BUFFERED: [(Strategy, bool); 2] = [(Strategy::ExtraBuffer, true), (Strategy::ExtraBufferLazy, true)];
-/// All strategies with the overlap that they may have.
+/// Every strategy, with and without overlap where it can have both.
 pub(super) const EVERY: [(Strategy, bool); 4] = [
     (Strategy::ExtraBuffer, true),
     (Strategy::ExtraBufferLazy, true),
@@ -40,7 +40,7 @@ pub(super) fn grids<C: Chooser>(draw: &mut Draws<'_, C>, engine: &mut Engine) {
     }
 }
 
-/// A draft of 1 to 4 tokens, and a grid that no verify jumps over.
+/// A draft of 1 to 4 tokens, and a grid that is no smaller than a verify.
 pub(super) fn speculation<C: Chooser>(draw: &mut Draws<'_, C>, engine: &mut Engine) {
     let draft = draw.between(1, 4);
     let accept = if draw.one_in(2) {
@@ -53,7 +53,7 @@ pub(super) fn speculation<C: Chooser>(draw: &mut Draws<'_, C>, engine: &mut Engi
     engine.spec = Some(spec);
 }
 
-/// Says for a third of the requests what their first verifies accept.
+/// Lists the accept lengths of the first verifies for a third of the requests.
 pub(super) fn accepts<C: Chooser>(draw: &mut Draws<'_, C>, script: &mut Script, req: ReqId) {
     let most = script.engine.spec.as_ref().map_or(1, Spec::accept_max);
     if draw.one_in(3) {
@@ -62,7 +62,7 @@ pub(super) fn accepts<C: Chooser>(draw: &mut Draws<'_, C>, script: &mut Script, 
     }
 }
 
-/// By itself within so many turns, after the end of an earlier request, or before a step of it.
+/// An arrival within `turns` turns, after the end of an earlier request, or before a step of one.
 pub(super) fn arrival<C: Chooser>(draw: &mut Draws<'_, C>, script: &Script, turns: u32) -> Arrive {
     if script.count() == 0 {
         return Arrive::Turn(draw.below(3));
@@ -77,11 +77,11 @@ pub(super) fn arrival<C: Chooser>(draw: &mut Draws<'_, C>, script: &Script, turn
     }
 }
 
-/// Mostly fresh tokens; some of the time tokens of an earlier request, or tokens that several requests begin with.
+/// Mostly fresh tokens, sometimes tokens of an earlier request, or tokens with which several requests begin.
 pub(super) fn words<C: Chooser>(draw: &mut Draws<'_, C>, script: &Script, len_max: u32) -> PromptWords {
     let kind = draw.below(8);
     if kind == 7 {
-        // A stem that all of these share, and one of two tails; nothing else has tokens of this size.
+        // A stem that all of these prompts share, and one of two tails. No other prompt has tokens this small.
         let (stem, tail, which) = (draw.between(1, len_max), draw.below(4), draw.below(2));
         return PromptWords::Tokens((1..=stem).chain((0..tail).map(|nth| 100 * (which + 1) + nth)).collect());
     }
@@ -96,7 +96,7 @@ pub(super) fn words<C: Chooser>(draw: &mut Draws<'_, C>, script: &Script, len_ma
     }
 }
 
-/// By stop token, with some outputs to spare or none, or by length.
+/// An end by stop token, with `max_new` at or above it, or by length.
 pub(super) fn end<C: Chooser>(draw: &mut Draws<'_, C>, outputs_max: u32) -> ScriptEnd {
     let outputs = draw.between(1, outputs_max);
     match draw.below(4) {

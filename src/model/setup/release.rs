@@ -61,6 +61,12 @@ impl Release {
         self.facts().version
     }
 
+    /// All versions in words, as in `0.5.18 and 0.5.23`.
+    pub fn listed() -> String {
+        let [before @ .., last] = Release::ALL.map(Release::version);
+        format!("{} and {last}", before.join(", "))
+    }
+
     /// The name of the rule that the release ships.
     pub const fn rule(self) -> &'static str {
         self.facts().rule
