@@ -14,7 +14,7 @@ mod reproducers;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use reproducers::{Count, RELEASES, version, written};
+use reproducers::{Count, releases, version, written};
 
 /// Scenarios with more requests than this are left out: the search goes through the orders of their arrivals.
 const REQUESTS_MAX: usize = 8;
@@ -43,8 +43,8 @@ fn all(scenarios: &Path, folder: &Path, states_max: u64) -> ExitCode {
     for file in &files {
         let stem = file.file_stem().expect("a name").to_string_lossy().into_owned();
         let mut here = Count::default();
-        for release in RELEASES {
-            let Some(setup) = version(file, release).filter(|setup| setup.requests.len() <= REQUESTS_MAX) else {
+        for release in releases() {
+            let Some(setup) = version(file, &release).filter(|setup| setup.requests.len() <= REQUESTS_MAX) else {
                 println!("{stem} {release}: left out");
                 continue;
             };

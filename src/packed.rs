@@ -1,4 +1,5 @@
-//! Compressed files, told by their first bytes: what they are called, and what unpacks them. Reads and unpacks nothing.
+//! Compressed files: recognized by their first bytes, described and with an unpack command for error messages. Nothing is
+//! read or unpacked here.
 
 /// How a file is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +17,7 @@ pub enum Packed {
 }
 
 impl Packed {
-    /// What a file with these first bytes is, if it is compressed. None of them is the beginning of a text.
+    /// The compression of a file with these first bytes, if it has one. A text has none.
     pub fn of(bytes: &[u8]) -> Option<Packed> {
         const MAGIC: [(&[u8], Packed); 6] = [
             (b"\x1f\x8b", Packed::Gzip),
@@ -27,11 +28,11 @@ impl Packed {
             (b"BZh", Packed::Bzip2),
         ];
         let found = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, packed)| *packed);
-        // Three letters could begin a text: a block of a bzip2 file, or its end, follows a digit.
+        // `BZh` could begin a text. In a bzip2 file a digit follows, and then the mark of a block or of the end.
         found.filter(|packed| *packed != Packed::Bzip2 || matches!(bytes.get(4..6), Some(b"\x31\x41" | b"\x17\x72")))
     }
 
-    /// What it is called, as the end of a sentence.
+    /// A description, as the end of a sentence.
     pub fn name(self) -> &'static str {
         match self {
             Packed::Gzip => "it is compressed with gzip",
@@ -42,7 +43,7 @@ impl Packed {
         }
     }
 
-    /// What to do: the command that unpacks it.
+    /// The remedy: the command that unpacks it.
     pub fn remedy(self) -> &'static str {
         match self {
             Packed::Gzip => "unpack it first, as with `gzip -dk FILE`",

@@ -44,10 +44,7 @@ pub fn rule(name: &str) -> Option<&'static dyn Rule> {
 
 /// The rule that a release shipped with.
 pub fn release_rule(release: Release) -> &'static dyn Rule {
-    match release {
-        Release::V0_5_16 | Release::V0_5_17 => &CommittedLen,
-        Release::V0_5_18 | Release::V0_5_23 => &CompletedMask,
-    }
+    rule(release.rule()).expect("the rule of a release is one of the rules")
 }
 
 /// The rule of this name, or the one that `release` shipped with if the name is `release`.

@@ -24,7 +24,7 @@ pub fn waves(batch: u32, times: u32, outputs: u32) -> Setup {
     };
     let names = (0..times * batch).map(|i| format!("r{i}")).collect();
     let requests = (0..times * batch).map(request).collect();
-    Setup { engine, costs: Costs::default(), requests, names, events: Vec::new(), turns_max: u32::MAX }
+    Setup { engine, state: None, costs: Costs::default(), requests, names, events: Vec::new(), turns_max: u32::MAX }
 }
 
 /// The same with lookahead jitter: prompts of as many lengths as there are requests, so that boundaries fall into all turns; a

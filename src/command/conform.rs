@@ -263,7 +263,8 @@ pub(super) fn release(text: &str) -> Result<Release, Failure> {
     match conform::release_of(text) {
         Some((release, true)) => Ok(release),
         Some((_, false)) | None => Err(Failure(format!(
-            "error: release {text:?} is not modelled\nhelp: the releases are 0.5.16, 0.5.17, 0.5.18 and 0.5.23\n"
+            "error: release {text:?} is not modelled\nhelp: the releases are {}\n",
+            Release::listed()
         ))),
     }
 }

@@ -61,7 +61,8 @@ fn kl_styled(args: &KlArgs) -> Result<(String, Exit), Failure> {
     let scenario = load(&args.file)?;
     let rules = rules(&scenario, Some(args.rule.as_deref().unwrap_or("all")))?;
     let engine = &scenario.setup.engine;
-    let mut state = KlState { ssm: engine.state.unwrap_or_default(), default: engine.state.is_none() };
+    let given = scenario.setup.state;
+    let mut state = KlState { ssm: given.unwrap_or_default(), default: given.is_none() };
     state.ssm.seed = args.state_seed.unwrap_or(state.ssm.seed);
     let spec = ReplaySpec { seed: args.seed, ..ReplaySpec::default() };
     let (outcomes, severities): (Vec<Outcome>, Vec<Severity>) = rules

@@ -125,7 +125,7 @@ fn look(
     {
         return Err(no_turns(&asked, judgement));
     }
-    let severity = scenario.setup.engine.state.map(|ssm| {
+    let severity = scenario.setup.state.map(|ssm| {
         let mut gauge = Gauge::new(ssm, scenario.setup.engine.mamba_chunk);
         runner::replay(&scenario.setup, rule, &mut spec.chooser(scenario, &open), &mut gauge);
         gauge.finish()

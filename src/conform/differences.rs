@@ -1,40 +1,12 @@
 //! Engine fields in which the modelled releases differ, to be changed one at a time: what a recording says of a value.
 
-use crate::model::{Engine, Release};
+use crate::model::{Engine, EngineField, Release};
 
 use super::lines::Trouble;
 use super::{Options, Segment, check};
 
-/// Copies one field from an engine to another.
-type Copier = fn(&mut Engine, &Engine);
-
-macro_rules! copiers {
-    ($($name:ident),+ $(,)?) => {
-        [$((stringify!($name), (|to: &mut Engine, from: &Engine| to.$name = from.$name) as Copier)),+]
-    };
-}
-
-const COPIERS: [(&str, Copier); 19] = copiers![
-    grid,
-    skip_finishing_decode,
-    filter_before_prefill,
-    lazy_prealloc_evicts,
-    refused_prealloc_clears_label,
-    kv_eviction,
-    finish_order,
-    slot_headroom,
-    mixed_tracking,
-    caches_through_stop,
-    previous_checkpoint,
-    branching_beyond_state,
-    split_refreshes_state,
-    tombstone_lock,
-    admission_forgets_skip,
-    fixed_length_reserves_all,
-    waiting_prefix_refresh,
-    rematch_after_insert,
-    handover_unlocks_state,
-];
+/// The place of a field among the differences, where it is not that of the table.
+const LISTED_BEHIND: [(&str, &str); 1] = [("mixed_tracking", "slot_headroom")];
 
 /// One field of a release set to the value of another release.
 #[derive(Clone, Debug)]
@@ -43,7 +15,7 @@ pub struct Difference {
     pub field: &'static str,
     /// The first release that has the other value.
     pub value_of: Release,
-    copy: Copier,
+    copy: fn(&mut Engine, &Engine),
 }
 
 impl Difference {
@@ -57,7 +29,7 @@ impl Difference {
 pub fn differences(release: Release) -> Vec<Difference> {
     let own = Engine::preset(release);
     let mut all = Vec::new();
-    for (field, copy) in COPIERS {
+    for &EngineField { name: field, copy, .. } in Engine::fields_moved(&LISTED_BEHIND) {
         let mut tried: Vec<Engine> = Vec::new();
         for other in Release::ALL {
             let difference = Difference { field, value_of: other, copy };

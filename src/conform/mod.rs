@@ -22,6 +22,7 @@ mod partial;
 mod plan;
 mod recorded;
 mod recorded_verdicts;
+mod recorder;
 mod setup;
 mod strict;
 mod summary;

@@ -18,29 +18,24 @@ const SAMPLED_END: Token = 1000;
 /// Turns after the last event in which a run must end by itself.
 const TURNS_SPARE: u32 = 16;
 
-/// The numbers of a release.
-fn numbers(release: Release) -> [u32; 3] {
-    match release {
-        Release::V0_5_16 => [0, 5, 16],
-        Release::V0_5_17 => [0, 5, 17],
-        Release::V0_5_18 => [0, 5, 18],
-        Release::V0_5_23 => [0, 5, 23],
+/// The three numbers that a version begins with.
+fn numbers(version: &str) -> Option<[u32; 3]> {
+    let mut numbers = [0; 3];
+    let mut parts = version.splitn(3, '.');
+    for number in &mut numbers {
+        let part = parts.next()?;
+        let digits = part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len());
+        *number = part[..digits].parse().ok()?;
     }
+    Some(numbers)
 }
 
 /// The modelled release that a version is, or the newest one before it; and whether it is that very one.
 pub fn release_of(version: &str) -> Option<(Release, bool)> {
     let version = version.trim_start_matches('v');
-    let mut given = [0; 3];
-    let mut parts = version.splitn(3, '.');
-    for number in &mut given {
-        let part = parts.next()?;
-        let digits = part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len());
-        *number = part[..digits].parse().ok()?;
-    }
-    let exact = version == given.map(|number| number.to_string()).join(".");
-    let known = Release::ALL.into_iter().rev().find(|release| numbers(*release) <= given)?;
-    Some((known, exact && numbers(known) == given))
+    let given = numbers(version)?;
+    let known = Release::ALL.into_iter().rev().find(|release| numbers(release.version()) <= Some(given))?;
+    Some((known, known.version() == version))
 }
 
 /// The rule of a word of recordings: a name, or `release` for the one that the release shipped with.
@@ -66,7 +61,7 @@ pub fn setup(inputs: &Inputs, release: Release) -> Result<Setup, Trouble> {
     let events = aborts.chain(inputs.meta.config.script.iter().map(|scripted| event(inputs, scripted)));
     let events = events.collect::<Result<_, _>>()?;
     let turns_max = inputs.turns + TURNS_SPARE;
-    Ok(Setup { engine, costs: Costs::default(), requests, names, events, turns_max })
+    Ok(Setup { engine, state: None, costs: Costs::default(), requests, names, events, turns_max })
 }
 
 /// An event of the recording's script.

@@ -1,8 +1,8 @@
-//! One history of a setup, written down as a setup that does the same by script alone.
+//! One history of a setup, as a setup that does the same by script alone.
 //!
-//! What came from outside or by choice becomes arrivals by turn, ends, events and lists of accepted tokens; what followed
-//! from it follows again. The script is run beside the history before it is given out: one that does something else is
-//! refused.
+//! Inputs and choices of the history become arrivals by turn, ends, events and lists of accepted tokens. Everything else
+//! follows from these. The script is run and compared with the history before it is returned: a script that does something
+//! else is dropped.
 
 use crate::engine::{ChoicePoint, Chooser, Scripted};
 use crate::model::{
@@ -10,27 +10,27 @@ use crate::model::{
 };
 use crate::record::{FinishKind, ReqId, Sink};
 
-use super::happened::{Happened, Noting};
-use super::prompts::{Prompts, deal_fresh};
+use super::happened::{NotedRun, Noting};
+use super::prompts::{ScriptPrompts, deal_fresh};
 use super::trace;
 
-/// A bound on turns that no run with these requests and events reaches which makes progress.
+/// Computes a bound on turns that a run of these requests and events does not reach as long as it makes progress.
 pub type TurnsMax = fn(&[RequestSpec], &[Event]) -> u32;
 
-/// Runs `setup` once with the answers of `chooser`, and returns a setup that does the same without any.
+/// Runs `setup` once with the answers of `chooser`, and returns a setup that does the same without a chooser.
 ///
-/// Requests stand in the order in which they were seen, without those that never were. Nothing is returned for a history
-/// that no script repeats:
-/// - nobody was seen in it;
-/// - it ended by its bound on turns, and turns had gone by in which nothing happened: a script passes over those;
-/// - while nothing ran, a request waited for some turns that could not be admitted, and then it was aborted or another one
-///   was seen: likewise;
-/// - the chooser stood at a door that is open to recordings only (slots, admission, rows).
+/// Requests are in the order in which they were seen; those that were never seen are left out. The result is `None` for a
+/// history that no script repeats:
+/// - no request was seen;
+/// - it ended by its bound on turns after idle turns, which a script skips;
+/// - while nothing ran, a request that could not be admitted waited for some turns, and then it was aborted or another
+///   request was seen: a script skips these turns as well;
+/// - the chooser answered at a site that only recordings open (slots, admission, rows).
 pub fn concrete(setup: &Setup, rule: &dyn Rule, chooser: &mut dyn Chooser, turns_max: TurnsMax) -> Option<Setup> {
     concrete_while(setup, rule, chooser, turns_max, &|| false)
 }
 
-/// As [`concrete`]; nothing is returned either if `stop` says so before the script is found.
+/// As [`concrete`]. The result is also `None` if `stop` returns true before the script is found.
 pub fn concrete_while(
     setup: &Setup,
     rule: &dyn Rule,
@@ -40,7 +40,7 @@ pub fn concrete_while(
 ) -> Option<Setup> {
     let stops_open = chooser.is_open(ChoicePoint::Stop);
     let mut notes = Noting::new(chooser);
-    let mut happened = Happened::default();
+    let mut happened = NotedRun::default();
     let ended = run(setup, rule, &mut notes, &mut happened, stop)?;
     if happened.seen.is_empty() {
         return None;
@@ -48,15 +48,16 @@ pub fn concrete_while(
     let history = History { setup, happened, stops_open };
     let events = history.events(&notes.refused, &notes.forced);
     let specs = history.specs(|req| notes.accepted.get(&req).map_or(&[], Vec::as_slice));
-    // A request that was seen as soon as another had ended may say so, unless that puts it before others of its turn.
+    // A request that was seen as soon as another had ended arrives `After` that one, unless this changes the order of
+    // arrivals within a turn.
     [true, false].into_iter().map(|after| history.script(&specs, &events, after, ended, turns_max)).find(|script| {
-        let mut again = Happened::default();
+        let mut again = NotedRun::default();
         run(script, rule, &mut Scripted, &mut again, stop).is_some()
             && trace::same(&history.happened.facts, &again.facts, |req| history.name(req))
     })
 }
 
-/// How a run ended, if it was not stopped.
+/// Runs a setup. The result is how the run ended, or `None` if it was stopped.
 fn run(
     setup: &Setup,
     rule: &dyn Rule,
@@ -67,10 +68,10 @@ fn run(
     Machine::new(setup, rule, &mut chooser, &mut sink).run_while(|_| !stop())
 }
 
-/// A history, and what it was one of.
+/// A history and its setup.
 struct History<'a> {
     setup: &'a Setup,
-    happened: Happened,
+    happened: NotedRun,
     stops_open: bool,
 }
 
@@ -81,12 +82,12 @@ impl History<'_> {
         place.map_or(ReqId(u32::MAX), |place| ReqId(place as u32))
     }
 
-    /// What was done to requests in a turn, by the names of the setup.
+    /// The events of the history, with the request ids of the setup.
     fn events(&self, refused: &[Event], forced: &[u32]) -> Vec<Event> {
         let mut events = self.happened.aborts.clone();
         events.extend(refused);
         for &turn in forced {
-            // The one that is forced goes first.
+            // The forced retraction is the first one of its turn.
             let first = self.happened.retracts.iter().find(|(at, _)| *at == turn);
             events.extend(first.map(|&(turn, req)| Event::Retract { turn, req }));
         }
@@ -94,7 +95,7 @@ impl History<'_> {
         events
     }
 
-    /// The requests of the setup with the ends that they came to and the tokens that they accepted.
+    /// The requests of the setup, with the ends and the accepted tokens of the history.
     fn specs<'n>(&self, accepted: impl Fn(ReqId) -> &'n [u32]) -> Vec<RequestSpec> {
         let mut specs = self.setup.requests.clone();
         for (i, spec) in specs.iter_mut().enumerate() {
@@ -102,7 +103,7 @@ impl History<'_> {
             if self.stops_open {
                 spec.stop = match self.happened.ends.get(&req) {
                     Some(end) if end.kind == FinishKind::Token => Stop::Token(end.outputs),
-                    // By length, or not by itself: then nothing before may end it.
+                    // By length, or by an abort or a bound: no stop token may end the request before.
                     Some(_) | None => Stop::Length,
                 };
             }
@@ -111,7 +112,7 @@ impl History<'_> {
         specs
     }
 
-    /// What a request must be told of its verifies, given what the engine says.
+    /// The accept lengths that a request must list, without those at the end that the engine gives anyway.
     fn accept(&self, accepted: &[u32]) -> Vec<u32> {
         let mut list = accepted.to_vec();
         let Some(Accept::Fixed(counts)) = engine(self.setup).spec.map(|spec| spec.accept) else { return list };
@@ -124,7 +125,7 @@ impl History<'_> {
     }
 
     fn script(&self, specs: &[RequestSpec], events: &[Event], after: bool, ended: Ended, turns_max: TurnsMax) -> Setup {
-        let prompts = Prompts::new(self.setup, specs, &self.happened, after);
+        let prompts = ScriptPrompts::new(self.setup, specs, &self.happened, after);
         let mut requests: Vec<RequestSpec> = Vec::with_capacity(self.happened.seen.len());
         for &(req, turn) in &self.happened.seen {
             let mut spec = specs[req.index()].clone();
@@ -136,18 +137,26 @@ impl History<'_> {
         deal_fresh(&mut requests);
         let events: Vec<Event> = events.iter().map(|&event| renamed(event, |req| self.name(req))).collect();
         let mut engine = engine(self.setup);
-        // While any request may end by a stop token, admission trusts no length: nor may it in the script.
+        // While any request may end by a stop token, admission does not rely on lengths. The script must not either.
         engine.fixed_length_reserves_all &= !self.stops_open || requests.iter().all(|spec| spec.stop != Stop::Length);
         let turns_max = match ended {
             Ended::TurnsMax => self.setup.turns_max,
             Ended::Done | Ended::Asserted | Ended::Stalled => turns_max(&requests, &events),
         };
         let names = self.happened.seen.iter().map(|(req, _)| self.setup.names[req.index()].clone()).collect();
-        Setup { engine, costs: shortest(&self.setup.costs), requests, names, events, turns_max }
+        Setup {
+            engine,
+            state: self.setup.state,
+            costs: shortest(&self.setup.costs),
+            requests,
+            names,
+            events,
+            turns_max,
+        }
     }
 }
 
-/// The engine, with nothing left to draw.
+/// The engine, with a fixed list in place of seeded accept lengths.
 fn engine(setup: &Setup) -> Engine {
     let mut engine = setup.engine.clone();
     if let Some(spec) = &mut engine.spec
@@ -170,7 +179,7 @@ pub(super) fn refer(spec: &mut RequestSpec, name: impl Fn(ReqId) -> ReqId) {
     }
 }
 
-/// An event about the request that `name` says.
+/// The event with its request renamed.
 pub(super) fn renamed(event: Event, name: impl Fn(ReqId) -> ReqId) -> Event {
     match event {
         Event::FailAlloc { turn, req } => Event::FailAlloc { turn, req: name(req) },
@@ -179,7 +188,7 @@ pub(super) fn renamed(event: Event, name: impl Fn(ReqId) -> ReqId) -> Event {
     }
 }
 
-/// Nobody arrives by time any more, so how long work takes changes nothing: the shortest will do.
+/// The lower ends of all costs. No request of a script arrives by time, so durations change nothing.
 fn shortest(costs: &Costs) -> Costs {
     let mut costs = costs.clone();
     for cost in costs.each_mut() {

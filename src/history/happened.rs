@@ -1,4 +1,4 @@
-//! One history under way: a chooser that notes what it is asked, and a sink that notes what comes of it.
+//! Observers of one history: a chooser that notes its answers, and a sink that notes facts.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::engine::{Choice, ChoicePoint, Chooser};
 use crate::model::Event;
 use crate::record::{Fact, FinishKind, ReqId, RequestFact, RunFact, Sink, Token};
 
-/// Forwards every question, and notes the answers that facts do not tell.
+/// Forwards every question, and notes the answers that no fact reports.
 pub(super) struct Noting<'a> {
     chooser: &'a mut dyn Chooser,
     turn: u32,
@@ -55,31 +55,31 @@ impl Chooser for Noting<'_> {
 
 /// How a request ended.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct End {
+pub(super) struct NotedEnd {
     pub turn: u32,
     pub kind: FinishKind,
     pub outputs: u32,
 }
 
-/// What happened.
+/// What happened in a run.
 #[derive(Default)]
-pub(super) struct Happened {
+pub(super) struct NotedRun {
     turn: u32,
     /// Requests in the order in which they were seen, with the turn.
     pub seen: Vec<(ReqId, u32)>,
     /// Their prompts.
     pub prompts: BTreeMap<ReqId, Vec<Token>>,
     /// How they ended.
-    pub ends: BTreeMap<ReqId, End>,
+    pub ends: BTreeMap<ReqId, NotedEnd>,
     /// Aborts that took effect.
     pub aborts: Vec<Event>,
-    /// Retractions, forced or not.
+    /// Retractions with their turns, forced or not.
     pub retracts: Vec<(u32, ReqId)>,
     /// Every fact, with its turn.
     pub facts: Vec<(u32, Fact)>,
 }
 
-impl Sink for Happened {
+impl Sink for NotedRun {
     fn fact(&mut self, fact: Fact) {
         let turn = self.turn;
         self.facts.push((turn, fact));
@@ -88,7 +88,7 @@ impl Sink for Happened {
         } else if let Fact::Request(RequestFact::Arrive { req, .. }) = fact {
             self.seen.push((req, turn));
         } else if let Fact::Request(RequestFact::Finish { req, kind, outputs }) = fact {
-            self.ends.insert(req, End { turn, kind, outputs });
+            self.ends.insert(req, NotedEnd { turn, kind, outputs });
         } else if let Fact::Request(RequestFact::Abort { req, taken: true, .. }) = fact {
             self.aborts.push(Event::Abort { turn, req });
         } else if let Fact::Request(RequestFact::Retract { req, .. }) = fact {

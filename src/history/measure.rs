@@ -1,9 +1,9 @@
-//! How large a setup is: the measure by which every step of shrinking goes down, and the fields of an engine that may go
-//! back to their preset.
+//! The size of a setup, which falls with every step of shrinking, and the fields of an engine that may go back to their
+//! preset.
 
-use crate::model::{Accept, Arrive, Costs, Engine, Event, Prompt, RequestSpec, Setup, Stop, prompt_len};
+use crate::model::{Accept, Arrive, Costs, Engine, EngineField, Event, Prompt, RequestSpec, Setup, Stop, prompt_len};
 
-/// The size of a setup, compared field by field, the first one first. None of them can fall for ever.
+/// The size of a setup, compared field by field from the first to the last. No field can fall for ever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Measure {
     /// Requests.
@@ -12,7 +12,7 @@ pub struct Measure {
     pub events: u64,
     /// Engine fields that are not as the preset of the setup's own release has them, and costs that are not the default.
     pub deviations: u64,
-    /// Arrivals, prompts, ends and accepted tokens that are not of the plainest kind.
+    /// A weight for arrivals, prompts, ends and lists of accepted tokens that are not of the plainest kind.
     pub kinds: u64,
     /// Tokens in prompts, outputs, and tokens accepted by script.
     pub tokens: u64,
@@ -49,7 +49,9 @@ pub fn measure(setup: &Setup) -> Measure {
     Measure {
         requests: requests.len() as u64,
         events: setup.events.len() as u64,
-        deviations: deviations(engine) + u64::from(setup.costs != Costs::default()),
+        deviations: deviating(engine).count() as u64
+            + u64::from(setup.state.is_some())
+            + u64::from(setup.costs != Costs::default()),
         kinds: requests.iter().map(kinds).sum(),
         tokens: lens.iter().sum::<u64>() + outputs + accepted + fixed,
         prompts: lens.iter().sum(),
@@ -80,36 +82,30 @@ fn kinds(spec: &RequestSpec) -> u64 {
     arrive + prompt + stop + u64::from(!spec.accept.is_empty())
 }
 
-/// A field of an engine: whether two agree in it, and how one takes it over from another.
-pub(super) struct Field {
-    pub same: fn(&Engine, &Engine) -> bool,
-    pub take: fn(&mut Engine, &Engine),
+/// Fields that never change while a setup shrinks: a finding is about its release, strategy and overlap, and the grids
+/// are sizes.
+const NEVER_SET_BACK: [&str; 4] = ["strategy", "overlap", "track_interval", "mamba_chunk"];
+
+/// Fields that are tried behind another one, not at their place in the table. The order decides at which of several small
+/// setups shrinking ends.
+const TRIED_BEHIND: [(&str, &str); 6] = [
+    ("result_queue", "conservativeness"),
+    ("spec", "slot_headroom"),
+    ("snapshot", "previous_checkpoint"),
+    ("copy_on_write", "snapshot"),
+    ("slot_free", "copy_on_write"),
+    ("exhaustion", "slot_free"),
+];
+
+/// Engine fields that are not as the preset of the engine's own release has them and may go back to it, in the order in
+/// which they are tried.
+pub(super) fn deviating(engine: &Engine) -> impl Iterator<Item = &'static EngineField> {
+    let preset = Engine::preset(engine.release);
+    let fields = Engine::fields_moved(&TRIED_BEHIND).into_iter();
+    fields.filter(move |field| !NEVER_SET_BACK.contains(&field.name) && !field.is_same(engine, &preset))
 }
 
-macro_rules! fields {
-    ($($name:ident),+ $(,)?) => {
-        /// Every field that may go back to the preset of the release.
-        pub(super) const FIELDS: &[Field] = &[
-            $(Field { same: |a, b| a.$name == b.$name, take: |to, from| to.$name.clone_from(&from.$name) }),+
-        ];
-
-        /// Names every field, so that none is forgotten. A finding is about its release, strategy and overlap: they never
-        /// change. The grids are sizes.
-        const _: fn(&Engine) = |engine| {
-            let Engine { release: _, strategy: _, overlap: _, track_interval: _, mamba_chunk: _, $($name: _),+ } = engine;
-        };
-    };
-}
-
-fields! {
-    page_size, grid, mamba_slots, kv_tokens, max_running, max_prefill_tokens, conservativeness, result_queue, chunked_prefill_size, mixed_chunk, mixed_tracking, disable_consecutive_prefill_overlap,
-    skip_finishing_decode, filter_before_prefill, lazy_prealloc_evicts, refused_prealloc_clears_label, kv_eviction,
-    finish_order, slot_headroom, spec, caches_through_stop, previous_checkpoint, snapshot, copy_on_write, slot_free,
-    exhaustion, branching_beyond_state, split_refreshes_state, tombstone_lock, admission_forgets_skip,
-    fixed_length_reserves_all, waiting_prefix_refresh, rematch_after_insert, handover_unlocks_state, state,
-}
-
-/// A number of an engine that is small if it is not as the preset has it.
+/// A number of an engine that shrinking makes smaller, unless it is as in the preset.
 pub(super) struct Size {
     pub get: fn(&Engine) -> Option<u32>,
     pub set: fn(&mut Engine, u32),
@@ -125,8 +121,3 @@ pub(super) const SIZES: &[Size] = &[
     Size { get: |e| Some(e.max_running), set: |e, size| e.max_running = size, pages: false },
     Size { get: |e| Some(e.max_prefill_tokens), set: |e, size| e.max_prefill_tokens = size, pages: false },
 ];
-
-fn deviations(engine: &Engine) -> u64 {
-    let preset = Engine::preset(engine.release);
-    FIELDS.iter().filter(|field| !(field.same)(engine, &preset)).count() as u64
-}

@@ -1,9 +1,9 @@
-//! What happened in a run, as a setup of its own, and how such a setup is made smaller.
+//! One history of a setup as a setup without choices, and smaller variants of such a setup.
 //!
-//! A search answers questions that its scenario leaves open. What it finds is worth keeping only as a scenario that
-//! leaves nothing open: [`concrete()`] writes one history down as a script, [`smaller()`] lists what might do with less of it
-//! (`docs/shrinking.md`). [`with_pattern()`] scripts the lookahead of one request. Owns setups only: what is a finding, and
-//! what a file may say, is asked of others.
+//! A search answers questions that its scenario leaves open. A finding is kept as a scenario that leaves nothing open:
+//! [`concrete()`] makes a script of one history, and [`smaller()`] lists candidates for shrinking it (`docs/shrinking.md`).
+//! [`with_pattern()`] scripts the lookahead of one request. Owns setups only: callers decide what is a finding and what a file
+//! can hold.
 
 mod concrete;
 mod happened;

@@ -1,8 +1,8 @@
 //! Lookahead patterns: a setup in which given decode results of one request have a given lookahead.
 //!
-//! Owns how a pattern is put into a setup: where it says 0, a filler is pinned before the next step and takes its turn.
-//! Refuses to say that this came about: a filler that is not admitted, an engine without overlap or another request may
-//! have it otherwise, and only the facts of a run tell.
+//! Owns how a pattern is put into a setup: for a 0, a filler is pinned before the next step and takes its turn. Only the facts
+//! of a run show whether the lookahead came about: a filler may not be admitted, the engine may have no overlap, or another
+//! request may take a turn.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -13,8 +13,8 @@ use crate::record::ReqId;
 use super::prompts::deal_fresh;
 use super::smaller::keep;
 
-/// Most steps for which every pattern is made: 4096 patterns, each a run under every rule. A lookahead matters to one
-/// boundary at two results, so that this holds every way through several.
+/// Most steps for which every pattern is made: 4096 patterns, each a run under every rule. A boundary depends on the lookahead
+/// of two results, so 12 steps cover every combination over several boundaries.
 pub const ALL_MAX: u32 = 12;
 
 /// The lookahead of decode results in a row: whether the next step was prepared before the result was processed.
@@ -42,7 +42,7 @@ impl Pattern {
         (0..1u32 << len).map(|number| Pattern((0..len).rev().map(|at| number >> at & 1 == 1).collect())).collect()
     }
 
-    /// How many results it is about.
+    /// The number of results.
     #[expect(clippy::len_without_is_empty, reason = "no pattern is empty")]
     pub fn len(&self) -> u32 {
         self.0.len() as u32
@@ -78,8 +78,8 @@ pub fn usual_first_step(setup: &Setup, req: ReqId, len: u32) -> u32 {
     boundary.saturating_sub(2).min(latest).max(*steps.start())
 }
 
-/// Requests that do to a step of `steps` what a filler does, and no more: of one token and one output, pinned behind it, and
-/// named by nobody. A pattern takes their place.
+/// Requests that act as a filler behind a step of `steps` and do nothing else: one prompt token, one output, pinned before the
+/// step after, and named by no other request or event. A pattern replaces them.
 pub fn stand_ins(setup: &Setup, req: ReqId, steps: RangeInclusive<u32>) -> Vec<ReqId> {
     let named = |of: ReqId| {
         let refers = |spec: &RequestSpec| {
@@ -96,9 +96,9 @@ pub fn stand_ins(setup: &Setup, req: ReqId, steps: RangeInclusive<u32>) -> Vec<R
     .collect()
 }
 
-/// The setup in which the result of step `from` of `req` has the first lookahead of the pattern, that of the next step the
-/// second, and so on, as far as a script can see to it: L = 0 by a filler that takes the turn of the step after. Requests
-/// that stand in for a filler stay where the pattern has a 0 and go where it has a 1; all others stay.
+/// The setup in which the result of step `from` of `req` has the first lookahead of the pattern, the result of the next step
+/// the second, and so on, as far as a script can achieve it: a filler that takes the turn of the step after gives L = 0. A
+/// stand-in for a filler stays where the pattern has a 0 and is removed where it has a 1. All other requests stay.
 ///
 /// # Panics
 /// If the pattern reaches beyond the decode steps of the request.
@@ -127,7 +127,7 @@ pub fn with_pattern(setup: &Setup, req: ReqId, from: u32, pattern: &Pattern) -> 
     out
 }
 
-/// The step of `req` at whose result this one's prefill is to be in flight.
+/// The step of `req` at whose result the prefill of this request is meant to be in flight.
 fn behind(spec: &RequestSpec, req: ReqId) -> Option<u32> {
     match spec.arrive {
         Arrive::Before(other, next) if other == req => next.checked_sub(1),
@@ -154,7 +154,7 @@ fn filler(req: ReqId, next: u32) -> RequestSpec {
     }
 }
 
-/// A name that says before which step a filler comes, and that nobody has.
+/// An unused name for a filler, with the step before which it comes.
 fn free_name(names: &[String], next: u32) -> String {
     let mut name = format!("f{next}");
     while names.contains(&name) {
@@ -184,7 +184,7 @@ mod tests {
         let engine = Engine { track_interval: 4, mamba_chunk: 4, ..Engine::preset(Release::V0_5_17) };
         let turns_max = turns_max(&requests, &[]);
         let names = vec!["a".to_string(), "b".to_string()];
-        Setup { engine, costs: Costs::default(), requests, names, events: Vec::new(), turns_max }
+        Setup { engine, state: None, costs: Costs::default(), requests, names, events: Vec::new(), turns_max }
     }
 
     fn pattern(text: &str) -> Pattern {
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn who_does_more_than_a_filler_stays() {
+    fn a_request_that_does_more_than_a_filler_stays() {
         let mut setup = double_fire();
         assert_eq!(stand_ins(&setup, ReqId(0), 2..=4), [ReqId(1)]);
         assert!(stand_ins(&setup, ReqId(0), 2..=3).is_empty(), "pinned elsewhere");

@@ -1,40 +1,40 @@
-//! The prompts and arrivals of a history as a file may spell them. A prompt that reaches into outputs may stand only where
-//! its request arrives after the one that made them, whatever the timing; where it was seen later than that, it is spelled
-//! out, and with it whatever shares tokens with it.
+//! The prompts and arrivals of a history in the form of a scenario file. In a file, a request whose prompt uses outputs must
+//! arrive `After` the request that made them. If the history saw it later than that, its prompt is spelled out token by
+//! token, and so is every prompt that shares tokens with it.
 
 use std::sync::Arc;
 
 use crate::model::{Arrive, Prompt, RequestSpec, Setup};
 use crate::record::{ReqId, Token};
 
-use super::happened::Happened;
+use super::happened::NotedRun;
 
 /// The first fresh token; sampled ones are below.
 const FRESH_FIRST: Token = 1000;
 
-/// Prompts and arrivals of the requests seen, still by the names of the setup.
-pub(super) struct Prompts<'a> {
+/// Prompts and arrivals of the requests seen, with the request ids of the setup.
+pub(super) struct ScriptPrompts<'a> {
     setup: &'a Setup,
-    happened: &'a Happened,
-    /// What each request has in prompt and outputs if it ends by itself, as the script of the history has it.
+    happened: &'a NotedRun,
+    /// Tokens in prompt and outputs of each request, if it ends as the script says.
     total: Vec<u32>,
     seen_at: Vec<Option<u32>>,
     /// Requests whose prompts are spelled out.
     spelled: Vec<bool>,
 }
 
-/// Where a prompt takes its first tokens from.
+/// The source of the first tokens of a prompt.
 struct Taken {
     owner: ReqId,
-    /// How many.
+    /// The number of tokens.
     keep: u32,
-    /// Who must have finished for them to exist.
+    /// The request that must have finished for them to exist.
     needs: Option<ReqId>,
 }
 
-impl<'a> Prompts<'a> {
+impl<'a> ScriptPrompts<'a> {
     /// `specs` are those of `setup` with the ends of the history. `after` allows that a request arrives after another.
-    pub fn new(setup: &'a Setup, specs: &[RequestSpec], happened: &'a Happened, after: bool) -> Self {
+    pub fn new(setup: &'a Setup, specs: &[RequestSpec], happened: &'a NotedRun, after: bool) -> Self {
         let len = |i: usize| happened.prompts.get(&ReqId(i as u32)).map_or(0, |tokens| tokens.len() as u32);
         let total = specs.iter().enumerate().map(|(i, spec)| len(i) + spec.outputs()).collect();
         let mut seen_at = vec![None; specs.len()];
@@ -42,7 +42,7 @@ impl<'a> Prompts<'a> {
             seen_at[req.index()] = Some(turn);
         }
         let spelled = vec![false; specs.len()];
-        let mut prompts = Prompts { setup, happened, total, seen_at, spelled };
+        let mut prompts = ScriptPrompts { setup, happened, total, seen_at, spelled };
         for &(req, _) in &happened.seen {
             prompts.spelled[req.index()] = prompts.must_be_spelled(req, after);
         }
@@ -54,7 +54,7 @@ impl<'a> Prompts<'a> {
         self.happened.prompts.get(&req).map_or(0, |tokens| tokens.len() as u32)
     }
 
-    /// How many tokens `req` took from which other prompt.
+    /// The request from which `req` took its first tokens, and their number.
     fn source(&self, req: ReqId) -> Option<(ReqId, u32)> {
         match self.setup.requests[req.index()].prompt {
             Prompt::Of { req: source, len, .. } => Some((source, self.len(req) - len)),
@@ -62,7 +62,8 @@ impl<'a> Prompts<'a> {
         }
     }
 
-    /// A prefix that lies wholly in what a prompt took over belongs to the request from which it was taken.
+    /// The owner of the first tokens of a prompt. A prefix that lies wholly in tokens taken over from another request belongs
+    /// to that request.
     fn taken(&self, req: ReqId) -> Option<Taken> {
         let (mut owner, keep) = self.source(req)?;
         // Every step follows a reference, and references are without cycles.
@@ -100,7 +101,7 @@ impl<'a> Prompts<'a> {
         matches!(self.setup.requests[req.index()].prompt, Prompt::Of { keep: None, .. })
     }
 
-    /// Fresh tokens are dealt anew: who shares them with a prompt that is spelled out is spelled out as well.
+    /// Spells out every prompt that shares tokens with a prompt that is spelled out, since fresh tokens are assigned anew.
     fn spread(&mut self) {
         let edges: Vec<(usize, usize)> = self
             .setup
@@ -148,7 +149,8 @@ impl<'a> Prompts<'a> {
     }
 }
 
-/// Deals fresh tokens as the reader of a file does: consecutive in the order of requests, above all that are spelled out.
+/// Assigns fresh tokens as the reader of a file does: consecutive in the order of requests, above every token that is spelled
+/// out.
 pub(super) fn deal_fresh(requests: &mut [RequestSpec]) {
     let mut next = FRESH_FIRST;
     for spec in requests.iter() {

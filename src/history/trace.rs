@@ -1,10 +1,10 @@
-//! Whether two runs did the same: their facts side by side, but for times, names of requests, and what only tells how a
-//! script is spelled.
+//! Whether two runs did the same: a comparison of their facts without times, names of requests, and facts about the form of
+//! the script.
 
 use crate::engine::Time;
 use crate::record::{Fact, ForwardFact, ProbeFact, ReqId, RequestFact, RunFact, StreamId};
 
-/// Whether the facts of two runs are the same, where `name` says what a request of the first one is called in the second.
+/// Whether the facts of two runs are the same. `name` maps a request of the first run to the second.
 pub(super) fn same(first: &[(u32, Fact)], second: &[(u32, Fact)], name: impl Fn(ReqId) -> ReqId) -> bool {
     let of = |facts: &[(u32, Fact)], name: &dyn Fn(ReqId) -> ReqId| -> Vec<(u32, Fact)> {
         facts.iter().filter_map(|&(turn, fact)| Some((turn, bare(fact, name)?))).collect()
@@ -12,7 +12,7 @@ pub(super) fn same(first: &[(u32, Fact)], second: &[(u32, Fact)], name: impl Fn(
     of(first, &name) == of(second, &|req| req)
 }
 
-/// A fact without times and tokens, and with requests renamed; nothing if it only tells of turns and of the script.
+/// A fact without times and tokens, and with requests renamed. `None` for facts about turns and about the script.
 fn bare(mut fact: Fact, name: &dyn Fn(ReqId) -> ReqId) -> Option<Fact> {
     match &mut fact {
         Fact::Run(RunFact::Turn { .. } | RunFact::Begin { .. } | RunFact::End { .. })

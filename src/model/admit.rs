@@ -60,8 +60,9 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
                 continue;
             }
             if verdict == Verdict::NoToken {
-                let newest = self.setup.engine.filter_before_prefill;
-                self.world.running.is_full = !newest || !admitted.is_empty() || !self.world.running.reqs.is_empty();
+                let only_beside_others = self.setup.engine.filter_before_prefill;
+                self.world.running.is_full =
+                    !only_beside_others || !admitted.is_empty() || !self.world.running.reqs.is_empty();
             }
             if admitted.last() != Some(&req) {
                 self.give_hit_back(req);

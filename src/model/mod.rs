@@ -44,10 +44,10 @@ pub use masks::HostMasks;
 pub use radix::TombstoneLock;
 pub use reductions::Reductions;
 pub use rule::{Action, Keeps, Refused, RowMasks, RowView, Rule, VerifyView, WantsMasks};
-pub(crate) use setup::lcm;
 pub use setup::{
-    Accept, Arrive, CopyOnWrite, Cost, Costs, Engine, Event, Exhaustion, FinishOrder, Grid, KvEviction, MixedTracking,
-    Prompt, Release, RequestSpec, ResultQueue, Setup, SlotFree, SlotHeadroom, Snapshot, Spec, Stop, Strategy,
-    turns_max,
+    Accept, Arrive, CopyOnWrite, Cost, Costs, Engine, EngineField, Event, Exhaustion, FieldValue, FinishOrder, Grid,
+    KernelChunk, KvEviction, MixedTracking, OptionalSize, OptionalSpec, Prompt, Release, RequestSpec, ResultQueue,
+    Setup, SlotFree, SlotHeadroom, Snapshot, Spec, Ssm, Stop, Strategy, turns_max,
 };
+pub(crate) use setup::{cost_fields, engine_fields, lcm};
 pub use vary::Vary;

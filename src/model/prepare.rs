@@ -12,7 +12,7 @@ use super::masks::HostMasks;
 use super::pages::Pages;
 use super::request::Req;
 use super::rule::{Refused, WantsMasks};
-use super::setup::{Event, MixedTracking, Release, ResultQueue, SlotHeadroom, Strategy};
+use super::setup::{Event, KernelChunk, MixedTracking, ResultQueue, SlotHeadroom, Strategy};
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Prepares a prefill batch (`prepare_for_extend`).
@@ -62,14 +62,14 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Lets the running batch ride along in a prefill batch (`mix_with_running`).
     fn mix(&mut self, batch: &mut Batch) -> Step {
-        let newest = self.setup.engine.filter_before_prefill;
+        let asks_for_kv = self.setup.engine.filter_before_prefill;
         let finishing = self.left_out();
         self.filter_running(&finishing);
         if !finishing.is_empty() {
             self.world.running.is_full = false;
         }
         let rows = self.world.running.reqs.clone();
-        let own = !newest || !rows.is_empty() && self.room_for_decode(&rows);
+        let own = !asks_for_kv || !rows.is_empty() && self.room_for_decode(&rows);
         if !self.ask_whether(ChoicePoint::Mix, self.world.turn, own) {
             return Ok(());
         }
@@ -214,9 +214,11 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let chunk = self.setup.engine.prefill_grid_len();
         // The releases call the larger of the two `mamba_cache_chunk_size`.
         let branch_chunk = self.setup.engine.mamba_chunk.max(self.setup.engine.page_size);
-        // The kernel gives the state at the end of the extend, or after whole chunks of the model before a given end.
-        let newest = self.setup.engine.release >= Release::V0_5_23;
-        let kernel_chunk = if newest { self.setup.engine.mamba_chunk } else { branch_chunk };
+        // The kernel gives the state at the end of the extend, or after whole chunks before a given end.
+        let kernel_chunk = match self.setup.engine.release.kernel_chunk() {
+            KernelChunk::Model => self.setup.engine.mamba_chunk,
+            KernelChunk::Cache => branch_chunk,
+        };
         let flips = self.setup.engine.is_pair();
         let it = self.req(req);
         let extend_len = it.extend_end - it.prefix_len;

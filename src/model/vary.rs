@@ -1,9 +1,11 @@
 //! What a scenario leaves open: which questions of the machine have more answers than the script's.
 
 use crate::engine::{ChoicePoint, OpenPoints};
+use serde::Deserialize;
 
 /// The open questions of a scenario. What is not open is as scripted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct Vary {
     /// Each request may be seen in any turn from its earliest on.
     pub arrivals: bool,

@@ -4,6 +4,7 @@
 //! Only effects of forwards and copies change numbers; decisions, owners and times have no influence. A slot keeps its content
 //! when its owner changes, and a wrong state is compared like a right one.
 
+use crate::model::Ssm;
 use crate::record::{
     BatchId, CacheFact, DecisionFact, Fact, ForwardFact, ReqId, RequestFact, RunFact, Sink, SlotId, Token,
 };
@@ -12,7 +13,7 @@ use super::divergence::{argmax, kl};
 use super::requests::{ComparedOutput, GaugedRequests, HitComparison};
 use super::scan::Scan;
 use super::severity::{HitKl, Severity};
-use super::ssm::{Ssm, Weights};
+use super::ssm::Weights;
 use super::store::{NumericState, Store};
 
 /// Computes the numbers of a run from its facts.

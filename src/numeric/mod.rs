@@ -19,11 +19,12 @@ mod severity;
 mod ssm;
 mod store;
 
+pub use crate::model::Ssm;
 pub use divergence::{argmax, kl};
 pub use gauge::Gauge;
 pub use scan::Scan;
 pub use severity::{FirstDifference, HitKl, Severity};
-pub use ssm::{DIM_MAX, Ssm, VOCAB_MAX, Weights};
+pub use ssm::{DIM_MAX, VOCAB_MAX, Weights};
 
 /// The limit on the average KL, in nats, in the public nightly test of Qwen3-Next.
 pub const LIMIT: f64 = 0.002;

@@ -101,8 +101,8 @@ fn compose(left: &mut [f32], right: &[f32]) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::ssm::Ssm;
     use super::*;
+    use crate::model::Ssm;
 
     fn scanned(weights: &Weights, from: &[f32], chunk_len: u32, tokens: &[Token]) -> Vec<f32> {
         let mut scan = Scan::new(from, chunk_len);

@@ -6,6 +6,7 @@
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
+use crate::model::Ssm;
 use crate::record::Token;
 
 /// The largest state.
@@ -17,24 +18,6 @@ pub const VOCAB_MAX: u32 = 4096;
 const READ_OUT: u64 = 0;
 /// The range of the decay of a state per token.
 const DECAY: (f64, f64) = (0.9, 0.999);
-
-/// A small selective state space model: per token t (mod `vocab`) the state is `h := a(t) * h + b(t)`, elementwise, and
-/// the logits are `C h`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ssm {
-    /// The number of values in a state, from 1 to [`DIM_MAX`].
-    pub dim: u32,
-    /// The number of distinct tokens, and of logits, from 1 to [`VOCAB_MAX`].
-    pub vocab: u32,
-    /// The seed of the weights.
-    pub seed: u64,
-}
-
-impl Default for Ssm {
-    fn default() -> Ssm {
-        Ssm { dim: 16, vocab: 64, seed: 0 }
-    }
-}
 
 /// The weights of an [`Ssm`].
 ///

@@ -8,7 +8,7 @@ use crate::metrics::{CostRun, Meter, Quantiles, StepMeter};
 use crate::model::{Cost, Rule, Setup};
 use crate::record::Tee;
 use crate::search::in_order;
-use crate::workload::{DecodeTable, NotSteady, Shape, steady};
+use crate::workload::{DecodeTable, NotSteady, RequestShape, steady};
 
 use super::replay;
 
@@ -22,7 +22,7 @@ pub struct SteadyCost<'a> {
     /// The setup that engine and costs are of.
     pub setup: &'a Setup,
     /// The requests that fill a batch, over and over.
-    pub shapes: &'a [Shape],
+    pub shapes: &'a [RequestShape],
     /// How long a decode forward takes by its rows, in place of the costs of the setup.
     pub decode: Option<&'a DecodeTable>,
     /// The seed of drawn durations.

@@ -1,11 +1,11 @@
-//! The `costs` block: what its presets have, defaults where nothing is given, bounds on what is.
+//! The `costs` block: presets, defaults for costs that are not given, bounds on costs that are.
 
 use super::Diagnostic;
 use super::limits::COST_NS_MAX;
-use super::locate::Step;
+use super::locate::PathStep;
 use super::presets::{CostPreset, CostSide, cost_preset, cost_preset_names};
-use super::raw;
-use super::source::Source;
+use super::raw::RawCosts;
+use super::source::SourceText;
 use super::words::{instead_of, quote};
 use crate::model::{Cost, Costs};
 
@@ -32,13 +32,13 @@ impl CostNames {
 }
 
 /// Takes the presets, checks each cost that is given, and sets it over them.
-pub(super) fn validate(source: &Source<'_>, raw: &raw::Costs) -> Result<(Costs, CostNames), Diagnostic> {
+pub(super) fn validate(source: &SourceText<'_>, raw: &RawCosts) -> Result<(Costs, CostNames), Diagnostic> {
     let names = CostNames {
         cpu: raw.cpu.as_deref().map(|name| preset(source, ("cpu", CostSide::Cpu), name)).transpose()?,
         gpu: raw.gpu.as_deref().map(|name| preset(source, ("gpu", CostSide::Gpu), name)).transpose()?,
     };
     let mut costs = names.costs();
-    for (cost, (name, given)) in costs.each_mut().into_iter().zip(raw.given()) {
+    for ((cost, name), given) in costs.each_mut().into_iter().zip(Costs::NAMES).zip(raw.given()) {
         if let Some(given) = given {
             *cost = checked(source, name, given)?;
         }
@@ -46,31 +46,31 @@ pub(super) fn validate(source: &Source<'_>, raw: &raw::Costs) -> Result<(Costs, 
     Ok((costs, names))
 }
 
-fn preset(source: &Source<'_>, (field, of): (&str, CostSide), name: &str) -> Result<&'static str, Diagnostic> {
+fn preset(source: &SourceText<'_>, (field, of): (&str, CostSide), name: &str) -> Result<&'static str, Diagnostic> {
     cost_preset(of, name).map(|CostPreset { name, .. }| name).ok_or_else(|| {
         let known = cost_preset_names(of);
         let remedy = instead_of(name, &known, &format!("the {of} presets are"));
         source.at(
-            &[Step::Field("costs"), Step::Field(field)],
+            &[PathStep::Field("costs"), PathStep::Field(field)],
             format!("there is no {of} preset {}", quote(name)),
             remedy,
         )
     })
 }
 
-fn checked(source: &Source<'_>, name: &str, cost: raw::Cost) -> Result<Cost, Diagnostic> {
-    let path = [Step::Field("costs"), Step::Field(name)];
+fn checked(source: &SourceText<'_>, name: &str, cost: Cost) -> Result<Cost, Diagnostic> {
+    let path = [PathStep::Field("costs"), PathStep::Field(name)];
     let most = match cost {
-        raw::Cost::Fixed(ns) => ns,
-        raw::Cost::Uniform(lo, hi) if lo > hi => {
+        Cost::Fixed(ns) => ns,
+        Cost::Uniform(lo, hi) if lo > hi => {
             let message = format!("the range of `{name}` is empty: {lo} is above {hi}");
             return Err(source.at(&path, message, format!("write `Uniform({hi}, {lo})`")));
         }
-        raw::Cost::Uniform(_, hi) => hi,
+        Cost::Uniform(_, hi) => hi,
     };
     if most > COST_NS_MAX {
         let message = format!("`{name}` is {most} ns, more than a cost may be");
         return Err(source.at(&path, message, format!("costs are nanoseconds, at most {COST_NS_MAX} (ten seconds)")));
     }
-    Ok(cost.into())
+    Ok(cost)
 }

@@ -156,16 +156,16 @@ impl SourceCode for Excerpt {
         _lines_before: usize,
         _lines_after: usize,
     ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
-        Ok(Box::new(Line { excerpt: self, span: SourceSpan::from((0, self.shown.len())) }))
+        Ok(Box::new(ExcerptLine { excerpt: self, span: SourceSpan::from((0, self.shown.len())) }))
     }
 }
 
-struct Line<'a> {
+struct ExcerptLine<'a> {
     excerpt: &'a Excerpt,
     span: SourceSpan,
 }
 
-impl<'a> SpanContents<'a> for Line<'a> {
+impl<'a> SpanContents<'a> for ExcerptLine<'a> {
     fn data(&self) -> &'a [u8] {
         self.excerpt.shown.as_bytes()
     }

@@ -1,4 +1,4 @@
-//! Durations as a person writes them, `"12.5ms"`, read exactly into integer nanoseconds.
+//! Durations as text, such as `"12.5ms"`, read exactly into integer nanoseconds.
 
 /// The longest duration, 10^9 seconds: sums of some of them still fit a `u64`.
 const NS_MAX: u128 = 1_000_000_000_000_000_000;

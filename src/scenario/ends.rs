@@ -2,40 +2,40 @@
 
 use super::Diagnostic;
 use super::limits::REQUEST_TOKENS_MAX;
-use super::locate::Step;
-use super::raw;
-use super::source::Source;
+use super::locate::PathStep;
+use super::raw::{RawRequest, RawStop};
+use super::source::SourceText;
 use crate::model::Stop;
 
 /// Outputs that a request may have beyond its stop token, if the file does not say.
 const SPARE_OUTPUTS: u32 = 16;
 
-/// The default of `max_new`: somewhat more than the stop token needs, as far as the simulator holds so much.
+/// The default of `max_new` with a stop token: somewhat more than the stop token needs, within the limit of the simulator.
 fn spare(n: u32) -> u32 {
     n.saturating_add(SPARE_OUTPUTS).min(REQUEST_TOKENS_MAX.max(n))
 }
 
 /// How a request ends.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct End {
+pub(super) struct RequestEnd {
     /// What ends it.
     pub stop: Stop,
     /// The most outputs it may have.
     pub max_new: u32,
-    /// Its outputs when it ends by itself.
+    /// Its outputs if nothing else ends it.
     pub outputs: u32,
 }
 
-impl End {
+impl RequestEnd {
     /// Checks `stop` and `max_new` of a request.
-    pub fn of(source: &Source<'_>, at: usize, raw: &raw::Request) -> Result<End, Diagnostic> {
-        let field = |name| [Step::Field("requests"), Step::Item(at), Step::Field(name)];
+    pub fn of(source: &SourceText<'_>, at: usize, raw: &RawRequest) -> Result<RequestEnd, Diagnostic> {
+        let field = |name| [PathStep::Field("requests"), PathStep::Item(at), PathStep::Field(name)];
         if raw.max_new == Some(0) {
             return Err(source.at(&field("max_new"), "`max_new` is 0", "every request has at least one output"));
         }
         let (stop, outputs, max_new) = match raw.stop {
-            raw::Stop::Token(n) => (Stop::Token(n), n, raw.max_new.unwrap_or(spare(n))),
-            raw::Stop::Length(n) => (Stop::Length, n, raw.max_new.unwrap_or(n)),
+            RawStop::Token(n) => (Stop::Token(n), n, raw.max_new.unwrap_or(spare(n))),
+            RawStop::Length(n) => (Stop::Length, n, raw.max_new.unwrap_or(n)),
         };
         if outputs == 0 {
             return Err(source.at(
@@ -59,7 +59,7 @@ impl End {
                 let remedy = format!("set `max_new` to at least {outputs}, or write `stop: Length({max_new})`");
                 Err(source.at(&field("max_new"), message, remedy))
             }
-            Stop::Length | Stop::Token(_) => Ok(End { stop, max_new, outputs }),
+            Stop::Length | Stop::Token(_) => Ok(RequestEnd { stop, max_new, outputs }),
         }
     }
 }

@@ -1,23 +1,23 @@
-//! The `engine` block: the preset of its release, the fields that are set over it, and what they forbid together.
+//! The `engine` block: the preset of its release, the fields that are set over it, and values that do not fit together.
 
 use super::Diagnostic;
 use super::limits::{DRAFT_MAX, POOL_TOKENS_MAX, SLOTS_MAX, TOKEN_END};
-use super::locate::Step;
-use super::raw;
-use super::source::Source;
+use super::locate::PathStep;
+use super::raw::{RawAccept, RawEngine, RawSpec, RawState};
+use super::source::SourceText;
 use crate::model::{Accept, Engine, Grid, Release, Spec, Strategy, lcm};
 use crate::numeric::{DIM_MAX, Ssm, VOCAB_MAX};
 
 /// Fills in the preset and checks every field, alone and against the others.
-pub(super) fn validate(source: &Source<'_>, raw: &raw::Engine) -> Result<Engine, Diagnostic> {
-    let mut engine = filled(raw);
+pub(super) fn validate(source: &SourceText<'_>, raw: &RawEngine) -> Result<Engine, Diagnostic> {
+    let mut engine = Engine::preset(raw.release.unwrap_or(Release::V0_5_17));
+    raw.apply(&mut engine);
     engine.spec = raw.spec.as_ref().map(|spec| speculation(source, &engine, spec)).transpose()?;
     sizes(source, &engine)?;
     chunks(source, &engine)?;
     strategy(source, &engine)?;
     grids(source, &engine)?;
     pools(source, &engine)?;
-    state(source, &engine)?;
     let conservativeness = engine.conservativeness;
     if !conservativeness.is_finite() || conservativeness < 0.0 {
         let message = format!("`conservativeness` is {conservativeness}, not a finite number of 0 or more");
@@ -26,36 +26,11 @@ pub(super) fn validate(source: &Source<'_>, raw: &raw::Engine) -> Result<Engine,
     Ok(engine)
 }
 
-fn filled(raw: &raw::Engine) -> Engine {
-    let mut engine = Engine::preset(raw.release.map_or(Release::V0_5_17, Release::from));
-    macro_rules! set {
-        ($($field:ident),+) => { $(if let Some(given) = raw.$field { engine.$field = given.into(); })+ };
-    }
-    set!(strategy, overlap, track_interval, mamba_chunk, page_size, grid, mamba_slots, kv_tokens, max_running);
-    set!(max_prefill_tokens, conservativeness, result_queue, disable_consecutive_prefill_overlap);
-    set!(skip_finishing_decode, filter_before_prefill, lazy_prealloc_evicts, refused_prealloc_clears_label);
-    set!(kv_eviction, finish_order, slot_headroom, branching_beyond_state);
-    set!(caches_through_stop, previous_checkpoint);
-    set!(mixed_chunk, mixed_tracking, exhaustion, snapshot, copy_on_write, slot_free);
-    engine.chunked_prefill_size = raw.chunked_prefill_size;
-    set!(split_refreshes_state, tombstone_lock, admission_forgets_skip);
-    set!(fixed_length_reserves_all, waiting_prefix_refresh, rematch_after_insert, handover_unlocks_state);
-    engine.state = raw.state.map(|raw::State::Ssm { dim, vocab, seed }| {
-        let default = Ssm::default();
-        Ssm {
-            dim: dim.unwrap_or(default.dim),
-            vocab: vocab.unwrap_or(default.vocab),
-            seed: seed.unwrap_or(default.seed),
-        }
-    });
-    engine
+fn field(name: &str) -> [PathStep<'_>; 2] {
+    [PathStep::Field("engine"), PathStep::Field(name)]
 }
 
-fn field(name: &str) -> [Step<'_>; 2] {
-    [Step::Field("engine"), Step::Field(name)]
-}
-
-fn sizes(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
+fn sizes(source: &SourceText<'_>, engine: &Engine) -> Result<(), Diagnostic> {
     for (name, size, most) in [
         ("track_interval", engine.track_interval, POOL_TOKENS_MAX),
         ("mamba_chunk", engine.mamba_chunk, POOL_TOKENS_MAX),
@@ -80,7 +55,7 @@ fn sizes(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-fn chunks(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
+fn chunks(source: &SourceText<'_>, engine: &Engine) -> Result<(), Diagnostic> {
     match engine.chunked_prefill_size {
         None if engine.mixed_chunk => Err(source.at(
             &field("mixed_chunk"),
@@ -104,9 +79,9 @@ fn chunks(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
     }
 }
 
-/// Speculative decoding is modelled as the releases were seen to run it: a linear draft, page 1, overlap on.
-fn speculation(source: &Source<'_>, engine: &Engine, raw: &raw::Spec) -> Result<Spec, Diagnostic> {
-    let part = |name| [Step::Field("engine"), Step::Field("spec"), Step::Field(name)];
+/// Checks speculative decoding, which is modelled as it was recorded: a linear draft, page 1, overlap on.
+fn speculation(source: &SourceText<'_>, engine: &Engine, raw: &RawSpec) -> Result<Spec, Diagnostic> {
+    let part = |name| [PathStep::Field("engine"), PathStep::Field("spec"), PathStep::Field(name)];
     let forbidden = [
         (!engine.overlap, "overlap", "speculative decoding is modelled with overlap on", "set `overlap: true`"),
         (
@@ -144,21 +119,21 @@ fn speculation(source: &Source<'_>, engine: &Engine, raw: &raw::Spec) -> Result<
         ));
     }
     let accept = match &raw.accept {
-        raw::Accept::Fixed(counts) if counts.is_empty() || counts.iter().any(|&count| count == 0 || count > most) => {
+        RawAccept::Fixed(counts) if counts.is_empty() || counts.iter().any(|&count| count == 0 || count > most) => {
             let message = "a list of accept lengths that is empty or has one that no verify can reach";
             return Err(source.at(&part("accept"), message, format!("give numbers from 1 to {most} (draft + 1)")));
         }
-        raw::Accept::Fixed(counts) => Accept::Fixed(counts.clone()),
-        raw::Accept::Seeded(share) if !(0.0..=1.0).contains(share) => {
+        RawAccept::Fixed(counts) => Accept::Fixed(counts.clone()),
+        RawAccept::Seeded(share) if !(0.0..=1.0).contains(share) => {
             let message = format!("{share} is no probability");
             return Err(source.at(&part("accept"), message, "give a number from 0.0 to 1.0"));
         }
-        raw::Accept::Seeded(share) => Accept::Seeded((share * 1e6).round() as u32),
+        RawAccept::Seeded(share) => Accept::Seeded((share * 1e6).round() as u32),
     };
     Ok(Spec { draft: raw.draft, accept })
 }
 
-fn strategy(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
+fn strategy(source: &SourceText<'_>, engine: &Engine) -> Result<(), Diagnostic> {
     match engine.strategy {
         Strategy::NoBuffer if engine.overlap => Err(source.at_first(
             &[&field("overlap"), &field("strategy")],
@@ -179,7 +154,7 @@ fn strategy(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
     }
 }
 
-fn grids(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
+fn grids(source: &SourceText<'_>, engine: &Engine) -> Result<(), Diagnostic> {
     let (interval, page, kv) = (engine.track_interval, engine.page_size, engine.kv_tokens);
     if interval % page != 0 {
         return Err(source.at_first(
@@ -215,8 +190,8 @@ fn grids(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-fn pools(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
-    // What it holds from admission on, and the one that replaces or receives the state of its prefill.
+fn pools(source: &SourceText<'_>, engine: &Engine) -> Result<(), Diagnostic> {
+    // The slots that a request holds from admission on, and the slot that replaces or receives the state of its prefill.
     let need = engine.slots_at_admission() + 1;
     if engine.mamba_slots < need {
         return Err(source.at(
@@ -231,15 +206,18 @@ fn pools(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-fn state(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
-    let Some(Ssm { dim, vocab, .. }) = engine.state else { return Ok(()) };
+/// The numeric state, with defaults for what is not given.
+pub(super) fn validate_state(source: &SourceText<'_>, raw: Option<RawState>) -> Result<Option<Ssm>, Diagnostic> {
+    let Some(RawState::Ssm { dim, vocab, seed }) = raw else { return Ok(None) };
+    let default = Ssm::default();
+    let (dim, vocab) = (dim.unwrap_or(default.dim), vocab.unwrap_or(default.vocab));
     for (name, size, most) in [("dim", dim, DIM_MAX), ("vocab", vocab, VOCAB_MAX)] {
         if !(1..=most).contains(&size) {
-            let path = [Step::Field("engine"), Step::Field("state"), Step::Field(name)];
+            let path = [PathStep::Field("engine"), PathStep::Field("state"), PathStep::Field(name)];
             return Err(source.at(&path, format!("`{name}` is {size}"), format!("give 1 to {most}")));
         }
     }
-    Ok(())
+    Ok(Some(Ssm { dim, vocab, seed: seed.unwrap_or(default.seed) }))
 }
 
 fn near_multiples(name: &str, size: u32, page: u32) -> String {

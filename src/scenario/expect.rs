@@ -3,10 +3,10 @@
 use serde::Deserialize;
 
 use super::Diagnostic;
-use super::locate::Step;
-use super::raw;
-use super::requests::{Index, unknown_request};
-use super::source::Source;
+use super::locate::PathStep;
+use super::raw::{RawExpect, RawExpectRequest, RawFinding};
+use super::requests::{RequestIndex, unknown_request};
+use super::source::SourceText;
 use super::words::{instead_of, quote};
 
 /// The kinds of finding that can be expected, as the judge names them.
@@ -24,7 +24,7 @@ pub const FINDING_KINDS: [&str; 11] = [
     "lock",
 ];
 
-/// What must come out under one rule: this verdict, and these findings and no others (`inherited` ones aside).
+/// The expected result of one rule: this verdict, and exactly these findings (`inherited` ones aside).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expect {
     /// The rule.
@@ -33,7 +33,7 @@ pub struct Expect {
     pub verdict: ExpectVerdict,
     /// All findings, in any order.
     pub findings: Vec<ExpectFinding>,
-    /// What became of some requests.
+    /// The expected ends of some requests.
     pub requests: Vec<ExpectRequest>,
     /// Cached states that are taken out of the tree.
     pub evictions: Option<u64>,
@@ -41,7 +41,7 @@ pub struct Expect {
     pub leaks: Option<u64>,
 }
 
-/// What became of one request; what is `None` is not compared.
+/// The expected end of one request. A field that is `None` is not compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpectRequest {
     /// Its name.
@@ -84,7 +84,7 @@ pub enum ExpectVerdict {
     Inconclusive,
 }
 
-/// One finding; what is `None` is not compared.
+/// One finding. A field that is `None` is not compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpectFinding {
     /// One of [`FINDING_KINDS`].
@@ -103,15 +103,15 @@ pub struct ExpectFinding {
 
 /// Checks rule names, kinds and requests.
 pub(super) fn validate(
-    source: &Source<'_>,
+    source: &SourceText<'_>,
     names: &[String],
     rules: &[&str],
-    raw: &[raw::Expect],
+    raw: &[RawExpect],
 ) -> Result<Vec<Expect>, Diagnostic> {
-    let index = Index::new(names);
+    let index = RequestIndex::new(names);
     let mut expects: Vec<Expect> = Vec::with_capacity(raw.len());
     for (at, expect) in raw.iter().enumerate() {
-        let field = |name| [Step::Field("expect"), Step::Item(at), Step::Field(name)];
+        let field = |name| [PathStep::Field("expect"), PathStep::Item(at), PathStep::Field(name)];
         let rule = expect.rule.as_str();
         rule_once(source, &field("rule"), rule, rules, expects.iter().any(|other| other.rule == rule))?;
         if expect.verdict == ExpectVerdict::Clean && !expect.findings.is_empty() {
@@ -126,25 +126,25 @@ pub(super) fn validate(
             return Err(source.at(&field("leaks"), message, "write `verdict: Broken`, or `leaks: 0`"));
         }
         let requests = expect_requests(source, names, &index, at, &expect.requests)?;
-        let &raw::Expect { verdict, evictions, leaks, .. } = expect;
+        let &RawExpect { verdict, evictions, leaks, .. } = expect;
         expects.push(Expect { rule: rule.to_string(), verdict, findings, requests, evictions, leaks });
     }
     Ok(expects)
 }
 
-/// Checks that each request exists, stands once, and that something is said of it.
+/// Checks that each request exists and is listed once, and that something is expected of it.
 fn expect_requests(
-    source: &Source<'_>,
+    source: &SourceText<'_>,
     names: &[String],
-    index: &Index<'_>,
+    index: &RequestIndex<'_>,
     at: usize,
-    raw: &[raw::ExpectRequest],
+    raw: &[RawExpectRequest],
 ) -> Result<Vec<ExpectRequest>, Diagnostic> {
     let mut requests: Vec<ExpectRequest> = Vec::with_capacity(raw.len());
     for (nth, raw) in raw.iter().enumerate() {
-        let path = [Step::Field("expect"), Step::Item(at), Step::Field("requests"), Step::Item(nth)];
-        let id = [path[0], path[1], path[2], path[3], Step::Field("id")];
-        let &raw::ExpectRequest { id: ref name, outputs, prefix_hit, admitted, ended } = raw;
+        let path = [PathStep::Field("expect"), PathStep::Item(at), PathStep::Field("requests"), PathStep::Item(nth)];
+        let id = [path[0], path[1], path[2], path[3], PathStep::Field("id")];
+        let &RawExpectRequest { id: ref name, outputs, prefix_hit, admitted, ended } = raw;
         if index.get(name).is_none() {
             return Err(unknown_request(source, &id, name, names));
         }
@@ -167,8 +167,8 @@ fn expect_requests(
 
 /// Refuses a rule that does not exist, or that an entry before names already.
 pub(super) fn rule_once(
-    source: &Source<'_>,
-    path: &[Step<'_>],
+    source: &SourceText<'_>,
+    path: &[PathStep<'_>],
     rule: &str,
     rules: &[&str],
     again: bool,
@@ -185,7 +185,7 @@ pub(super) fn rule_once(
 }
 
 /// A kind of finding that cannot be expected.
-pub(super) fn unknown_kind(source: &Source<'_>, path: &[Step<'_>], kind: &str) -> Diagnostic {
+pub(super) fn unknown_kind(source: &SourceText<'_>, path: &[PathStep<'_>], kind: &str) -> Diagnostic {
     let remedy = match kind {
         "inherited" => "inherited findings are never listed: drop it".to_string(),
         kind => instead_of(kind, &FINDING_KINDS, "the kinds are"),
@@ -203,14 +203,21 @@ pub fn kind_verdict(kind: &str) -> ExpectVerdict {
 }
 
 fn finding(
-    source: &Source<'_>,
+    source: &SourceText<'_>,
     names: &[String],
-    index: &Index<'_>,
+    index: &RequestIndex<'_>,
     (at, nth): (usize, usize),
-    raw: &raw::Finding,
+    raw: &RawFinding,
 ) -> Result<ExpectFinding, Diagnostic> {
-    let field =
-        |name| [Step::Field("expect"), Step::Item(at), Step::Field("findings"), Step::Item(nth), Step::Field(name)];
+    let field = |name| {
+        [
+            PathStep::Field("expect"),
+            PathStep::Item(at),
+            PathStep::Field("findings"),
+            PathStep::Item(nth),
+            PathStep::Field(name),
+        ]
+    };
     if !FINDING_KINDS.contains(&raw.kind.as_str()) {
         return Err(unknown_kind(source, &field("kind"), &raw.kind));
     }

@@ -1,31 +1,31 @@
-//! The `expect_every` block: what each listed rule comes to under every timing that `vary` leaves open.
+//! The `expect_every` block: the expected result of each listed rule over all timings that `vary` leaves open.
 
 use crate::model::Vary;
 
 use super::Diagnostic;
 use super::expect::{ExpectVerdict, FINDING_KINDS, kind_verdict, rule_once, unknown_kind};
-use super::locate::Step;
-use super::raw;
-use super::source::Source;
+use super::locate::PathStep;
+use super::raw::RawExpectEvery;
+use super::source::SourceText;
 use super::words::quote;
 
-/// What must come out under one rule when every timing is run: the worst verdict, and the kinds of finding that some timing shows.
+/// The expected result of one rule over all timings: the worst verdict, and the kinds of finding that some timing shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpectEvery {
     /// The rule.
     pub rule: String,
     /// The worst verdict of any timing.
     pub verdict: ExpectVerdict,
-    /// Those of [`FINDING_KINDS`] that some timing shows, and no others.
+    /// The kinds of [`FINDING_KINDS`] that some timing shows. No timing shows another kind.
     pub kinds: Vec<String>,
 }
 
 /// Checks that something is open, rule names, kinds, and that the verdict is that of the worst kind.
 pub(super) fn validate(
-    source: &Source<'_>,
+    source: &SourceText<'_>,
     rules: &[&str],
     vary: Vary,
-    raw: &[raw::ExpectEvery],
+    raw: &[RawExpectEvery],
 ) -> Result<Vec<ExpectEvery>, Diagnostic> {
     if vary.is_nothing() && !raw.is_empty() {
         let message = "`expect_every` is about every timing, but nothing is open";
@@ -34,11 +34,12 @@ pub(super) fn validate(
     }
     let mut expects: Vec<ExpectEvery> = Vec::with_capacity(raw.len());
     for (at, expect) in raw.iter().enumerate() {
-        let field = |name| [Step::Field("expect_every"), Step::Item(at), Step::Field(name)];
+        let field = |name| [PathStep::Field("expect_every"), PathStep::Item(at), PathStep::Field(name)];
         let rule = expect.rule.as_str();
         rule_once(source, &field("rule"), rule, rules, expects.iter().any(|other| other.rule == rule))?;
         for (nth, kind) in expect.kinds.iter().enumerate() {
-            let path = [Step::Field("expect_every"), Step::Item(at), Step::Field("kinds"), Step::Item(nth)];
+            let path =
+                [PathStep::Field("expect_every"), PathStep::Item(at), PathStep::Field("kinds"), PathStep::Item(nth)];
             if !FINDING_KINDS.contains(&kind.as_str()) {
                 return Err(unknown_kind(source, &path, kind));
             }
@@ -48,14 +49,14 @@ pub(super) fn validate(
             }
         }
         fits(source, &field("verdict"), expect)?;
-        let &raw::ExpectEvery { verdict, ref kinds, .. } = expect;
+        let &RawExpectEvery { verdict, ref kinds, .. } = expect;
         expects.push(ExpectEvery { rule: rule.to_string(), verdict, kinds: kinds.clone() });
     }
     Ok(expects)
 }
 
 /// The verdict of a search is that of the worst kind that it finds.
-fn fits(source: &Source<'_>, path: &[Step<'_>], expect: &raw::ExpectEvery) -> Result<(), Diagnostic> {
+fn fits(source: &SourceText<'_>, path: &[PathStep<'_>], expect: &RawExpectEvery) -> Result<(), Diagnostic> {
     if expect.verdict == ExpectVerdict::Inconclusive {
         let message = "a search that a bound ended proves nothing about every timing";
         return Err(source.at(path, message, "write the verdict of the whole search: Clean, Lossy, Corrupt or Broken"));

@@ -1,8 +1,8 @@
-//! A scenario as JSON, for other programs: everything resolved; costs, which are of virtual time alone, are left out.
+//! A scenario as JSON, for other programs, with everything resolved. Costs are left out: they only matter to virtual time.
 
 use serde_json::{Map, Value as Json, json};
 
-use crate::model::{Accept, Arrive, Event, Prompt, RequestSpec, Setup, Stop};
+use crate::model::{Accept, Arrive, Event, FieldValue, Prompt, RequestSpec, Setup, Spec, Ssm, Stop};
 use crate::record::{ReqId, Token};
 
 use super::Scenario;
@@ -13,9 +13,9 @@ pub fn json(scenario: &Scenario, default_rule: &str) -> String {
     let setup = &scenario.setup;
     let mut engine = Map::new();
     engine.insert("release".into(), setup.engine.release.version().into());
-    engine.extend(fields::fields(&setup.engine).into_iter().map(|(name, value)| (name.to_string(), spell(&value))));
+    engine.extend(fields::fields(setup).into_iter().map(|(name, value)| (name.to_string(), spell(&value))));
     let differences = fields::release_differences();
-    let set = fields::set(&setup.engine).into_iter().map(|(name, _)| name);
+    let set = fields::deviations(setup).into_iter().map(|(name, _)| name);
     let beyond_preset: Vec<&str> = set.filter(|name| differences.contains(name)).collect();
     let requests: Vec<Json> = (0..setup.requests.len()).map(|i| request(setup, i)).collect();
     let events: Vec<Json> = setup.events.iter().map(|event| spell_event(setup, *event)).collect();
@@ -49,16 +49,19 @@ fn snake(word: &str) -> String {
 
 fn spell(value: &Value) -> Json {
     match value {
-        Value::Word(word) => snake(word).into(),
-        Value::Bool(yes) => (*yes).into(),
-        Value::Number(number) => (*number).into(),
-        Value::Float(number) => json!(number),
-        Value::Spec(draft, Accept::Fixed(counts)) => json!({ "draft": draft, "accept": { "fixed": counts } }),
-        Value::Spec(draft, Accept::Seeded(millionths)) => {
-            json!({ "draft": draft, "accept": { "seeded": f64::from(*millionths) / 1e6 } })
+        Value::Engine(FieldValue::Word(word)) => snake(word).into(),
+        Value::Engine(FieldValue::Switch(yes)) => (*yes).into(),
+        Value::Engine(FieldValue::Size(size)) => (*size).into(),
+        Value::Engine(FieldValue::Factor(factor)) => json!(factor),
+        Value::Engine(FieldValue::Spec(Some(Spec { draft, accept }))) => {
+            let accept = match accept {
+                Accept::Fixed(counts) => json!({ "fixed": counts }),
+                Accept::Seeded(millionths) => json!({ "seeded": f64::from(*millionths) / 1e6 }),
+            };
+            json!({ "draft": draft, "accept": accept })
         }
-        Value::State(dim, vocab, seed) => json!({ "ssm": { "dim": dim, "vocab": vocab, "seed": seed } }),
-        Value::Nothing => Json::Null,
+        Value::State(Some(Ssm { dim, vocab, seed })) => json!({ "ssm": { "dim": dim, "vocab": vocab, "seed": seed } }),
+        Value::Engine(FieldValue::Spec(None)) | Value::State(None) => Json::Null,
     }
 }
 

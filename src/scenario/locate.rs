@@ -1,6 +1,6 @@
-//! Where a value stands in RON text. The deserializer tells places only of what it cannot read; what it reads and we
-//! refuse is found here, by walking the tokens along a path. Owns no syntax errors: on broken text it gives the deepest
-//! place that it could reach.
+//! The place of a value in RON text. The deserializer reports places only for text that it cannot read. A value that it
+//! reads and validation refuses is found here, by walking the tokens along a path. Syntax errors are not reported here: on
+//! broken text the result is the deepest place that was reached.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use super::scan::{Scanner, TokenKind};
 
 /// One step from a value into it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step<'a> {
+pub(super) enum PathStep<'a> {
     /// A named field of a struct.
     Field(&'a str),
     /// An item of a list, or an argument of an enum variant.
@@ -17,27 +17,27 @@ pub(super) enum Step<'a> {
 
 /// The place of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct FoundValue {
     /// Byte range of the value.
     pub span: Range<usize>,
-    /// Whether every step was there; if not, this is the deepest one that was.
+    /// Whether every step was found. If not, `span` is that of the deepest step that was.
     pub whole: bool,
 }
 
 /// Finds the value at a path.
-pub(super) fn value(text: &str, path: &[Step<'_>]) -> Found {
+pub(super) fn value(text: &str, path: &[PathStep<'_>]) -> FoundValue {
     let mut scanner = Scanner::new(text);
     scanner.skip_attributes();
     let mut span = scanner.clone().skip_value();
     for step in path {
-        let Some(inner) = descend(&mut scanner, *step) else { return Found { span, whole: false } };
+        let Some(inner) = descend(&mut scanner, *step) else { return FoundValue { span, whole: false } };
         span = inner;
     }
-    Found { span, whole: true }
+    FoundValue { span, whole: true }
 }
 
 /// Finds the name of a field, its `nth` occurrence counted from 0, in the struct at a path.
-pub(super) fn key(text: &str, path: &[Step<'_>], name: &str, nth: usize) -> Option<Range<usize>> {
+pub(super) fn key(text: &str, path: &[PathStep<'_>], name: &str, nth: usize) -> Option<Range<usize>> {
     let mut scanner = Scanner::new(text);
     scanner.skip_attributes();
     for step in path {
@@ -48,13 +48,13 @@ pub(super) fn key(text: &str, path: &[Step<'_>], name: &str, nth: usize) -> Opti
 }
 
 /// Moves the scanner to the start of the value behind a step and gives its range.
-fn descend(scanner: &mut Scanner<'_>, step: Step<'_>) -> Option<Range<usize>> {
+fn descend(scanner: &mut Scanner<'_>, step: PathStep<'_>) -> Option<Range<usize>> {
     enter(scanner)?;
     match step {
-        Step::Field(name) => {
+        PathStep::Field(name) => {
             find_field(scanner, name, 0)?;
         }
-        Step::Item(index) => {
+        PathStep::Item(index) => {
             for _ in 0..index {
                 scanner.skip_value();
                 if scanner.take().kind != TokenKind::Comma {
@@ -69,7 +69,7 @@ fn descend(scanner: &mut Scanner<'_>, step: Step<'_>) -> Option<Range<usize>> {
     Some(scanner.clone().skip_value())
 }
 
-/// Moves past the opening bracket of the value here; `Some(` is looked through, since options are written without it.
+/// Moves past the opening bracket of the value here, and past `Some(`, since options are written without it.
 fn enter(scanner: &mut Scanner<'_>) -> Option<()> {
     loop {
         let mut token = scanner.take();
@@ -110,7 +110,7 @@ fn find_field(scanner: &mut Scanner<'_>, name: &str, nth: usize) -> Option<Range
 
 #[cfg(test)]
 mod tests {
-    use super::Step::{Field, Item};
+    use super::PathStep::{Field, Item};
     use super::*;
 
     const TEXT: &str = r####"#![enable(implicit_some)]
@@ -121,7 +121,7 @@ Scenario( /* ( [ /* nested */ */
 )"####;
 
     #[track_caller]
-    fn found(path: &[Step<'_>], expected: &str, whole: bool) {
+    fn found(path: &[PathStep<'_>], expected: &str, whole: bool) {
         let found = value(TEXT, path);
         assert_eq!((&TEXT[found.span.clone()], found.whole), (expected, whole), "{path:?}");
     }

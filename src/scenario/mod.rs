@@ -44,9 +44,9 @@ pub use presets::{CostPreset, CostSide, cost_preset, cost_preset_names, cost_pre
 pub use words::instead_of;
 pub use write::write;
 
-use locate::Step;
-use requests::Requests;
-use source::Source;
+use locate::PathStep;
+use requests::RequestList;
+use source::SourceText;
 use words::quote;
 
 /// A validated scenario.
@@ -56,7 +56,7 @@ pub struct Scenario {
     pub name: String,
     /// The path of the file, or the name given in place of one.
     pub path: PathBuf,
-    /// Why the file exists: its first `//` comment, if one stands before the scenario.
+    /// Why the file exists: its first `//` comment, if that comes before the scenario.
     pub title: String,
     /// The rule to run when the caller names none.
     pub rule: Option<String>,
@@ -64,13 +64,13 @@ pub struct Scenario {
     pub seed: u64,
     /// What to run.
     pub setup: Setup,
-    /// The cost presets that the file names; what it sets over them is in the setup.
+    /// The cost presets that the file names. The setup has the costs themselves.
     pub cost_names: CostNames,
-    /// What is left open to a search; nothing to a plain run.
+    /// The questions that a search may answer otherwise than the script. A plain run does not use them.
     pub vary: Vary,
-    /// What must come out of the script, for the rules listed.
+    /// The expected result of the script, for the rules listed.
     pub expect: Vec<Expect>,
-    /// What must come out of every timing that `vary` leaves open, for the rules listed.
+    /// The expected result over all timings that `vary` leaves open, for the rules listed.
     pub expect_every: Vec<ExpectEvery>,
 }
 
@@ -92,8 +92,8 @@ impl Scenario {
     }
 }
 
-/// A setup as a reader has it of the file that it is written to, with the bound on turns of a file that names none; nothing if
-/// no file may hold it.
+/// The setup that comes back when `setup` is written to a file and read again, with the default bound on turns. `None` if no
+/// file can hold it.
 pub fn as_read(setup: &Setup) -> Option<Setup> {
     let turns_max = turns_max(&setup.requests, &setup.events);
     let text = write(&Scenario::of(Setup { turns_max, ..setup.clone() }));
@@ -116,7 +116,7 @@ pub fn load(path: &Path, rules: &[&str]) -> Result<Scenario, Diagnostic> {
     }
     let text = utf8(&name, &bytes)?;
     let scenario = parse(&name, text, path.parent().unwrap_or(Path::new("")), rules)?;
-    // The name may have lost what is no text.
+    // `name` is lossy where the path is not UTF-8.
     Ok(Scenario { path: path.to_path_buf(), ..scenario })
 }
 
@@ -126,11 +126,13 @@ pub fn load(path: &Path, rules: &[&str]) -> Result<Scenario, Diagnostic> {
 /// # Errors
 /// The first mistake found, in the scenario or in its trace.
 pub fn parse(name: &str, text: &str, base: &Path, rules: &[&str]) -> Result<Scenario, Diagnostic> {
-    let source = Source { name, text: text.strip_prefix('\u{feff}').unwrap_or(text) };
+    let source = SourceText { name, text: text.strip_prefix('\u{feff}').unwrap_or(text) };
     let file = read::read(&source)?;
-    let engine = engine::validate(&source, &file.engine.unwrap_or_default())?;
+    let raw_engine = file.engine.unwrap_or_default();
+    let engine = engine::validate(&source, &raw_engine)?;
+    let state = engine::validate_state(&source, raw_engine.state)?;
     let (costs, cost_names) = costs::validate(&source, &file.costs.unwrap_or_default())?;
-    let Requests { specs, names } = match (&file.requests, &file.trace) {
+    let RequestList { specs, names } = match (&file.requests, &file.trace) {
         (Some(requests), None) => requests::validate(&source, &engine, requests)?,
         (None, Some(trace)) => trace::validate(&source, &engine, trace, base)?,
         (Some(_), Some(_)) => {
@@ -144,16 +146,20 @@ pub fn parse(name: &str, text: &str, base: &Path, rules: &[&str]) -> Result<Scen
     };
     let events = events::validate(&source, &engine, &names, file.events.as_deref().unwrap_or_default())?;
     let expect = expect::validate(&source, &names, rules, file.expect.as_deref().unwrap_or_default())?;
-    let vary = Vary::from(file.vary.unwrap_or_default());
+    let vary = file.vary.unwrap_or_default();
     let every = file.expect_every.as_deref().unwrap_or_default();
     let expect_every = expect_every::validate(&source, rules, vary, every)?;
     if let Some(rule) = file.rule.as_deref().filter(|rule| !rules.contains(rule)) {
         let message = format!("there is no rule {}", quote(rule));
-        return Err(source.at(&[Step::Field("rule")], message, instead_of(rule, rules, "the rules are")));
+        return Err(source.at(&[PathStep::Field("rule")], message, instead_of(rule, rules, "the rules are")));
     }
     let turns_max = match file.turns_max {
         Some(0) => {
-            return Err(source.at(&[Step::Field("turns_max")], "`turns_max` is 0", "give at least 1, or leave it out"));
+            return Err(source.at(
+                &[PathStep::Field("turns_max")],
+                "`turns_max` is 0",
+                "give at least 1, or leave it out",
+            ));
         }
         Some(turns) => turns,
         None => turns_max(&specs, &events),
@@ -164,7 +170,7 @@ pub fn parse(name: &str, text: &str, base: &Path, rules: &[&str]) -> Result<Scen
         title: title(source.text),
         rule: file.rule,
         seed: file.seed.unwrap_or(0),
-        setup: Setup { engine, costs, requests: specs, names, events, turns_max },
+        setup: Setup { engine, state, costs, requests: specs, names, events, turns_max },
         cost_names,
         vary,
         expect,
@@ -182,7 +188,7 @@ fn title(text: &str) -> String {
     scanner.comment().unwrap_or_default().to_string()
 }
 
-/// A duration as a person writes it, `"12.5ms"`, in nanoseconds.
+/// A duration such as `"12.5ms"`, in nanoseconds.
 ///
 /// # Errors
 /// What is wrong with the text, as the end of a sentence.
@@ -190,7 +196,7 @@ pub fn time_ns(text: &str) -> Result<u64, &'static str> {
     duration::parse_ns(text)
 }
 
-/// The text of a file, or where it stops being text.
+/// The text of a file, or an error at the first byte that is not UTF-8.
 fn utf8<'a>(name: &str, bytes: &'a [u8]) -> Result<&'a str, Diagnostic> {
     std::str::from_utf8(bytes).map_err(|error| {
         let good = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);

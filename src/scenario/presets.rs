@@ -5,8 +5,8 @@ use std::fmt;
 use ron::extensions::Extensions;
 use serde::Deserialize;
 
-use super::raw;
-use crate::model::{Cost, Costs};
+use super::raw::RawCosts;
+use crate::model::Costs;
 use crate::workload::DecodeTable;
 
 /// What a preset is of.
@@ -21,9 +21,9 @@ pub enum CostSide {
 /// A preset as it is written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename = "Preset")]
-struct File {
+struct PresetFile {
     decode: Option<Vec<(u32, u64)>>,
-    costs: raw::Costs,
+    costs: RawCosts,
 }
 
 /// The names of presets, what each is, and their files.
@@ -81,22 +81,22 @@ pub struct CostPreset {
     pub name: &'static str,
     /// Decode forwards by rows, in place of `gpu_decode` and `gpu_decode_request`, where the number of rows is known.
     pub decode: Option<DecodeTable>,
-    costs: raw::Costs,
+    costs: RawCosts,
 }
 
 /// The preset of a name.
 pub fn cost_preset(of: CostSide, name: &str) -> Option<CostPreset> {
     let &(name, _, text) = of.files().iter().find(|file| file.0 == name)?;
     let options = ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME);
-    let file: File = options.from_str(text).unwrap_or_else(|error| panic!("the preset {name}: {error}"));
+    let file: PresetFile = options.from_str(text).unwrap_or_else(|error| panic!("the preset {name}: {error}"));
     Some(CostPreset { name, decode: file.decode.map(DecodeTable::new), costs: file.costs })
 }
 
 impl CostPreset {
     /// Sets the costs that the preset has.
     pub fn apply(&self, costs: &mut Costs) {
-        for (cost, (_, given)) in costs.each_mut().into_iter().zip(self.costs.given()) {
-            *cost = given.map_or(*cost, Cost::from);
+        for (cost, given) in costs.each_mut().into_iter().zip(self.costs.given()) {
+            *cost = given.unwrap_or(*cost);
         }
     }
 
@@ -111,6 +111,7 @@ impl CostPreset {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Cost;
 
     fn all(of: CostSide) -> Vec<CostPreset> {
         let names = cost_preset_names(of);
@@ -122,7 +123,7 @@ mod tests {
         let gpu = ["gpu_extend", "gpu_extend_token", "gpu_decode", "gpu_decode_request", "result_copy"];
         for (of, side) in [(CostSide::Cpu, false), (CostSide::Gpu, true)] {
             for preset in all(of) {
-                for (name, given) in preset.costs.given() {
+                for (name, given) in Costs::NAMES.into_iter().zip(preset.costs.given()) {
                     assert_eq!(given.is_some(), gpu.contains(&name) == side, "{}: {name}", preset.name);
                 }
                 assert_eq!(preset.decode.is_some(), side, "{}", preset.name);

@@ -1,197 +1,127 @@
-//! The file as it is written: one struct per bracket, options for what may be left out. Owns the spelling; what the
-//! words mean and whether they fit together is checked elsewhere. No `flatten` and no untagged types, which RON does
-//! not read well.
+//! A scenario file as the deserializer reads it: a struct for each bracket, an option for each field that may be left out.
+//! Owns the spelling. Other modules check the meaning of the words and whether they fit together. There is no `flatten`
+//! and no untagged type, which RON does not read well.
 
 use serde::Deserialize;
 
 use super::{ExpectEnd, ExpectVerdict};
-use crate::model;
+use crate::model::{
+    CopyOnWrite, Cost, Costs, Engine, Exhaustion, FinishOrder, Grid, KvEviction, MixedTracking, OptionalSize, Release,
+    ResultQueue, SlotFree, SlotHeadroom, Snapshot, Strategy, TombstoneLock, Vary, cost_fields, engine_fields,
+};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename = "Scenario")]
-pub(super) struct File {
-    pub engine: Option<Engine>,
-    pub costs: Option<Costs>,
-    pub requests: Option<Vec<Request>>,
-    pub trace: Option<Trace>,
-    pub events: Option<Vec<Event>>,
+pub(super) struct RawScenario {
+    pub engine: Option<RawEngine>,
+    pub costs: Option<RawCosts>,
+    pub requests: Option<Vec<RawRequest>>,
+    pub trace: Option<RawTrace>,
+    pub events: Option<Vec<RawEvent>>,
     pub vary: Option<Vary>,
-    pub expect: Option<Vec<Expect>>,
-    pub expect_every: Option<Vec<ExpectEvery>>,
+    pub expect: Option<Vec<RawExpect>>,
+    pub expect_every: Option<Vec<RawExpectEvery>>,
     pub rule: Option<String>,
     pub seed: Option<u64>,
     pub turns_max: Option<u32>,
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Engine {
-    pub release: Option<Release>,
-    pub strategy: Option<Strategy>,
-    pub overlap: Option<bool>,
-    pub track_interval: Option<u32>,
-    pub mamba_chunk: Option<u32>,
-    pub page_size: Option<u32>,
-    pub grid: Option<Grid>,
-    pub mamba_slots: Option<u32>,
-    pub kv_tokens: Option<u32>,
-    pub max_running: Option<u32>,
-    pub max_prefill_tokens: Option<u32>,
-    pub conservativeness: Option<f64>,
-    pub chunked_prefill_size: Option<u32>,
-    pub mixed_chunk: Option<bool>,
-    pub mixed_tracking: Option<MixedTracking>,
-    pub exhaustion: Option<Exhaustion>,
-    pub spec: Option<Spec>,
-    pub caches_through_stop: Option<bool>,
-    pub previous_checkpoint: Option<bool>,
-    pub snapshot: Option<Snapshot>,
-    pub copy_on_write: Option<CopyOnWrite>,
-    pub slot_free: Option<SlotFree>,
-    pub result_queue: Option<ResultQueue>,
-    pub disable_consecutive_prefill_overlap: Option<bool>,
-    pub skip_finishing_decode: Option<bool>,
-    pub filter_before_prefill: Option<bool>,
-    pub lazy_prealloc_evicts: Option<bool>,
-    pub refused_prealloc_clears_label: Option<bool>,
-    pub kv_eviction: Option<KvEviction>,
-    pub finish_order: Option<FinishOrder>,
-    pub slot_headroom: Option<SlotHeadroom>,
-    pub branching_beyond_state: Option<bool>,
-    pub split_refreshes_state: Option<bool>,
-    pub tombstone_lock: Option<TombstoneLock>,
-    pub admission_forgets_skip: Option<bool>,
-    pub fixed_length_reserves_all: Option<bool>,
-    pub waiting_prefix_refresh: Option<bool>,
-    pub rematch_after_insert: Option<bool>,
-    pub handover_unlocks_state: Option<bool>,
-    pub state: Option<State>,
+/// The type of an engine field in a file: its own, but for speculative decoding, whose numbers are checked on the way.
+macro_rules! raw_type {
+    (OptionalSpec) => {
+        RawSpec
+    };
+    ($type:ident) => {
+        $type
+    };
 }
 
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) enum State {
-    Ssm { dim: Option<u32>, vocab: Option<u32>, seed: Option<u64> },
+/// Sets a field to the value of a file, if it has one. Speculative decoding is left to validation.
+macro_rules! set_field {
+    ($engine:ident, $raw:ident, $name:ident, OptionalSpec) => {};
+    ($engine:ident, $raw:ident, $name:ident, $type:ident) => {
+        if let Some(given) = $raw.$name {
+            $engine.$name = given;
+        }
+    };
 }
 
-/// Spells an enum of the setup: the same names, read from RON.
-macro_rules! spelling {
-    ($name:ident { $($variant:ident),+ }) => {
-        #[derive(Clone, Copy, Debug, Deserialize)]
-        #[allow(non_camel_case_types)]
-        pub(super) enum $name { $($variant),+ }
+/// Makes the `engine` block of the table of engine fields.
+macro_rules! raw_engine {
+    ($($(#[$doc:meta])+ $name:ident: $type:ident = $preset:tt;)+) => {
+        #[derive(Debug, Default, Deserialize)]
+        #[serde(deny_unknown_fields, rename = "Engine")]
+        pub(super) struct RawEngine {
+            pub release: Option<Release>,
+            $(pub $name: Option<raw_type!($type)>,)+
+            pub state: Option<RawState>,
+        }
 
-        impl From<$name> for model::$name {
-            fn from(word: $name) -> Self {
-                match word { $($name::$variant => model::$name::$variant),+ }
+        impl RawEngine {
+            /// Sets every field that is given, but for `spec`.
+            pub fn apply(&self, engine: &mut Engine) {
+                $(set_field!(engine, self, $name, $type);)+
             }
         }
     };
 }
 
-spelling!(Release { V0_5_16, V0_5_17, V0_5_18, V0_5_23 });
-spelling!(Strategy { NoBuffer, ExtraBuffer, ExtraBufferLazy });
-spelling!(Grid { Interval, Lcm });
-spelling!(ResultQueue { Copy, Alias });
-spelling!(KvEviction { Whole, Shortfall });
-spelling!(FinishOrder { LengthFirst, TokenFirst });
-spelling!(MixedTracking { Dropped, Kept });
-spelling!(Exhaustion { Skip, Assert });
-spelling!(Snapshot { HandOver, Copy });
-spelling!(CopyOnWrite { Deferred, Immediate });
-spelling!(SlotFree { AtResult, Deferred, Masked });
-spelling!(SlotHeadroom { PerRequest, Exact });
-spelling!(TombstoneLock { Steal, Skip, Count });
+engine_fields!(raw_engine);
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Spec {
-    pub draft: u32,
-    pub accept: Accept,
+pub(super) enum RawState {
+    Ssm { dim: Option<u32>, vocab: Option<u32>, seed: Option<u64> },
 }
 
 #[derive(Clone, Debug, Deserialize)]
-pub(super) enum Accept {
+#[serde(deny_unknown_fields, rename = "Spec")]
+pub(super) struct RawSpec {
+    pub draft: u32,
+    pub accept: RawAccept,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub(super) enum RawAccept {
     Fixed(Vec<u32>),
     Seeded(f64),
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Costs {
-    pub cpu: Option<String>,
-    pub gpu: Option<String>,
-    pub ingest: Option<Cost>,
-    pub plan: Option<Cost>,
-    pub prepare: Option<Cost>,
-    pub prepare_request: Option<Cost>,
-    pub launch: Option<Cost>,
-    pub result: Option<Cost>,
-    pub result_request: Option<Cost>,
-    pub check_recompute: Option<Cost>,
-    pub check_mask: Option<Cost>,
-    pub boundary_update: Option<Cost>,
-    pub gpu_extend: Option<Cost>,
-    pub gpu_extend_token: Option<Cost>,
-    pub gpu_decode: Option<Cost>,
-    pub gpu_decode_request: Option<Cost>,
-    pub result_copy: Option<Cost>,
-}
-
-impl Costs {
-    /// The costs by name, in the order of the setup's.
-    pub fn given(&self) -> [(&'static str, Option<Cost>); 15] {
-        macro_rules! named {
-            ($($name:ident),+ $(,)?) => { [$((stringify!($name), self.$name)),+] };
+/// Makes the `costs` block of the table of costs.
+macro_rules! raw_costs {
+    ($($(#[$doc:meta])+ $name:ident = $default:literal;)+) => {
+        #[derive(Debug, Default, Deserialize)]
+        #[serde(deny_unknown_fields, rename = "Costs")]
+        pub(super) struct RawCosts {
+            pub cpu: Option<String>,
+            pub gpu: Option<String>,
+            $(pub $name: Option<Cost>,)+
         }
-        named!(
-            ingest,
-            plan,
-            prepare,
-            prepare_request,
-            launch,
-            result,
-            result_request,
-            check_recompute,
-            check_mask,
-            boundary_update,
-            gpu_extend,
-            gpu_extend_token,
-            gpu_decode,
-            gpu_decode_request,
-            result_copy,
-        )
-    }
-}
 
-#[derive(Clone, Copy, Debug, Deserialize)]
-pub(super) enum Cost {
-    Fixed(u64),
-    Uniform(u64, u64),
-}
-
-impl From<Cost> for model::Cost {
-    fn from(cost: Cost) -> Self {
-        match cost {
-            Cost::Fixed(ns) => model::Cost::Fixed(ns),
-            Cost::Uniform(lo, hi) => model::Cost::Uniform(lo, hi),
+        impl RawCosts {
+            /// The costs that are given, in the order of [`Costs::NAMES`].
+            pub fn given(&self) -> [Option<Cost>; Costs::COUNT] {
+                [$(self.$name),+]
+            }
         }
-    }
+    };
 }
+
+cost_fields!(raw_costs);
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Request {
+#[serde(deny_unknown_fields, rename = "Request")]
+pub(super) struct RawRequest {
     pub id: String,
-    pub arrive: Option<Arrive>,
-    pub prompt: Prompt,
-    pub stop: Stop,
+    pub arrive: Option<RawArrive>,
+    pub prompt: RawPrompt,
+    pub stop: RawStop,
     pub max_new: Option<u32>,
     pub accepts: Option<Vec<u32>>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) enum Arrive {
+pub(super) enum RawArrive {
     Turn(u32),
     At(String),
     After(String),
@@ -199,7 +129,7 @@ pub(super) enum Arrive {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) enum Prompt {
+pub(super) enum RawPrompt {
     Tokens(Vec<u32>),
     Fresh(u32),
     Extend(String, u32),
@@ -207,14 +137,14 @@ pub(super) enum Prompt {
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
-pub(super) enum Stop {
+pub(super) enum RawStop {
     Token(u32),
     Length(u32),
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Trace {
+#[serde(deny_unknown_fields, rename = "Trace")]
+pub(super) struct RawTrace {
     pub format: TraceFormat,
     pub path: String,
     pub limit: Option<u32>,
@@ -227,56 +157,37 @@ pub(super) enum TraceFormat {
     MooncakeJsonl,
 }
 
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(super) struct Vary {
-    pub arrivals: bool,
-    pub stops: bool,
-    pub aborts: bool,
-    pub retract: bool,
-    pub alloc_failure: bool,
-    pub accept: bool,
-    pub order: bool,
-}
-
-impl From<Vary> for model::Vary {
-    fn from(raw: Vary) -> Self {
-        let Vary { arrivals, stops, aborts, retract, alloc_failure, accept, order } = raw;
-        model::Vary { arrivals, stops, aborts, retract, alloc_failure, accept, order }
-    }
-}
-
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Event {
+#[serde(deny_unknown_fields, rename = "Event")]
+pub(super) struct RawEvent {
     pub turn: u32,
     #[serde(rename = "do")]
-    pub act: Act,
+    pub act: RawAct,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) enum Act {
+pub(super) enum RawAct {
     Abort(String),
     Retract(String),
     FailAlloc(String),
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Expect {
+#[serde(deny_unknown_fields, rename = "Expect")]
+pub(super) struct RawExpect {
     pub rule: String,
     pub verdict: ExpectVerdict,
     #[serde(default)]
-    pub findings: Vec<Finding>,
+    pub findings: Vec<RawFinding>,
     #[serde(default)]
-    pub requests: Vec<ExpectRequest>,
+    pub requests: Vec<RawExpectRequest>,
     pub evictions: Option<u64>,
     pub leaks: Option<u64>,
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ExpectRequest {
+#[serde(deny_unknown_fields, rename = "ExpectRequest")]
+pub(super) struct RawExpectRequest {
     pub id: String,
     pub outputs: Option<u32>,
     pub prefix_hit: Option<u32>,
@@ -285,8 +196,8 @@ pub(super) struct ExpectRequest {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ExpectEvery {
+#[serde(deny_unknown_fields, rename = "ExpectEvery")]
+pub(super) struct RawExpectEvery {
     pub rule: String,
     pub verdict: ExpectVerdict,
     #[serde(default)]
@@ -294,8 +205,8 @@ pub(super) struct ExpectEvery {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Finding {
+#[serde(deny_unknown_fields, rename = "Finding")]
+pub(super) struct RawFinding {
     pub kind: String,
     pub request: Option<String>,
     pub label: Option<u32>,

@@ -1,4 +1,4 @@
-//! RON text to the raw file, and what the deserializer complains of to a diagnostic with place and remedy.
+//! From RON text to the raw scenario, and from errors of the deserializer to diagnostics with place and remedy.
 
 use ron::Error;
 use ron::error::SpannedError;
@@ -6,14 +6,15 @@ use ron::extensions::Extensions;
 use serde_path_to_error::{Path, Segment};
 
 use super::Diagnostic;
-use super::locate::Step;
-use super::raw;
+use super::locate::PathStep;
+use super::raw::RawScenario;
 use super::scan::Scanner;
-use super::source::Source;
+use super::source::SourceText;
 use super::words::{instead_of, quote, unknown_field};
+use crate::model::{Costs, Engine};
 
 /// Reads the file. Options are written without `Some`.
-pub(super) fn read(source: &Source<'_>) -> Result<raw::File, Diagnostic> {
+pub(super) fn read(source: &SourceText<'_>) -> Result<RawScenario, Diagnostic> {
     let options = ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME);
     let mut deserializer =
         ron::Deserializer::from_str_with_options(source.text, &options).map_err(|error| explain(source, error, &[]))?;
@@ -32,23 +33,25 @@ pub(super) fn read(source: &Source<'_>) -> Result<raw::File, Diagnostic> {
     }
 }
 
-/// The path of the deserializer in our steps. The name of a variant is no step, but its only argument is one.
-fn steps(path: &Path) -> Vec<Step<'_>> {
+/// The path of the deserializer as steps. The name of a variant is not a step; its only argument is.
+fn steps(path: &Path) -> Vec<PathStep<'_>> {
     let segments: Vec<&Segment> = path.iter().collect();
     let mut steps = Vec::with_capacity(segments.len());
     for (at, segment) in segments.iter().enumerate() {
         match segment {
-            Segment::Seq { index } => steps.push(Step::Item(*index)),
-            Segment::Map { key } => steps.push(Step::Field(key)),
+            Segment::Seq { index } => steps.push(PathStep::Item(*index)),
+            Segment::Map { key } => steps.push(PathStep::Field(key)),
             // `Tokens` is the one variant whose argument is a list: what follows is an index into that.
-            Segment::Enum { variant } if at + 1 == segments.len() || variant == "Tokens" => steps.push(Step::Item(0)),
+            Segment::Enum { variant } if at + 1 == segments.len() || variant == "Tokens" => {
+                steps.push(PathStep::Item(0))
+            }
             Segment::Enum { .. } | Segment::Unknown => {}
         }
     }
     steps
 }
 
-fn explain(source: &Source<'_>, error: SpannedError, path: &[Step<'_>]) -> Diagnostic {
+fn explain(source: &SourceText<'_>, error: SpannedError, path: &[PathStep<'_>]) -> Diagnostic {
     match error.code {
         Error::NoSuchStructField { expected, found, .. } => {
             let path = without_last(path, &found);
@@ -68,8 +71,8 @@ fn explain(source: &Source<'_>, error: SpannedError, path: &[Step<'_>]) -> Diagn
             instead_of(&found, expected, "the words here are"),
         ),
         Error::ExpectedDifferentStructName { expected, found } => {
-            let message = format!("{} stands where {expected:?} may stand", quote(&found));
-            source.at(path, message, "leave the name before the bracket out")
+            let message = format!("{} is written where only {expected:?} can be", quote(&found));
+            source.at(path, message, "leave out the name before the bracket")
         }
         Error::UnclosedBlockComment => {
             let (message, remedy) = syntax(&error.code);
@@ -102,14 +105,14 @@ fn explain(source: &Source<'_>, error: SpannedError, path: &[Step<'_>]) -> Diagn
             source.range(at..at + 1, message, remedy)
         }
         Error::ExpectedStructLike | Error::ExpectedNamedStructLike(_) if source.opens_brace(path) => {
-            let message = format!("{} stands in `{{..}}`", name_of(path));
+            let message = format!("{} is written in `{{..}}`", name_of(path));
             source.at(path, message, "write `(name: value, ..)`: round brackets, and names without quotes")
         }
         code => source.at(path, format!("{} cannot be read: {}", name_of(path), wrong_type(&code)), remedy_for(path)),
     }
 }
 
-/// Whether the text is broken, as against sound text that says the wrong thing.
+/// Whether the text is not RON, as opposed to RON with a wrong content.
 fn is_syntax(code: &Error) -> bool {
     matches!(
         code,
@@ -133,15 +136,16 @@ fn is_syntax(code: &Error) -> bool {
     )
 }
 
-/// Whether a name was wanted: that of a field, and the text is broken, or that of a variant, and the type is wrong.
+/// Whether the deserializer expected a name: that of a field, if the text is broken, or that of a variant, if the value has
+/// another type.
 fn is_name(code: &Error) -> bool {
     matches!(code, Error::ExpectedIdentifier | Error::InvalidIdentifier(_) | Error::SuggestRawIdentifier(_))
 }
 
-/// The path of the struct in which a field is: the path of what went wrong may end with the field or not.
-fn without_last<'p, 'a>(path: &'p [Step<'a>], field: &str) -> &'p [Step<'a>] {
+/// The path of the struct that has a field. The path of the error may or may not end with the field.
+fn without_last<'p, 'a>(path: &'p [PathStep<'a>], field: &str) -> &'p [PathStep<'a>] {
     match path {
-        [before @ .., Step::Field(last)] if *last == field => before,
+        [before @ .., PathStep::Field(last)] if *last == field => before,
         _ => path,
     }
 }
@@ -184,7 +188,7 @@ fn wrong_type(code: &Error) -> String {
         Error::ExpectedString => "it is not a text in quotes".into(),
         Error::ExpectedArray => "it is not a list in `[..]`".into(),
         Error::ExpectedIdentifier | Error::InvalidIdentifier(_) | Error::SuggestRawIdentifier(_) => {
-            "it does not begin with one of its words".into()
+            "it does not begin with one of the words for it".into()
         }
         Error::ExpectedStructLike | Error::ExpectedNamedStructLike(_) => "its values in `(..)` are missing".into(),
         Error::ExpectedDifferentLength { expected, found } => {
@@ -201,21 +205,21 @@ fn wrong_type(code: &Error) -> String {
 }
 
 /// The last named field on a path.
-fn field_of<'a>(path: &[Step<'a>]) -> Option<&'a str> {
+fn field_of<'a>(path: &[PathStep<'a>]) -> Option<&'a str> {
     path.iter().rev().find_map(|step| match step {
-        Step::Field(name) => Some(*name),
-        Step::Item(_) => None,
+        PathStep::Field(name) => Some(*name),
+        PathStep::Item(_) => None,
     })
 }
 
-fn name_of(path: &[Step<'_>]) -> String {
+fn name_of(path: &[PathStep<'_>]) -> String {
     field_of(path).map_or_else(|| "the scenario".into(), |name| format!("`{}`", name.escape_debug()))
 }
 
-fn remedy_for(path: &[Step<'_>]) -> String {
+fn remedy_for(path: &[PathStep<'_>]) -> String {
     match field_of(path) {
         None => "a scenario is `Scenario(engine: (..), requests: [..])`".into(),
-        Some("requests") if path.first() == Some(&Step::Field("expect")) => {
+        Some("requests") if path.first() == Some(&PathStep::Field("expect")) => {
             "write `requests: [(id: \"a\", outputs: 4)]`".into()
         }
         Some(field) => format!("write {}", example(field)),
@@ -224,7 +228,25 @@ fn remedy_for(path: &[Step<'_>]) -> String {
 
 /// How a field is written.
 fn example(field: &str) -> String {
-    let form = match field {
+    let form = match Engine::FIELDS.iter().find(|known| known.name == field) {
+        Some(field) => alternatives(field.samples),
+        None if Costs::NAMES.contains(&field) => "Fixed(50_000) or Uniform(40_000, 60_000)".to_string(),
+        None => form_of(field).to_string(),
+    };
+    format!("`{field}: {form}`")
+}
+
+/// `A, B or C`.
+fn alternatives(samples: &[&str]) -> String {
+    match samples {
+        [before @ .., last] if !before.is_empty() => format!("{} or {last}", before.join(", ")),
+        _ => samples.concat(),
+    }
+}
+
+/// The form of a field that is neither of the engine nor a cost.
+fn form_of(field: &str) -> &'static str {
+    match field {
         "id" | "request" => "\"a\"",
         "rule" => "\"mask-lookahead\"",
         "arrive" => "Turn(0), At(\"12.5ms\"), After(\"a\") or Before(\"a\", 5)",
@@ -240,7 +262,6 @@ fn example(field: &str) -> String {
         "arrivals" | "stops" | "aborts" | "retract" | "alloc_failure" | "order" => "true",
         "expect" => "[(rule: \"mask-lookahead\", verdict: Clean)]",
         "expect_every" => "[(rule: \"mask-lookahead\", verdict: Lossy, kinds: [\"lost\"])]",
-        "outputs" | "prefix_hit" | "admitted" | "evictions" | "leaks" => "4",
         "ended" => "Token, Length, Abort or Unfinished",
         "kinds" => "[\"lost\", \"unwritten\"]",
         "verdict" => "Clean, Lossy, Corrupt, Broken or Inconclusive",
@@ -254,37 +275,11 @@ fn example(field: &str) -> String {
         "dim" => "16",
         "vocab" => "64",
         "release" => "V0_5_17",
-        "strategy" => "ExtraBuffer",
-        "grid" => "Interval or Lcm",
-        "result_queue" => "Copy or Alias",
-        "kv_eviction" => "Whole or Shortfall",
-        "finish_order" => "LengthFirst or TokenFirst",
-        "tombstone_lock" => "Steal, Skip or Count",
-        "slot_headroom" => "PerRequest or Exact",
-        "mixed_tracking" => "Dropped or Kept",
-        "exhaustion" => "Skip or Assert",
-        "spec" => "(draft: 3, accept: Fixed([1, 4, 2]))",
         "draft" => "3",
         "accepts" => "[1, 3, 2]",
         "accept" => "Fixed([1, 4, 2]) or Seeded(0.7)",
-        "caches_through_stop" | "previous_checkpoint" => "true",
-        "snapshot" => "HandOver or Copy",
-        "copy_on_write" => "Deferred or Immediate",
-        "slot_free" => "AtResult, Deferred or Masked",
-        "conservativeness" | "time_scale" => "1.0",
-        "overlap" | "disable_consecutive_prefill_overlap" | "skip_finishing_decode" | "filter_before_prefill" => "true",
-        "split_refreshes_state" | "admission_forgets_skip" | "fixed_length_reserves_all" => "true",
-        "waiting_prefix_refresh" | "mixed_chunk" | "rematch_after_insert" | "handover_unlocks_state" => "true",
-        "lazy_prealloc_evicts" | "refused_prealloc_clears_label" | "branching_beyond_state" => "true",
-        "chunked_prefill_size"
-        | "track_interval"
-        | "mamba_chunk"
-        | "page_size"
-        | "mamba_slots"
-        | "kv_tokens"
-        | "max_running" => "64",
-        "max_prefill_tokens" | "seed" | "turns_max" | "limit" | "max_new" | "turn" | "label" | "holds" | "slot" => "4",
-        _ => "Fixed(50_000) or Uniform(40_000, 60_000)",
-    };
-    format!("`{field}: {form}`")
+        "time_scale" => "1.0",
+        // Every other field is a number.
+        _ => "4",
+    }
 }

@@ -1,4 +1,4 @@
-//! Who refers to whom: every name must be known, and no request may wait for itself, however indirectly.
+//! References between requests: every name must be known, and there must be no cycle.
 
 use std::collections::VecDeque;
 
@@ -6,16 +6,16 @@ use petgraph::algo::toposort;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::Diagnostic;
-use super::locate::Step;
-use super::raw::{Arrive, Prompt, Request};
-use super::requests::{Index, unknown_request};
-use super::source::Source;
+use super::locate::PathStep;
+use super::raw::{RawArrive, RawPrompt, RawRequest};
+use super::requests::{RequestIndex, unknown_request};
+use super::source::SourceText;
 use super::words::quote;
 
 /// The most members of a cycle that a message lists.
 const LISTED: usize = 8;
 
-/// The request that each one names.
+/// The requests that a request names.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Refs {
     /// In `arrive`.
@@ -24,12 +24,12 @@ pub(super) struct Refs {
     pub prompt: Option<usize>,
 }
 
-/// Looks every reference up.
+/// Looks up every reference.
 pub(super) fn resolve(
-    source: &Source<'_>,
-    index: &Index<'_>,
+    source: &SourceText<'_>,
+    index: &RequestIndex<'_>,
     names: &[String],
-    requests: &[Request],
+    requests: &[RawRequest],
 ) -> Result<Vec<Refs>, Diagnostic> {
     let mut refs = Vec::with_capacity(requests.len());
     for (at, request) in requests.iter().enumerate() {
@@ -38,20 +38,20 @@ pub(super) fn resolve(
             None => Err(unknown_request(source, &id_path(at, field), id, names)),
         };
         let arrive = match &request.arrive {
-            Some(Arrive::After(id) | Arrive::Before(id, _)) => look_up("arrive", id)?,
-            Some(Arrive::Turn(_) | Arrive::At(_)) | None => None,
+            Some(RawArrive::After(id) | RawArrive::Before(id, _)) => look_up("arrive", id)?,
+            Some(RawArrive::Turn(_) | RawArrive::At(_)) | None => None,
         };
         let prompt = match &request.prompt {
-            Prompt::Extend(id, _) | Prompt::Prefix(id, _, _) => look_up("prompt", id)?,
-            Prompt::Tokens(_) | Prompt::Fresh(_) => None,
+            RawPrompt::Extend(id, _) | RawPrompt::Prefix(id, _, _) => look_up("prompt", id)?,
+            RawPrompt::Tokens(_) | RawPrompt::Fresh(_) => None,
         };
         refs.push(Refs { arrive, prompt });
     }
     Ok(refs)
 }
 
-/// An order in which every request comes behind those that it names.
-pub(super) fn order(source: &Source<'_>, requests: &[Request], refs: &[Refs]) -> Result<Vec<usize>, Diagnostic> {
+/// An order in which every request comes after those that it names.
+pub(super) fn order(source: &SourceText<'_>, requests: &[RawRequest], refs: &[Refs]) -> Result<Vec<usize>, Diagnostic> {
     let mut graph = DiGraph::<(), (), u32>::with_capacity(refs.len(), refs.len());
     for _ in refs {
         graph.add_node(());
@@ -68,17 +68,17 @@ pub(super) fn order(source: &Source<'_>, requests: &[Request], refs: &[Refs]) ->
 }
 
 /// The path of the id that a request names in `arrive` or `prompt`.
-fn id_path(at: usize, field: &str) -> [Step<'_>; 4] {
-    [Step::Field("requests"), Step::Item(at), Step::Field(field), Step::Item(0)]
+fn id_path(at: usize, field: &str) -> [PathStep<'_>; 4] {
+    [PathStep::Field("requests"), PathStep::Item(at), PathStep::Field(field), PathStep::Item(0)]
 }
 
 fn targets(refs: Refs) -> impl Iterator<Item = usize> {
     refs.arrive.into_iter().chain(refs.prompt.filter(|prompt| Some(*prompt) != refs.arrive))
 }
 
-fn in_a_cycle(source: &Source<'_>, requests: &[Request], refs: &[Refs], member: usize) -> Diagnostic {
+fn in_a_cycle(source: &SourceText<'_>, requests: &[RawRequest], refs: &[Refs], member: usize) -> Diagnostic {
     let mut cycle = shortest_cycle(refs, member);
-    // Told from the request that stands first in the file.
+    // The message begins with the request that is first in the file.
     let first = (0..cycle.len()).min_by_key(|at| cycle[*at]).unwrap_or(0);
     cycle.rotate_left(first);
     let head = cycle[0];

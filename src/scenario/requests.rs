@@ -3,30 +3,30 @@
 use std::collections::BTreeMap;
 
 use super::Diagnostic;
-use super::arrivals::Arrivals;
-use super::ends::End;
+use super::arrivals::ResolvedArrivals;
+use super::ends::RequestEnd;
 use super::limits::REQUESTS_MAX;
-use super::locate::Step;
-use super::prompts::{Prompts, req_id};
-use super::raw;
+use super::locate::PathStep;
+use super::prompts::{ResolvedPrompts, req_id};
+use super::raw::RawRequest;
 use super::references;
-use super::source::Source;
+use super::source::SourceText;
 use super::words::{instead_of, quote};
 use crate::model::{Engine, RequestSpec};
 use crate::record::ReqId;
 
 /// The requests of a setup and their names.
-pub(super) struct Requests {
+pub(super) struct RequestList {
     pub specs: Vec<RequestSpec>,
     pub names: Vec<String>,
 }
 
-/// Requests by name.
-pub(super) struct Index<'a>(BTreeMap<&'a str, ReqId>);
+/// Request ids by name.
+pub(super) struct RequestIndex<'a>(BTreeMap<&'a str, ReqId>);
 
-impl<'a> Index<'a> {
+impl<'a> RequestIndex<'a> {
     pub fn new(names: &'a [String]) -> Self {
-        Index(names.iter().enumerate().map(|(at, name)| (name.as_str(), req_id(at))).collect())
+        RequestIndex(names.iter().enumerate().map(|(at, name)| (name.as_str(), req_id(at))).collect())
     }
 
     pub fn get(&self, name: &str) -> Option<ReqId> {
@@ -34,26 +34,36 @@ impl<'a> Index<'a> {
     }
 }
 
-/// The error that a name at a path is none of the requests.
-pub(super) fn unknown_request(source: &Source<'_>, path: &[Step<'_>], id: &str, names: &[String]) -> Diagnostic {
+/// An error about a name at a path that no request has.
+pub(super) fn unknown_request(
+    source: &SourceText<'_>,
+    path: &[PathStep<'_>],
+    id: &str,
+    names: &[String],
+) -> Diagnostic {
     let known: Vec<&str> = names.iter().map(String::as_str).collect();
     source.at(path, format!("there is no request {}", quote(id)), instead_of(id, &known, "the requests are"))
 }
 
 /// Checks the list of requests.
-pub(super) fn validate(source: &Source<'_>, engine: &Engine, raw: &[raw::Request]) -> Result<Requests, Diagnostic> {
+pub(super) fn validate(
+    source: &SourceText<'_>,
+    engine: &Engine,
+    raw: &[RawRequest],
+) -> Result<RequestList, Diagnostic> {
     let names = names(source, raw)?;
-    let ends = raw.iter().enumerate().map(|(at, raw)| End::of(source, at, raw)).collect::<Result<Vec<_>, _>>()?;
-    let refs = references::resolve(source, &Index::new(&names), &names, raw)?;
+    let ends =
+        raw.iter().enumerate().map(|(at, raw)| RequestEnd::of(source, at, raw)).collect::<Result<Vec<_>, _>>()?;
+    let refs = references::resolve(source, &RequestIndex::new(&names), &names, raw)?;
     let order = references::order(source, raw, &refs)?;
-    let mut prompts = Prompts::new(source, raw)?;
-    let mut arrivals = Arrivals::new(raw.len());
+    let mut prompts = ResolvedPrompts::new(source, raw)?;
+    let mut arrivals = ResolvedArrivals::new(raw.len());
     for at in order {
         prompts.fill(source, at, &raw[at], refs[at], ends[at].outputs)?;
         arrivals.fill(source, at, raw, refs[at], &prompts, &ends)?;
     }
     for (at, end) in ends.iter().enumerate() {
-        let path = [Step::Field("requests"), Step::Item(at), Step::Field("prompt")];
+        let path = [PathStep::Field("requests"), PathStep::Item(at), PathStep::Field("prompt")];
         if let Some((message, remedy)) = beyond_the_pool(engine, &names[at], prompts.len[at], end.max_new) {
             return Err(source.at(&path, message, remedy));
         }
@@ -68,15 +78,15 @@ pub(super) fn validate(source: &Source<'_>, engine: &Engine, raw: &[raw::Request
         max_new: end.max_new,
         accept,
     });
-    Ok(Requests { specs: specs.collect(), names })
+    Ok(RequestList { specs: specs.collect(), names })
 }
 
-/// What the verifies of a request accept, if it says so.
-fn accept(source: &Source<'_>, engine: &Engine, at: usize, raw: &raw::Request) -> Result<Vec<u32>, Diagnostic> {
+/// The accept lengths of the verifies of a request, if they are given.
+fn accept(source: &SourceText<'_>, engine: &Engine, at: usize, raw: &RawRequest) -> Result<Vec<u32>, Diagnostic> {
     let Some(given) = &raw.accepts else { return Ok(Vec::new()) };
-    let path = [Step::Field("requests"), Step::Item(at), Step::Field("accepts")];
+    let path = [PathStep::Field("requests"), PathStep::Item(at), PathStep::Field("accepts")];
     let Some(spec) = &engine.spec else {
-        let message = "`accepts` says what verifies accept, and there are none";
+        let message = "`accepts` needs speculative decoding, which is off";
         return Err(source.at(
             &path,
             message,
@@ -87,12 +97,12 @@ fn accept(source: &Source<'_>, engine: &Engine, at: usize, raw: &raw::Request) -
     if let Some(nth) = given.iter().position(|count| !(1..=most).contains(count)) {
         let [requests, item, accept] = path;
         let message = format!("a verify of {} draft tokens cannot accept {}", spec.draft, given[nth]);
-        return Err(source.at(&[requests, item, accept, Step::Item(nth)], message, format!("give 1 to {most}")));
+        return Err(source.at(&[requests, item, accept, PathStep::Item(nth)], message, format!("give 1 to {most}")));
     }
     Ok(given.clone())
 }
 
-/// Why a request can never be admitted, and the remedy: admission wants its prompt, its outputs and a page to spare.
+/// Why a request can never be admitted, and the remedy. Admission needs room for its prompt, its outputs and a spare page.
 pub(super) fn beyond_the_pool(engine: &Engine, name: &str, prompt: u32, max_new: u32) -> Option<(String, String)> {
     let page = u64::from(engine.page_size);
     let reserve = engine.spec.as_ref().map_or(0, |spec| spec.reserve() + spec.accept_max());
@@ -102,15 +112,15 @@ pub(super) fn beyond_the_pool(engine: &Engine, name: &str, prompt: u32, max_new:
         return None;
     }
     let message = format!(
-        "the KV pool is too small for {}: {prompt} prompt tokens, up to {max_new} outputs and a page to spare do not fit \
-         with a token over into the {} of `kv_tokens`",
+        "the KV pool is too small for {}: {prompt} prompt tokens, up to {max_new} outputs, a spare page and one more \
+         token exceed `kv_tokens` {}",
         quote(name),
         engine.kv_tokens
     );
     Some((message, format!("set `kv_tokens` to at least {}", need + page)))
 }
 
-/// Whether a character would move the cursor, break a line, or leave no mark at all.
+/// Whether a character moves the cursor, breaks a line, or is invisible.
 fn unprintable(c: char) -> bool {
     let unseen = ['\u{ad}', '\u{61c}', '\u{180e}', '\u{feff}'];
     c.is_control()
@@ -118,8 +128,8 @@ fn unprintable(c: char) -> bool {
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
 }
 
-fn names(source: &Source<'_>, raw: &[raw::Request]) -> Result<Vec<String>, Diagnostic> {
-    let list = [Step::Field("requests")];
+fn names(source: &SourceText<'_>, raw: &[RawRequest]) -> Result<Vec<String>, Diagnostic> {
+    let list = [PathStep::Field("requests")];
     if raw.is_empty() {
         let remedy = "give at least one, such as (id: \"a\", prompt: Fresh(1), stop: Length(4))";
         return Err(source.at(&list, "the list of requests is empty", remedy));
@@ -130,7 +140,7 @@ fn names(source: &Source<'_>, raw: &[raw::Request]) -> Result<Vec<String>, Diagn
     }
     let mut seen = BTreeMap::new();
     for (at, request) in raw.iter().enumerate() {
-        let path = [Step::Field("requests"), Step::Item(at), Step::Field("id")];
+        let path = [PathStep::Field("requests"), PathStep::Item(at), PathStep::Field("id")];
         if request.id.is_empty() {
             return Err(source.at(&path, "the id is empty", "give every request a name, such as \"a\""));
         }

@@ -23,7 +23,7 @@ pub(super) enum TokenKind {
 
 /// A token and its byte range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Token {
+pub(super) struct RonToken {
     pub kind: TokenKind,
     pub start: usize,
     pub end: usize,
@@ -44,7 +44,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// The text of a token.
-    pub fn slice(&self, token: &Token) -> &'a str {
+    pub fn slice(&self, token: &RonToken) -> &'a str {
         &self.text[token.start..token.end]
     }
 
@@ -61,12 +61,12 @@ impl<'a> Scanner<'a> {
     }
 
     /// The next token, left where it is.
-    pub fn peek(&self) -> Token {
+    pub fn peek(&self) -> RonToken {
         self.clone().take()
     }
 
     /// Takes the next token.
-    pub fn take(&mut self) -> Token {
+    pub fn take(&mut self) -> RonToken {
         self.skip_blank();
         let start = self.at;
         let rest = &self.text[start..];
@@ -84,7 +84,7 @@ impl<'a> Scanner<'a> {
             },
         };
         self.at += len;
-        Token { kind, start, end: self.at }
+        RonToken { kind, start, end: self.at }
     }
 
     /// Moves past one value, to the comma, colon, closing bracket or end behind it, and gives its range.

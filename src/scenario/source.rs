@@ -5,39 +5,45 @@ use std::ops::Range;
 use ron::error::Position;
 
 use super::Diagnostic;
-use super::locate::{self, Step};
+use super::locate::{self, PathStep};
 
 /// A scenario text under its file name.
-pub(super) struct Source<'a> {
+pub(super) struct SourceText<'a> {
     /// The name shown in diagnostics.
     pub name: &'a str,
     /// The text, without byte order mark.
     pub text: &'a str,
 }
 
-impl Source<'_> {
+impl SourceText<'_> {
     /// Whether the text has nothing but blanks and comments.
     pub fn is_blank(&self) -> bool {
         locate::value(self.text, &[]).span.is_empty()
     }
 
     /// Whether the value at a path begins with a bracket.
-    pub fn opens_bracket(&self, path: &[Step<'_>]) -> bool {
+    pub fn opens_bracket(&self, path: &[PathStep<'_>]) -> bool {
         self.text[locate::value(self.text, path).span].starts_with(['(', '[', '{'])
     }
 
     /// Whether the value at a path begins with `{`.
-    pub fn opens_brace(&self, path: &[Step<'_>]) -> bool {
+    pub fn opens_brace(&self, path: &[PathStep<'_>]) -> bool {
         self.text[locate::value(self.text, path).span].starts_with('{')
     }
 
     /// An error about the value at a path, or about the deepest part of the path that is there.
-    pub fn at(&self, path: &[Step<'_>], message: impl Into<String>, remedy: impl Into<String>) -> Diagnostic {
+    pub fn at(&self, path: &[PathStep<'_>], message: impl Into<String>, remedy: impl Into<String>) -> Diagnostic {
         self.range(locate::value(self.text, path).span, message, remedy)
     }
 
-    /// An error about the first of some values that the text has; all of them may be left to their defaults.
-    pub fn at_first(&self, paths: &[&[Step<'_>]], message: impl Into<String>, remedy: impl Into<String>) -> Diagnostic {
+    /// An error about the first of these values that the text has. Any of them may be left to its default; if the text has
+    /// none, the error is about the place of the first path.
+    pub fn at_first(
+        &self,
+        paths: &[&[PathStep<'_>]],
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Diagnostic {
         let mut found = paths.iter().map(|path| locate::value(self.text, path));
         let first = found.clone().find(|found| found.whole).or_else(|| found.next());
         self.range(first.map_or(0..0, |found| found.span), message, remedy)
@@ -46,7 +52,7 @@ impl Source<'_> {
     /// An error about the name of a field, its `nth` occurrence, in the struct at a path.
     pub fn at_key(
         &self,
-        path: &[Step<'_>],
+        path: &[PathStep<'_>],
         (name, nth): (&str, usize),
         message: impl Into<String>,
         remedy: impl Into<String>,
@@ -55,7 +61,7 @@ impl Source<'_> {
         self.range(span, message, remedy)
     }
 
-    /// The word that goes on across a position, if the deserializer stopped in the midst of one.
+    /// The word around a position, if the deserializer stopped inside a word.
     pub fn word_across(&self, position: Position) -> Option<Range<usize>> {
         let at = self.offset(position);
         let in_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '+');

@@ -6,23 +6,23 @@ use std::path::Path;
 
 use super::Diagnostic;
 use super::limits::REQUESTS_MAX;
-use super::locate::Step;
-use super::raw::{self, TraceFormat};
-use super::requests::{Requests, beyond_the_pool};
-use super::source::Source;
+use super::locate::PathStep;
+use super::raw::{RawTrace, TraceFormat};
+use super::requests::{RequestList, beyond_the_pool};
+use super::source::SourceText;
 use super::words::quote;
 use crate::model::Engine;
 use crate::packed::Packed;
-use crate::workload::{Place, Row, Scale, azure, mooncake};
+use crate::workload::{Scale, TracePlace, TraceRow, azure, mooncake};
 
 /// Reads a trace into requests named `t0`, `t1`, .. by row.
 pub(super) fn validate(
-    source: &Source<'_>,
+    source: &SourceText<'_>,
     engine: &Engine,
-    raw: &raw::Trace,
+    raw: &RawTrace,
     base: &Path,
-) -> Result<Requests, Diagnostic> {
-    let field = |name| [Step::Field("trace"), Step::Field(name)];
+) -> Result<RequestList, Diagnostic> {
+    let field = |name| [PathStep::Field("trace"), PathStep::Field(name)];
     if raw.limit == Some(0) {
         return Err(source.at(&field("limit"), "`limit` is 0", "give at least 1, or leave it out for the whole trace"));
     }
@@ -47,7 +47,7 @@ pub(super) fn validate(
     requests(engine, &file, &text, rows)
 }
 
-/// The text of a trace, or why there is none and what to do.
+/// The text of a trace, or the reason and the remedy.
 fn read(path: &Path) -> Result<String, (String, &'static str)> {
     let help = "give its path relative to the scenario file";
     let bytes = std::fs::read(path).map_err(|error| (why_unreadable(&error), help))?;
@@ -70,8 +70,8 @@ pub(super) fn why_unreadable(error: &io::Error) -> String {
     }
 }
 
-fn requests(engine: &Engine, file: &str, text: &str, rows: Vec<Row>) -> Result<Requests, Diagnostic> {
-    let mut requests = Requests { specs: Vec::with_capacity(rows.len()), names: Vec::with_capacity(rows.len()) };
+fn requests(engine: &Engine, file: &str, text: &str, rows: Vec<TraceRow>) -> Result<RequestList, Diagnostic> {
+    let mut requests = RequestList { specs: Vec::with_capacity(rows.len()), names: Vec::with_capacity(rows.len()) };
     for (at, row) in rows.into_iter().enumerate() {
         let name = format!("t{at}");
         let refused = if at == REQUESTS_MAX {
@@ -88,7 +88,7 @@ fn requests(engine: &Engine, file: &str, text: &str, rows: Vec<Row>) -> Result<R
     Ok(requests)
 }
 
-fn at_row(file: &str, text: &str, place: Place, message: String, remedy: String) -> Diagnostic {
+fn at_row(file: &str, text: &str, place: TracePlace, message: String, remedy: String) -> Diagnostic {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let line_start = text.split_inclusive('\n').take(place.line - 1).map(str::len).sum::<usize>();
     let start = line_start + place.offset;

@@ -1,11 +1,11 @@
-//! Words for people: names near a misspelt one, words that a later version knows, user text fit to be quoted.
+//! Words of messages: the known name nearest to a misspelt one, remedies for unknown fields, quotes of user text.
 
 /// The most characters of user text that a message repeats.
 const QUOTED_CHARS: usize = 40;
 /// The most known words that a remedy lists.
 const LISTED: usize = 24;
 
-/// What to do about a word that is none of `known`.
+/// The remedy for a word that is not one of `known`.
 pub fn instead_of(word: &str, known: &[&str], what: &str) -> String {
     let mut names = known.iter().take(LISTED).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     if known.len() > LISTED {
@@ -36,7 +36,7 @@ pub(super) fn quote(text: &str) -> String {
     format!("{short:?}{more}")
 }
 
-/// The known word nearest to a misspelt one, if any is near: a third of its letters may be wrong.
+/// The known word nearest to a misspelt one, if at most a third of the letters are wrong.
 fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     let letters_max = (word.chars().take(QUOTED_CHARS).count() / 3).max(1);
     let distances = known.iter().map(|name| (distance(word, name), *name));

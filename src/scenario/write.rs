@@ -1,8 +1,8 @@
-//! A scenario as a file: RON that reads back as the same setup. What has its default is left out.
+//! A scenario as a file: RON that reads back as the same setup. A value that is the default is left out.
 
 use std::fmt::Write as _;
 
-use crate::model::{Accept, Arrive, Cost, Costs, Event, Prompt, RequestSpec, Stop, turns_max};
+use crate::model::{Accept, Arrive, Cost, Costs, Event, FieldValue, Prompt, RequestSpec, Spec, Ssm, Stop, turns_max};
 use crate::record::ReqId;
 
 use super::fields::{self, Value};
@@ -19,7 +19,7 @@ pub fn write(scenario: &Scenario) -> String {
     }
     out.push_str("Scenario(\n");
     let mut engine = vec![format!("release: {:?}", setup.engine.release)];
-    engine.extend(fields::set(&setup.engine).into_iter().map(|(name, value)| format!("{name}: {}", spell(&value))));
+    engine.extend(fields::deviations(setup).into_iter().map(|(name, value)| format!("{name}: {}", spell(&value))));
     block(&mut out, "engine", &engine);
     let costs = costs(&setup.costs, scenario.cost_names);
     if !costs.is_empty() {
@@ -101,19 +101,19 @@ fn block(out: &mut String, name: &str, parts: &[String]) {
 
 fn spell(value: &Value) -> String {
     match value {
-        Value::Word(word) => word.clone(),
-        Value::Bool(yes) => yes.to_string(),
-        Value::Number(number) => number.to_string(),
-        Value::Float(number) => format!("{number:?}"),
-        Value::Spec(draft, accept) => {
+        Value::Engine(FieldValue::Word(word)) => word.to_string(),
+        Value::Engine(FieldValue::Switch(yes)) => yes.to_string(),
+        Value::Engine(FieldValue::Size(Some(size))) => size.to_string(),
+        Value::Engine(FieldValue::Factor(factor)) => format!("{factor:?}"),
+        Value::Engine(FieldValue::Spec(Some(Spec { draft, accept }))) => {
             let accept = match accept {
                 Accept::Fixed(counts) => format!("Fixed({counts:?})"),
                 Accept::Seeded(millionths) => format!("Seeded({:?})", f64::from(*millionths) / 1e6),
             };
             format!("(draft: {draft}, accept: {accept})")
         }
-        Value::State(dim, vocab, seed) => format!("Ssm(dim: {dim}, vocab: {vocab}, seed: {seed})"),
-        Value::Nothing => "None".to_string(),
+        Value::State(Some(Ssm { dim, vocab, seed })) => format!("Ssm(dim: {dim}, vocab: {vocab}, seed: {seed})"),
+        Value::Engine(FieldValue::Size(None) | FieldValue::Spec(None)) | Value::State(None) => "None".to_string(),
     }
 }
 
@@ -122,18 +122,14 @@ fn costs(costs: &Costs, names: CostNames) -> Vec<String> {
     let mut set = Vec::new();
     set.extend(names.cpu.map(|name| format!("cpu: {}", quote(name))));
     set.extend(names.gpu.map(|name| format!("gpu: {}", quote(name))));
-    macro_rules! field {
-        ($($name:ident),+) => { $(
-            if costs.$name != default.$name {
-                set.push(match costs.$name {
-                    Cost::Fixed(ns) => format!(concat!(stringify!($name), ": Fixed({})"), ns),
-                    Cost::Uniform(lo, hi) => format!(concat!(stringify!($name), ": Uniform({}, {})"), lo, hi),
-                });
-            }
-        )+ };
+    for ((name, cost), default) in Costs::NAMES.into_iter().zip(costs.each()).zip(default.each()) {
+        if cost != default {
+            set.push(match cost {
+                Cost::Fixed(ns) => format!("{name}: Fixed({ns})"),
+                Cost::Uniform(lo, hi) => format!("{name}: Uniform({lo}, {hi})"),
+            });
+        }
     }
-    field!(ingest, plan, prepare, prepare_request, launch, result, result_request, check_recompute, check_mask);
-    field!(boundary_update, gpu_extend, gpu_extend_token, gpu_decode, gpu_decode_request, result_copy);
     set
 }
 

@@ -1,7 +1,7 @@
 //! The Azure LLM inference traces (Azure/AzurePublicDataset): CSV with a header, one row a request, no prompt text.
 //! Prompts are fresh tokens, so no two requests share a prefix.
 
-use super::{BadRow, Clock, Fresh, LEN_MAX, Place, Row, Scale, clipped, len, lines, too_long};
+use super::{BadRow, Fresh, LEN_MAX, Scale, TraceClock, TracePlace, TraceRow, clipped, len, lines, too_long};
 use crate::model::Prompt;
 
 const COLUMNS: [&str; 3] = ["TIMESTAMP", "ContextTokens", "GeneratedTokens"];
@@ -12,11 +12,11 @@ const SECOND_NS: u128 = 1_000_000_000;
 ///
 /// # Errors
 /// The first bad row: a column missing or no number, a count of 0, a timestamp that goes back.
-pub fn read(text: &str, limit: Option<usize>, scale: Scale) -> Result<Vec<Row>, BadRow> {
+pub fn read(text: &str, limit: Option<usize>, scale: Scale) -> Result<Vec<TraceRow>, BadRow> {
     let mut lines = lines(text);
     let header = lines.next().map_or("", |(_, line)| line);
     let columns = columns(header)?;
-    let mut clock = Clock::default();
+    let mut clock = TraceClock::default();
     let mut fresh = Fresh::new();
     let mut rows = Vec::new();
     for (line, text) in lines.take(limit.unwrap_or(usize::MAX)) {
@@ -29,10 +29,10 @@ pub fn read(text: &str, limit: Option<usize>, scale: Scale) -> Result<Vec<Row>, 
         let prompt_len = count(context)?;
         let outputs = count(generated)?;
         let prompt = Prompt::Fresh { fresh: fresh.take(prompt_len, context.place)?, len: prompt_len };
-        rows.push(Row { at, prompt, prompt_len, outputs, place: context.place });
+        rows.push(TraceRow { at, prompt, prompt_len, outputs, place: context.place });
     }
     if rows.is_empty() {
-        let place = Place { line: 1, offset: 0, len: header.len() };
+        let place = TracePlace { line: 1, offset: 0, len: header.len() };
         return Err(BadRow::new(place, "the trace has no rows", "give a trace with at least one row"));
     }
     Ok(rows)
@@ -40,16 +40,16 @@ pub fn read(text: &str, limit: Option<usize>, scale: Scale) -> Result<Vec<Row>, 
 
 /// One field of a row, and which one it is.
 #[derive(Clone, Copy)]
-struct Field<'a> {
+struct CsvField<'a> {
     name: &'static str,
     text: &'a str,
-    place: Place,
+    place: TracePlace,
 }
 
 /// Where the columns are in the header.
 fn columns(header: &str) -> Result<[usize; 3], BadRow> {
     if header.trim().is_empty() {
-        let place = Place { line: 1, offset: 0, len: header.len() };
+        let place = TracePlace { line: 1, offset: 0, len: header.len() };
         let remedy = format!("the first line of the file names the columns: {}", COLUMNS.join(","));
         return Err(BadRow::new(place, "the trace begins with no header", remedy));
     }
@@ -57,7 +57,7 @@ fn columns(header: &str) -> Result<[usize; 3], BadRow> {
     for (index, name) in COLUMNS.iter().enumerate() {
         let found = header.split(',').position(|column| column.trim() == *name);
         at[index] = found.ok_or_else(|| {
-            let place = Place { line: 1, offset: 0, len: header.len() };
+            let place = TracePlace { line: 1, offset: 0, len: header.len() };
             let remedy = format!("the first line of the file names the columns: {}", COLUMNS.join(","));
             BadRow::new(place, format!("the header has no column `{name}`"), remedy)
         })?;
@@ -65,9 +65,9 @@ fn columns(header: &str) -> Result<[usize; 3], BadRow> {
     Ok(at)
 }
 
-fn fields(line: usize, text: &str, columns: [usize; 3]) -> Result<[Field<'_>; 3], BadRow> {
+fn fields(line: usize, text: &str, columns: [usize; 3]) -> Result<[CsvField<'_>; 3], BadRow> {
     if text.trim().is_empty() {
-        let place = Place { line, offset: 0, len: text.len() };
+        let place = TracePlace { line, offset: 0, len: text.len() };
         return Err(BadRow::new(place, "the row is empty", "take the empty line out"));
     }
     let field = |name: &'static str, column: usize| {
@@ -76,18 +76,18 @@ fn fields(line: usize, text: &str, columns: [usize; 3]) -> Result<[Field<'_>; 3]
             if at == column {
                 let indent = part.len() - part.trim_start().len();
                 let trimmed = part.trim();
-                let place = Place { line, offset: offset + indent, len: trimmed.len() };
-                return Ok(Field { name, text: trimmed, place });
+                let place = TracePlace { line, offset: offset + indent, len: trimmed.len() };
+                return Ok(CsvField { name, text: trimmed, place });
             }
             offset += part.len() + 1;
         }
-        let place = Place { line, offset: 0, len: text.len() };
+        let place = TracePlace { line, offset: 0, len: text.len() };
         Err(BadRow::new(place, format!("the row has no `{name}`"), format!("every row has {}", COLUMNS.join(","))))
     };
     Ok([field(COLUMNS[0], columns[0])?, field(COLUMNS[1], columns[1])?, field(COLUMNS[2], columns[2])?])
 }
 
-fn count(field: Field<'_>) -> Result<u32, BadRow> {
+fn count(field: CsvField<'_>) -> Result<u32, BadRow> {
     let digits = !field.text.is_empty() && field.text.bytes().all(|byte| byte.is_ascii_digit());
     match field.text.parse::<u64>() {
         Ok(given) if digits => len(field.name, given, field.place),

@@ -1,9 +1,9 @@
-//! How long a decode forward takes by the number of its rows: a few points, straight lines between them.
+//! How long a decode forward takes by the number of its rows: points with straight lines between them.
 
 /// A table of decode forwards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeTable {
-    /// Rows and nanoseconds; rows grow, and begin with 1.
+    /// Rows and nanoseconds. Rows ascend from 1.
     points: Vec<(u32, u64)>,
 }
 
@@ -18,7 +18,7 @@ impl DecodeTable {
         DecodeTable { points }
     }
 
-    /// Nanoseconds of a forward of `rows` rows, rounded to the nearest; beyond the last point the last line goes on.
+    /// Nanoseconds of a forward of `rows` rows, rounded to the nearest. Beyond the last point the last line is extended.
     pub fn at(&self, rows: u32) -> u64 {
         let after = self.points.iter().position(|point| point.0 >= rows).unwrap_or(self.points.len() - 1).max(1);
         let [(from, low), (to, high)] = [self.points[after - 1], self.points[after]];

@@ -5,15 +5,15 @@ use crate::engine::Choice;
 use crate::engine::ChoicePoint;
 use crate::engine::Chooser;
 
-/// A chooser, and how often it has been asked.
-pub(super) struct Draw<'c, C> {
+/// A chooser, and the number of draws so far.
+pub(super) struct Draws<'c, C> {
     chooser: &'c mut C,
     count: u32,
 }
 
-impl<'c, C: Chooser> Draw<'c, C> {
+impl<'c, C: Chooser> Draws<'c, C> {
     pub fn new(chooser: &'c mut C) -> Self {
-        Draw { chooser, count: 0 }
+        Draws { chooser, count: 0 }
     }
 
     /// One of `0..options`. With a single option nothing is asked.
@@ -43,7 +43,7 @@ impl<'c, C: Chooser> Draw<'c, C> {
         values[self.below(values.len() as u32) as usize]
     }
 
-    /// One of these in a third of the draws, what it is in the others.
+    /// Sets the field to one of these values in a third of the draws, and leaves it as it is in the others.
     pub fn vary<T: Copy>(&mut self, field: &mut T, values: &[T]) {
         let count = values.len() as u32;
         if let Some(nth) = self.below(3 * count).checked_sub(2 * count) {

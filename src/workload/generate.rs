@@ -1,6 +1,6 @@
-//! Random small setups, by preset (`docs/generator.md`). Owns what each preset draws, of the draws in
-//! `parts` that they share; [`Script`] sees to it that what
-//! comes out is what a scenario file may say. All randomness is a chooser's; the same answers make the same setup.
+//! Random small setups, by preset (`docs/generator.md`). Owns what each preset draws. Draws that presets share are in
+//! `parts`, and [`Script`] keeps every setup valid as a scenario file. All randomness comes from a chooser: the same answers
+//! give the same setup.
 
 use crate::engine::Chooser;
 use crate::engine::Time;
@@ -8,9 +8,9 @@ use crate::model::{Arrive, Event, Exhaustion, MixedTracking, Setup, SlotFree, St
 use crate::record::ReqId;
 
 use super::Preset;
-use super::draw::Draw;
+use super::draw::Draws;
 use super::parts::{BUFFERED, EVERY, accepts, arrival, end, engine, grids, speculation, words};
-use super::script::{End, Script, Words};
+use super::script::{PromptWords, Script, ScriptEnd};
 use super::variants;
 
 /// Makes a random setup, valid as a scenario file is.
@@ -19,12 +19,12 @@ use super::variants;
 /// use overlapsim::engine::Scripted;
 /// use overlapsim::workload::{Preset, generate};
 ///
-/// // Whoever answers every question with 0 gets the plainest setup of a preset.
+/// // A chooser that answers every question with 0 gives the plainest setup of a preset.
 /// let setup = generate(Preset::Small, &mut Scripted);
 /// assert_eq!((setup.requests.len(), setup.names[3].as_str()), (4, "d"));
 /// ```
 pub fn generate(preset: Preset, chooser: &mut impl Chooser) -> Setup {
-    let draw = &mut Draw::new(chooser);
+    let draw = &mut Draws::new(chooser);
     match preset {
         Preset::Small => small(draw),
         Preset::Jitter => jitter(draw),
@@ -37,7 +37,7 @@ pub fn generate(preset: Preset, chooser: &mut impl Chooser) -> Setup {
     }
 }
 
-fn small<C: Chooser>(draw: &mut Draw<'_, C>) -> Setup {
+fn small<C: Chooser>(draw: &mut Draws<'_, C>) -> Setup {
     let mut engine = engine(draw, &BUFFERED);
     grids(draw, &mut engine);
     let mut script = Script::new(engine, 4);
@@ -48,31 +48,31 @@ fn small<C: Chooser>(draw: &mut Draw<'_, C>) -> Setup {
     script.finish(false)
 }
 
-fn jitter<C: Chooser>(draw: &mut Draw<'_, C>) -> Setup {
+fn jitter<C: Chooser>(draw: &mut Draws<'_, C>) -> Setup {
     let mut engine = engine(draw, &BUFFERED);
     grids(draw, &mut engine);
     engine.mamba_slots = 256;
     let outputs = draw.between(24, 48);
     let prompt = draw.between(1, 8);
-    let end = if draw.one_in(2) { End::length(outputs) } else { End::token(outputs, 4) };
+    let end = if draw.one_in(2) { ScriptEnd::length(outputs) } else { ScriptEnd::token(outputs, 4) };
     let mut script = Script::new(engine, outputs + 2);
-    let long = script.add(Arrive::Turn(0), Words::Fresh(prompt), end);
+    let long = script.add(Arrive::Turn(0), PromptWords::Fresh(prompt), end);
     // A pin sets the lookahead of one result to 0; a turn shifts with every filler before it. A real server has a 0 in
     // about one result of seven.
     let (sparse, pinned) = (draw.of(&[2, 3, 5, 7]), !draw.one_in(4));
     for step in 1..outputs {
         if draw.one_in(sparse) {
             let arrive = if pinned { Arrive::Before(long, prompt + step) } else { Arrive::Turn(step) };
-            script.add(arrive, Words::Fresh(1), End::length(1));
+            script.add(arrive, PromptWords::Fresh(1), ScriptEnd::length(1));
         }
     }
     if draw.one_in(2) {
-        script.add(Arrive::After(long), Words::Extend(long, draw.between(1, 4)), End::length(2));
+        script.add(Arrive::After(long), PromptWords::Extend(long, draw.between(1, 4)), ScriptEnd::length(2));
     }
     script.finish(false)
 }
 
-fn finish<C: Chooser>(draw: &mut Draw<'_, C>) -> Setup {
+fn finish<C: Chooser>(draw: &mut Draws<'_, C>) -> Setup {
     let mut engine = engine(draw, &BUFFERED);
     grids(draw, &mut engine);
     let grid = engine.grid_len();
@@ -84,16 +84,16 @@ fn finish<C: Chooser>(draw: &mut Draw<'_, C>) -> Setup {
         let last = (boundary + draw.between(0, 4)).saturating_sub(2).max(prompt);
         let outputs = last - prompt + 1;
         let end = match draw.below(3) {
-            0 => End::token(outputs, 4),
-            1 => End::token(outputs, 0),
-            _ => End::length(outputs),
+            0 => ScriptEnd::token(outputs, 4),
+            1 => ScriptEnd::token(outputs, 0),
+            _ => ScriptEnd::length(outputs),
         };
         let arrive = if nth == 0 { Arrive::Turn(0) } else { arrival(draw, &script, 12) };
-        let req = script.add(arrive, Words::Fresh(prompt), end);
+        let req = script.add(arrive, PromptWords::Fresh(prompt), end);
         let mut pinned = 0;
         for step in (boundary - 1).max(prompt + 1)..=(boundary + 2).min(prompt + end.max_new) {
             if draw.one_in(4) {
-                script.add(Arrive::Before(req, step), Words::Fresh(1), End::length(1));
+                script.add(Arrive::Before(req, step), PromptWords::Fresh(1), ScriptEnd::length(1));
                 pinned += u32::from(step <= boundary);
             }
         }
@@ -103,28 +103,28 @@ fn finish<C: Chooser>(draw: &mut Draw<'_, C>) -> Setup {
             script.events.push(Event::FailAlloc { turn, req });
         }
         if draw.one_in(2) {
-            script.add(Arrive::After(req), Words::Extend(req, draw.between(1, 4)), End::length(1));
+            script.add(Arrive::After(req), PromptWords::Extend(req, draw.between(1, 4)), ScriptEnd::length(1));
         }
     }
     script.finish(false)
 }
 
-fn prefix<C: Chooser>(draw: &mut Draw<'_, C>) -> Setup {
+fn prefix<C: Chooser>(draw: &mut Draws<'_, C>) -> Setup {
     let mut engine = engine(draw, &EVERY);
     if engine.strategy != Strategy::NoBuffer {
         engine.page_size = draw.of(&[1, 2, 4]);
     }
     grids(draw, &mut engine);
     let mut script = Script::new(engine, 7);
-    let first = Words::Fresh(draw.between(2, 20));
+    let first = PromptWords::Fresh(draw.between(2, 20));
     script.add(Arrive::Turn(0), first, end(draw, 16));
     for _ in 0..draw.between(1, 6) {
         let of = ReqId(draw.below(script.count()));
         // A first fresh token that differs cuts a node in two, and a state is due at the branching point.
         let words = match draw.below(4) {
-            0 => Words::Extend(of, draw.between(0, 12)),
-            1 => Words::Prefix(of, draw.between(1, script.prompt(of)), draw.between(1, 12)),
-            _ => Words::Prefix(of, draw.between(1, script.total(of)), draw.between(0, 12)),
+            0 => PromptWords::Extend(of, draw.between(0, 12)),
+            1 => PromptWords::Prefix(of, draw.between(1, script.prompt(of)), draw.between(1, 12)),
+            _ => PromptWords::Prefix(of, draw.between(1, script.total(of)), draw.between(0, 12)),
         };
         let arrive = if draw.one_in(4) { arrival(draw, &script, 16) } else { Arrive::After(of) };
         script.add(arrive, words, end(draw, 16));
@@ -132,7 +132,7 @@ fn prefix<C: Chooser>(draw: &mut Draw<'_, C>) -> Setup {
     script.finish(false)
 }
 
-fn tight<C: Chooser>(draw: &mut Draw<'_, C>) -> Setup {
+fn tight<C: Chooser>(draw: &mut Draws<'_, C>) -> Setup {
     let mut engine = engine(draw, &EVERY);
     if engine.strategy != Strategy::NoBuffer {
         engine.page_size = draw.of(&[1, 2, 4]);
@@ -155,7 +155,7 @@ fn tight<C: Chooser>(draw: &mut Draw<'_, C>) -> Setup {
     script.finish(false)
 }
 
-fn chunks<C: Chooser>(draw: &mut Draw<'_, C>) -> Setup {
+fn chunks<C: Chooser>(draw: &mut Draws<'_, C>) -> Setup {
     let mut engine = engine(draw, &EVERY);
     if engine.strategy != Strategy::NoBuffer {
         engine.page_size = draw.of(&[1, 2, 4]);
@@ -182,7 +182,7 @@ fn chunks<C: Chooser>(draw: &mut Draw<'_, C>) -> Setup {
     script.finish(false)
 }
 
-fn spec<C: Chooser>(draw: &mut Draw<'_, C>) -> Setup {
+fn spec<C: Chooser>(draw: &mut Draws<'_, C>) -> Setup {
     let mut engine = engine(draw, &BUFFERED);
     grids(draw, &mut engine);
     speculation(draw, &mut engine);
@@ -203,15 +203,17 @@ fn spec<C: Chooser>(draw: &mut Draw<'_, C>) -> Setup {
     script.finish(false)
 }
 
-fn wide<C: Chooser>(draw: &mut Draw<'_, C>) -> Setup {
+fn wide<C: Chooser>(draw: &mut Draws<'_, C>) -> Setup {
     let mut engine = engine(draw, &EVERY);
     variants::vary(draw, &mut engine);
+    let state = variants::state(draw);
     if engine.overlap && draw.one_in(4) {
         engine.page_size = 1;
         engine.mixed_chunk = false;
         speculation(draw, &mut engine);
     }
     let mut script = Script::new(engine, 7);
+    script.state = state;
     if draw.one_in(3) {
         variants::vary_costs(draw, &mut script.costs);
     }

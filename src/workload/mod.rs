@@ -1,7 +1,7 @@
-//! Where requests come from beside scenario files: importers of public traces, and a generator of random small setups.
+//! Sources of requests beside scenario files: importers of public traces, and a generator of random small setups.
 //!
-//! Importers make rows of text and requests of rows. They know nothing of files; a bad row is told by line and column, and
-//! whoever has the file makes a report of it.
+//! Importers parse text into rows and turn rows into requests. They know nothing of files: a bad row is reported by line and
+//! column, and the caller adds the file.
 
 pub mod azure;
 mod decode_table;
@@ -25,7 +25,7 @@ pub use decode_table::DecodeTable;
 pub use generate::generate;
 pub use preset::Preset;
 pub use scale::{Scale, ScaleError};
-pub use steady::{NotSteady, Shape, shapes, steady};
+pub use steady::{NotSteady, RequestShape, shapes, steady};
 
 /// The first fresh token; sampled tokens are below.
 const FRESH_FIRST: Token = 1000;
@@ -35,38 +35,38 @@ const TOKEN_END: u64 = 1 << 31;
 /// The longest prompt, and the most outputs of a request.
 pub const LEN_MAX: u32 = 1 << 24;
 
-/// Where something stands in a trace.
+/// A place in a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct TracePlace {
     /// The line, counted from 1.
     pub line: usize,
     /// Byte offset in the line, without its line break.
     pub offset: usize,
-    /// Bytes that are meant.
+    /// Its length in bytes.
     pub len: usize,
 }
 
-/// What is wrong with a row, and what to do.
+/// What is wrong with a row, and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct BadRow {
     /// Where.
-    pub place: Place,
+    pub place: TracePlace,
     /// What is wrong.
     pub message: String,
-    /// What to do about it.
+    /// The remedy.
     pub remedy: String,
 }
 
 impl BadRow {
-    fn new(place: Place, message: impl Into<String>, remedy: impl Into<String>) -> Self {
+    fn new(place: TracePlace, message: impl Into<String>, remedy: impl Into<String>) -> Self {
         BadRow { place, message: message.into(), remedy: remedy.into() }
     }
 }
 
 /// One request of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct TraceRow {
     /// When it arrived, counted from the first row and scaled.
     pub at: Time,
     /// Its prompt.
@@ -75,11 +75,11 @@ pub struct Row {
     pub prompt_len: u32,
     /// Tokens generated; at least one.
     pub outputs: u32,
-    /// Where the length of the prompt stands.
-    pub place: Place,
+    /// The place of its prompt length.
+    pub place: TracePlace,
 }
 
-impl Row {
+impl TraceRow {
     /// The request: it arrives at its time and ends by length.
     pub fn request(self) -> RequestSpec {
         let accept = Vec::new();
@@ -95,13 +95,13 @@ impl Row {
 
 /// Time of arrival, counted from the first row, which must not be later than any other.
 #[derive(Debug, Default)]
-struct Clock {
+struct TraceClock {
     first_ns: Option<u128>,
     last_ns: u128,
 }
 
-impl Clock {
-    fn since_first(&mut self, ns: u128, scale: Scale, place: Place) -> Result<Time, BadRow> {
+impl TraceClock {
+    fn since_first(&mut self, ns: u128, scale: Scale, place: TracePlace) -> Result<Time, BadRow> {
         let first_ns = *self.first_ns.get_or_insert(ns);
         if ns < self.last_ns {
             return Err(BadRow::new(
@@ -118,8 +118,8 @@ impl Clock {
     }
 }
 
-/// A length that a row gives: one that a request can have.
-fn len(name: &str, given: u64, place: Place) -> Result<u32, BadRow> {
+/// A length of a row, if a request can have it.
+fn len(name: &str, given: u64, place: TracePlace) -> Result<u32, BadRow> {
     match u32::try_from(given) {
         Ok(0) => {
             let remedy = "every request has a prompt and an output: take the row out";
@@ -130,17 +130,17 @@ fn len(name: &str, given: u64, place: Place) -> Result<u32, BadRow> {
     }
 }
 
-fn too_long(name: &str, given: &str, place: Place) -> BadRow {
+fn too_long(name: &str, given: &str, place: TracePlace) -> BadRow {
     let message = format!("`{name}` is {}, more than the simulator holds", clipped(given));
     BadRow::new(place, message, format!("at most {LEN_MAX}: take the row out"))
 }
 
-/// So much of a text of the trace as fits into a message.
+/// The beginning of a text of the trace, short enough for a message.
 fn clipped(text: &str) -> String {
     text.chars().take(40).collect()
 }
 
-/// Deals tokens, each once.
+/// Hands out fresh tokens, each once.
 #[derive(Debug)]
 struct Fresh {
     next: u64,
@@ -151,7 +151,7 @@ impl Fresh {
         Fresh { next: FRESH_FIRST.into() }
     }
 
-    fn take(&mut self, len: u32, place: Place) -> Result<Token, BadRow> {
+    fn take(&mut self, len: u32, place: TracePlace) -> Result<Token, BadRow> {
         let first = self.next;
         self.next += u64::from(len);
         match Token::try_from(first) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{BadRow, Clock, Fresh, Place, Row, Scale, blocks, clipped, len, lines};
+use super::{BadRow, Fresh, Scale, TraceClock, TracePlace, TraceRow, blocks, clipped, len, lines};
 
 /// Tokens in a block.
 pub const BLOCK_LEN: u32 = 512;
@@ -15,7 +15,7 @@ const MILLISECOND_NS: u128 = 1_000_000;
 const NUMBERS: [&str; 3] = ["timestamp", "input_length", "output_length"];
 
 #[derive(Deserialize)]
-struct Raw {
+struct MooncakeRow {
     timestamp: u64,
     input_length: u64,
     output_length: u64,
@@ -27,8 +27,8 @@ struct Raw {
 /// # Errors
 /// The first bad row: broken JSON, a field missing or of the wrong type, a length of 0, a number of blocks that does
 /// not fit the length of the prompt, a timestamp that goes back.
-pub fn read(text: &str, limit: Option<usize>, scale: Scale) -> Result<Vec<Row>, BadRow> {
-    let mut clock = Clock::default();
+pub fn read(text: &str, limit: Option<usize>, scale: Scale) -> Result<Vec<TraceRow>, BadRow> {
+    let mut clock = TraceClock::default();
     let mut fresh = Fresh::new();
     let mut first_of_block = BTreeMap::new();
     let mut rows = Vec::new();
@@ -63,22 +63,28 @@ pub fn read(text: &str, limit: Option<usize>, scale: Scale) -> Result<Vec<Row>, 
             };
             firsts.push(first);
         }
-        rows.push(Row { at, prompt: blocks(firsts, BLOCK_LEN, prompt_len), prompt_len, outputs, place: prompt_place });
+        rows.push(TraceRow {
+            at,
+            prompt: blocks(firsts, BLOCK_LEN, prompt_len),
+            prompt_len,
+            outputs,
+            place: prompt_place,
+        });
     }
     if rows.is_empty() {
-        let place = Place { line: 1, offset: 0, len: 0 };
+        let place = TracePlace { line: 1, offset: 0, len: 0 };
         return Err(BadRow::new(place, "the trace has no rows", "give a trace with at least one row"));
     }
     Ok(rows)
 }
 
-fn row(line: usize, text: &str) -> Result<Raw, BadRow> {
+fn row(line: usize, text: &str) -> Result<MooncakeRow, BadRow> {
     if text.trim().is_empty() {
-        let place = Place { line, offset: 0, len: text.len() };
+        let place = TracePlace { line, offset: 0, len: text.len() };
         return Err(BadRow::new(place, "the row is empty", "take the empty line out"));
     }
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let read = serde_path_to_error::deserialize::<_, Raw>(&mut deserializer);
+    let read = serde_path_to_error::deserialize::<_, MooncakeRow>(&mut deserializer);
     let (name, error) = match read {
         Ok(raw) => match deserializer.end() {
             Ok(()) => return Ok(raw),
@@ -89,20 +95,20 @@ fn row(line: usize, text: &str) -> Result<Raw, BadRow> {
             (Some(name).filter(|name| name != "."), error.into_inner())
         }
     };
-    // The error ends with " at line 1 column 7", which is ours to say.
-    let told = error.to_string();
-    let told = told.split(" at line ").next().unwrap_or(&told);
-    // Columns count bytes from 1; the end of a row that is cut short is behind its last byte.
+    // The error ends with " at line 1 column 7". The place of the diagnostic replaces that.
+    let text_of_error = error.to_string();
+    let reason = text_of_error.split(" at line ").next().unwrap_or(&text_of_error);
+    // Columns count bytes from 1. The end of a row that is cut short is behind its last byte.
     let offset = if error.is_eof() { text.len() } else { error.column().saturating_sub(1).min(text.len()) };
-    let mut place = Place { line, offset, len: 1 };
+    let mut place = TracePlace { line, offset, len: 1 };
     let message = match name {
-        Some(name) if error.is_data() && NUMBERS.contains(&name.as_str()) && !told.starts_with("duplicate") => {
+        Some(name) if error.is_data() && NUMBERS.contains(&name.as_str()) && !reason.starts_with("duplicate") => {
             place = value_place(line, text, &name);
             let value = text[place.offset..].get(..place.len).unwrap_or("").trim();
             format!("`{name}` is {}, not a whole number of 0 or more that the simulator holds", clipped(value))
         }
-        Some(name) if error.is_data() => format!("`{name}` cannot be read: {told}"),
-        _ => format!("the row cannot be read: {told}"),
+        Some(name) if error.is_data() => format!("`{name}` cannot be read: {reason}"),
+        _ => format!("the row cannot be read: {reason}"),
     };
     let remedy = match error.classify() {
         serde_json::error::Category::Data => {
@@ -114,11 +120,11 @@ fn row(line: usize, text: &str) -> Result<Raw, BadRow> {
     Err(BadRow::new(place, message, remedy))
 }
 
-/// Where the value of a field stands in a row that could be read.
-fn value_place(line: usize, text: &str, name: &str) -> Place {
+/// The place of the value of a field, in a row that could be read.
+fn value_place(line: usize, text: &str, name: &str) -> TracePlace {
     let key = format!("\"{name}\"");
     let Some(after) = text.find(&key).map(|at| at + key.len()) else {
-        return Place { line, offset: 0, len: text.len() };
+        return TracePlace { line, offset: 0, len: text.len() };
     };
     let indent = text[after..].find(|c: char| c != ':' && !c.is_whitespace()).unwrap_or(0);
     let offset = after + indent;
@@ -127,7 +133,7 @@ fn value_place(line: usize, text: &str, name: &str) -> Place {
     } else {
         text[offset..].find([',', '}'])
     };
-    Place { line, offset, len: end.unwrap_or(text.len() - offset) }
+    TracePlace { line, offset, len: end.unwrap_or(text.len() - offset) }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The presets of generated setups, by name (`docs/generator.md`). What each one draws is in `generate`.
+//! The presets of generated setups, by name (`docs/generator.md`). `generate` has the draws of each.
 
 /// A kind of random small setup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,7 +17,7 @@ pub enum Preset {
     Chunks,
     /// Speculative decoding, with accept lengths by list and by probability.
     Spec,
-    /// Every field of the engine, every way to arrive, to be prompted, to end and to be disturbed, drawn costs.
+    /// Every field of the engine, every kind of arrival, prompt, end and event, drawn costs.
     Wide,
 }
 
@@ -53,7 +53,7 @@ impl Preset {
         Preset::ALL.into_iter().find(|preset| preset.name() == name)
     }
 
-    /// What it draws, in a line.
+    /// Its draws, in a line.
     pub fn summary(self) -> &'static str {
         match self {
             Preset::Small => "four requests of up to 20 outputs, small grids, ample pools",

@@ -1,18 +1,18 @@
 //! The requests of a generated setup, one after another in the words of a scenario file.
 //!
-//! Owns what the format says of prompts, arrivals and fresh tokens (`docs/scenario-format.md`), so that whatever is added
-//! is valid: a request whose prompt reaches into outputs arrives after they exist.
+//! Owns the rules of the format on prompts, arrivals and fresh tokens (`docs/scenario-format.md`), so that every setup is
+//! valid: a request whose prompt uses outputs arrives after they exist.
 
 use std::sync::Arc;
 
-use crate::model::{Arrive, Costs, Engine, Event, Prompt, RequestSpec, Setup, Stop, turns_max};
+use crate::model::{Arrive, Costs, Engine, Event, Prompt, RequestSpec, Setup, Ssm, Stop, turns_max};
 use crate::record::{ReqId, Token};
 
 use super::FRESH_FIRST;
 
 /// A prompt by the words of the format.
 #[derive(Clone, Debug)]
-pub(super) enum Words {
+pub(super) enum PromptWords {
     Fresh(u32),
     Tokens(Arc<[Token]>),
     Extend(ReqId, u32),
@@ -21,18 +21,18 @@ pub(super) enum Words {
 
 /// How a request ends: its `stop`, and the most outputs it may have.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct End {
+pub(super) struct ScriptEnd {
     pub stop: Stop,
     pub max_new: u32,
 }
 
-impl End {
-    pub fn length(outputs: u32) -> End {
-        End { stop: Stop::Length, max_new: outputs }
+impl ScriptEnd {
+    pub fn length(outputs: u32) -> ScriptEnd {
+        ScriptEnd { stop: Stop::Length, max_new: outputs }
     }
 
-    pub fn token(nth: u32, spare: u32) -> End {
-        End { stop: Stop::Token(nth), max_new: nth + spare }
+    pub fn token(nth: u32, spare: u32) -> ScriptEnd {
+        ScriptEnd { stop: Stop::Token(nth), max_new: nth + spare }
     }
 
     fn outputs(self) -> u32 {
@@ -43,29 +43,31 @@ impl End {
     }
 }
 
-/// Lengths of a request, and whose outputs its prompt is made of.
+/// Lengths of a request, and the request whose outputs its prompt uses.
 #[derive(Clone, Copy, Debug)]
-struct Shape {
+struct RequestLens {
     prompt: u32,
     total: u32,
     needs: Option<ReqId>,
 }
 
-/// A setup in the making.
+/// A setup under construction.
 pub(super) struct Script {
     pub engine: Engine,
+    pub state: Option<Ssm>,
     pub costs: Costs,
     pub events: Vec<Event>,
     requests: Vec<RequestSpec>,
-    shapes: Vec<Shape>,
+    shapes: Vec<RequestLens>,
 }
 
 impl Script {
-    /// An engine, and room for so many requests.
+    /// An empty script of an engine, with room for `count` requests.
     pub fn new(engine: Engine, count: u32) -> Script {
         let count = count as usize;
         Script {
             engine,
+            state: None,
             costs: Costs::default(),
             events: Vec::new(),
             requests: Vec::with_capacity(count),
@@ -83,7 +85,7 @@ impl Script {
         self.shapes[req.index()].prompt
     }
 
-    /// Tokens of a prompt and of its outputs, as many as `stop` says.
+    /// Tokens of a prompt and of its outputs up to `stop`.
     pub fn total(&self, req: ReqId) -> u32 {
         self.shapes[req.index()].total
     }
@@ -93,19 +95,19 @@ impl Script {
         self.requests[req.index()].max_new
     }
 
-    /// Adds a request. If it would come before its prompt exists, it arrives after whoever has to end first.
-    pub fn add(&mut self, arrive: Arrive, words: Words, end: End) -> ReqId {
+    /// Adds a request. If its prompt would not exist yet, it arrives after the request that has to end first.
+    pub fn add(&mut self, arrive: Arrive, words: PromptWords, end: ScriptEnd) -> ReqId {
         let (prompt, len, needs) = match words {
-            // What follows `fresh: 0` here is dealt at the end.
-            Words::Fresh(len) => (Prompt::Fresh { fresh: 0, len }, len, None),
-            Words::Tokens(tokens) => {
+            // `fresh: 0` is replaced by `finish`.
+            PromptWords::Fresh(len) => (Prompt::Fresh { fresh: 0, len }, len, None),
+            PromptWords::Tokens(tokens) => {
                 let len = tokens.len() as u32;
                 (Prompt::Tokens(tokens), len, None)
             }
-            Words::Extend(req, len) => {
+            PromptWords::Extend(req, len) => {
                 (Prompt::Of { req, keep: None, fresh: 0, len }, self.total(req) + len, Some(req))
             }
-            Words::Prefix(req, keep, len) => {
+            PromptWords::Prefix(req, keep, len) => {
                 let (owner, needs) = self.owner(req, keep);
                 (Prompt::Of { req: owner, keep: Some(keep), fresh: 0, len }, keep + len, needs)
             }
@@ -116,7 +118,7 @@ impl Script {
         };
         let req = ReqId(self.count());
         self.requests.push(RequestSpec { arrive, prompt, stop: end.stop, max_new: end.max_new, accept: Vec::new() });
-        self.shapes.push(Shape { prompt: len, total: len + end.outputs(), needs });
+        self.shapes.push(RequestLens { prompt: len, total: len + end.outputs(), needs });
         req
     }
 
@@ -125,12 +127,12 @@ impl Script {
         self.requests[req.index()].accept = accept;
     }
 
-    /// Whose first `keep` tokens these are in the end, and who must have ended for them to exist.
+    /// The request that owns the first `keep` tokens of `named`, and the request that must have ended for them to exist.
     fn owner(&self, named: ReqId, keep: u32) -> (ReqId, Option<ReqId>) {
         let mut owner = named;
         // Every turn goes to an earlier request.
         loop {
-            let Shape { prompt, needs, .. } = self.shapes[owner.index()];
+            let RequestLens { prompt, needs, .. } = self.shapes[owner.index()];
             if keep > prompt {
                 return (owner, Some(owner));
             }
@@ -142,7 +144,7 @@ impl Script {
         }
     }
 
-    /// Whether whoever arrives like this finds `needs` ended, in every timing.
+    /// Whether a request with this arrival is seen only after `needs` has ended, in every timing.
     fn comes_after(&self, arrive: Arrive, needs: ReqId) -> bool {
         let mut arrive = arrive;
         // Every turn goes to an earlier request.
@@ -163,8 +165,8 @@ impl Script {
         lens.max().map_or(0, |len| (len + spec).next_multiple_of(page)) + 2 * page
     }
 
-    /// Turns the list round, so that requests stand before those that they name.
-    fn turn_round(&mut self) {
+    /// Reverses the list, so that requests come before those that they name.
+    fn reverse(&mut self) {
         let last = self.count() - 1;
         let moved = |req: &mut ReqId| req.0 = last - req.0;
         self.requests.reverse();
@@ -184,13 +186,12 @@ impl Script {
         }
     }
 
-    /// Deals fresh tokens in the order of the list, which may be `turned` round before, names the requests, and bounds the
-    /// turns.
-    pub fn finish(mut self, turned: bool) -> Setup {
-        if turned {
-            self.turn_round();
+    /// Reverses the list if asked to, assigns fresh tokens in its order, names the requests, and sets the bound on turns.
+    pub fn finish(mut self, is_reversed: bool) -> Setup {
+        if is_reversed {
+            self.reverse();
         }
-        let Script { engine, costs, events, mut requests, .. } = self;
+        let Script { engine, state, costs, events, mut requests, .. } = self;
         let mut next = FRESH_FIRST;
         for spec in &mut requests {
             match &mut spec.prompt {
@@ -203,11 +204,11 @@ impl Script {
         }
         let names = (0..requests.len()).map(|i| name(i, requests.len())).collect();
         let turns_max = turns_max(&requests, &events);
-        Setup { engine, costs, requests, names, events, turns_max }
+        Setup { engine, state, costs, requests, names, events, turns_max }
     }
 }
 
-/// Letters as far as they go round, numbers for more requests.
+/// A letter if there are letters for all requests, a number otherwise.
 fn name(i: usize, count: usize) -> String {
     const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz";
     if count <= LETTERS.len() { LETTERS[i..=i].to_string() } else { format!("r{i}") }

@@ -1,7 +1,8 @@
-//! A setup in which so many requests decode together: the engine, costs and request shapes of another one, scaled to a batch.
+//! A setup in which a given number of requests decode together: the engine, costs and request shapes of another setup,
+//! scaled to a batch.
 //!
-//! Owns how requests fill a batch, how large its pools are, and what is said of a batch size without a steady decode step of one
-//! token a request: such a one is refused.
+//! Owns how requests fill a batch and how large the pools are. A batch size without a steady decode step of one token a
+//! request is refused with a remedy.
 
 use crate::model::{Arrive, Engine, Prompt, RequestSpec, Setup, Stop, prompt_len, turns_max};
 
@@ -12,7 +13,7 @@ const TOKENS_MAX: u64 = 1 << 25;
 
 /// Lengths of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct RequestShape {
     /// Tokens in its prompt.
     pub prompt: u32,
     /// Its outputs.
@@ -23,7 +24,7 @@ pub struct Shape {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotSteady {
     /// A verify accepts one token or several.
-    #[error("with speculative decoding a step has no one token a request: a verify accepts one or several")]
+    #[error("with speculative decoding a step does not give one token a request: a verify accepts one or several")]
     Speculative,
     /// The prompts and outputs of this many requests.
     #[error("its requests have {tokens} tokens, more than {TOKENS_MAX}")]
@@ -31,14 +32,15 @@ pub enum NotSteady {
         /// Tokens of its prompts and outputs.
         tokens: u64,
     },
-    /// Nobody has more outputs than needed for a step, or those that are prefilled first end before the last is.
+    /// No request has outputs for a decode step, or the requests that are prefilled first end before the last one is
+    /// prefilled.
     #[error("its requests are never all in a decode batch for long enough")]
     Apart,
 }
 
 impl NotSteady {
-    /// What to do about it, of a batch of these requests.
-    pub fn remedy(self, engine: &Engine, shapes: &[Shape], batch: u32) -> String {
+    /// The remedy for a batch of these requests.
+    pub fn remedy(self, engine: &Engine, shapes: &[RequestShape], batch: u32) -> String {
         match self {
             NotSteady::Speculative => "take `spec` out of the scenario".to_owned(),
             NotSteady::TooLarge { .. } => {
@@ -59,9 +61,9 @@ fn more_outputs(outputs: u64) -> String {
     format!("give every request more outputs with --outputs, such as --outputs {outputs}")
 }
 
-/// Decode rows ride along in prefill batches, and take of the tokens of a chunk: the last prompt comes in beside all others, and
-/// the first request must have outputs until then.
-fn mixed(chunk: u32, page: u32, shapes: &[Shape], batch: u32) -> String {
+/// The remedy for mixed batches. Decode rows use tokens of a chunk: the last prompt is prefilled beside the rows of all other
+/// requests, and the first request needs outputs until then.
+fn mixed(chunk: u32, page: u32, shapes: &[RequestShape], batch: u32) -> String {
     let all = "a larger `chunked_prefill_size`, or `mixed_chunk: false`";
     if u64::from(batch) - 1 + u64::from(page) > u64::from(chunk) {
         return format!(
@@ -71,30 +73,31 @@ fn mixed(chunk: u32, page: u32, shapes: &[Shape], batch: u32) -> String {
             (chunk + 1).saturating_sub(page).max(1)
         );
     }
-    let turns = |(rows, shape): (u32, &Shape)| u64::from(shape.prompt.div_ceil((chunk - rows) / page * page)) + 1;
+    let turns =
+        |(rows, shape): (u32, &RequestShape)| u64::from(shape.prompt.div_ceil((chunk - rows) / page * page)) + 1;
     let prefills: u64 = (0..batch).zip(shapes.iter().cycle()).map(turns).sum();
     format!("{}, a smaller batch with --batch, {all}", more_outputs(prefills.next_multiple_of(64) + 64))
 }
 
-/// The lengths of the requests of a setup, in its order; each has `outputs` outputs, if that is given.
-pub fn shapes(setup: &Setup, outputs: Option<u32>) -> Vec<Shape> {
-    let one = |(i, spec): (usize, &RequestSpec)| Shape {
+/// The lengths of the requests of a setup, in order. If `outputs` is given, each request has that many outputs.
+pub fn shapes(setup: &Setup, outputs: Option<u32>) -> Vec<RequestShape> {
+    let one = |(i, spec): (usize, &RequestSpec)| RequestShape {
         prompt: prompt_len(&setup.requests, i) as u32,
         outputs: outputs.unwrap_or(spec.outputs()),
     };
     setup.requests.iter().enumerate().map(one).collect()
 }
 
-/// The setup in which `batch` requests of these shapes, over and over in their order, are there from the start, have fresh
-/// prompts and end by length. Arrivals, shared prefixes, stop tokens and events of `setup` are left out; slots, KV and running
-/// requests suffice for all.
+/// The setup of `batch` requests with these shapes, repeated in order. All requests arrive in turn 0, have fresh prompts and
+/// end by length. Arrivals, shared prefixes, stop tokens and events of `setup` are left out. Slots, KV and `max_running`
+/// suffice for all requests.
 ///
 /// # Errors
 /// Speculative decoding, or more tokens than are simulated.
 ///
 /// # Panics
 /// If there is no shape, or no request.
-pub fn steady(setup: &Setup, shapes: &[Shape], batch: u32) -> Result<Setup, NotSteady> {
+pub fn steady(setup: &Setup, shapes: &[RequestShape], batch: u32) -> Result<Setup, NotSteady> {
     assert!(!shapes.is_empty() && batch > 0, "a batch has requests");
     if setup.engine.spec.is_some() {
         return Err(NotSteady::Speculative);
@@ -102,13 +105,13 @@ pub fn steady(setup: &Setup, shapes: &[Shape], batch: u32) -> Result<Setup, NotS
     let page = u64::from(setup.engine.page_size);
     let (mut requests, mut tokens, mut kv_tokens) = (Vec::with_capacity(batch as usize), 0, page);
     let mut fresh = FRESH_FIRST;
-    for &Shape { prompt, outputs } in shapes.iter().cycle().take(batch as usize) {
+    for &RequestShape { prompt, outputs } in shapes.iter().cycle().take(batch as usize) {
         let len = u64::from(prompt) + u64::from(outputs);
         tokens += len;
         // Admission wants a page to spare.
         kv_tokens += (len.div_ceil(page) + 2) * page;
         if tokens.max(kv_tokens) > TOKENS_MAX {
-            let of = |shape: &Shape| u64::from(shape.prompt) + u64::from(shape.outputs);
+            let of = |shape: &RequestShape| u64::from(shape.prompt) + u64::from(shape.outputs);
             let tokens = shapes.iter().cycle().take(batch as usize).map(of).sum::<u64>().max(kv_tokens);
             return Err(NotSteady::TooLarge { tokens });
         }
@@ -125,11 +128,11 @@ pub fn steady(setup: &Setup, shapes: &[Shape], batch: u32) -> Result<Setup, NotS
     // Up to 0.5.18 a request in chunks counts twice when its last chunk makes room for others.
     engine.max_running = batch + 1;
     engine.kv_tokens = kv_tokens as u32;
-    // Its own three, one that is handed over with a fresh one in its place, and one that is cached at the end.
+    // A request has three slots; a slot is handed over and replaced by a fresh one, and a slot is cached at the end.
     engine.mamba_slots = 6 * batch + 16;
     let names = (0..batch).map(|nth| format!("r{nth}")).collect();
     let turns_max = turns_max(&requests, &[]);
-    Ok(Setup { engine, costs: setup.costs.clone(), requests, names, events: Vec::new(), turns_max })
+    Ok(Setup { engine, state: setup.state, costs: setup.costs.clone(), requests, names, events: Vec::new(), turns_max })
 }
 
 #[cfg(test)]
@@ -146,6 +149,7 @@ mod tests {
         ];
         Setup {
             engine: Engine::preset(Release::V0_5_17),
+            state: None,
             costs: Costs::default(),
             requests,
             names: vec!["a".into(), "b".into()],
@@ -158,7 +162,7 @@ mod tests {
     fn requests_of_the_file_fill_a_batch_over_and_over() {
         let setup = setup();
         let own = shapes(&setup, None);
-        assert_eq!(own, [Shape { prompt: 5, outputs: 4 }, Shape { prompt: 11, outputs: 3 }]);
+        assert_eq!(own, [RequestShape { prompt: 5, outputs: 4 }, RequestShape { prompt: 11, outputs: 3 }]);
         let scaled = steady(&setup, &own, 3).expect("it fits");
         let lens: Vec<(Prompt, u32)> = scaled.requests.iter().map(|of| (of.prompt.clone(), of.max_new)).collect();
         let fresh = |fresh, len| Prompt::Fresh { fresh, len };
@@ -170,7 +174,7 @@ mod tests {
     #[test]
     fn what_has_no_steady_step_is_refused() {
         let mut setup = setup();
-        let shapes = vec![Shape { prompt: 1 << 12, outputs: 1 << 12 }];
+        let shapes = vec![RequestShape { prompt: 1 << 12, outputs: 1 << 12 }];
         let refused = steady(&setup, &shapes, 1 << 13).expect_err("2^26 tokens");
         assert_eq!(refused, NotSteady::TooLarge { tokens: 1 << 26 });
         setup.engine.spec = Some(Spec { draft: 1, accept: Accept::Fixed(vec![1]) });

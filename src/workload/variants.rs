@@ -1,114 +1,66 @@
-//! Every variant of an engine, each with real probability. Every field of an engine is named: one that is new does not
-//! compile until it is said here how it varies.
+//! Every variant of an engine, each with real probability.
 
 use crate::engine::Chooser;
 use crate::model::{
     CopyOnWrite, Cost, Costs, Engine, Exhaustion, FinishOrder, Grid, KvEviction, MixedTracking, ResultQueue, SlotFree,
-    SlotHeadroom, Snapshot, Strategy, TombstoneLock,
+    SlotHeadroom, Snapshot, Ssm, Strategy, TombstoneLock,
 };
-use crate::numeric::Ssm;
 
-use super::draw::Draw;
+use super::draw::Draws;
 
 const BOTH: [bool; 2] = [false, true];
 
-/// Varies what a release's preset, a strategy with its overlap, and pools say. Speculation and short pools are left to
-/// the caller.
-pub(super) fn vary<C: Chooser>(draw: &mut Draw<'_, C>, engine: &mut Engine) {
-    let Engine {
-        release: _,
-        strategy,
-        overlap: _,
-        track_interval,
-        mamba_chunk,
-        page_size,
-        grid,
-        mamba_slots: _,
-        kv_tokens,
-        max_running,
-        max_prefill_tokens,
-        conservativeness,
-        result_queue,
-        chunked_prefill_size,
-        mixed_chunk,
-        mixed_tracking,
-        disable_consecutive_prefill_overlap,
-        skip_finishing_decode,
-        filter_before_prefill,
-        lazy_prealloc_evicts,
-        refused_prealloc_clears_label,
-        kv_eviction,
-        finish_order,
-        slot_headroom,
-        spec: _,
-        caches_through_stop,
-        previous_checkpoint,
-        snapshot,
-        copy_on_write,
-        slot_free,
-        exhaustion,
-        branching_beyond_state,
-        split_refreshes_state,
-        tombstone_lock,
-        admission_forgets_skip,
-        fixed_length_reserves_all,
-        waiting_prefix_refresh,
-        rematch_after_insert,
-        handover_unlocks_state,
-        state,
-    } = engine;
+/// Switches that are drawn together with a strategy or a size, not one by one.
+const DRAWN_WITH_OTHERS: [&str; 2] = ["overlap", "mixed_chunk"];
 
-    if *strategy != Strategy::NoBuffer {
-        *page_size = draw.of(&[1, 2, 4, 3]);
+/// Varies every field that the preset of a release, a strategy with its overlap, and ample pools leave open. Speculation
+/// and short pools are left to the caller.
+///
+/// A new switch of the table of engine fields is drawn here without further code. `tests/model/generate_wide.rs` fails
+/// until a new field of another kind is drawn as well.
+pub(super) fn vary<C: Chooser>(draw: &mut Draws<'_, C>, engine: &mut Engine) {
+    if engine.strategy != Strategy::NoBuffer {
+        engine.page_size = draw.of(&[1, 2, 4, 3]);
     }
-    *track_interval = *page_size * draw.between(1, 8);
-    *mamba_chunk = draw.between(1, 8);
-    draw.vary(grid, &[Grid::Interval, Grid::Lcm]);
-    *kv_tokens = kv_tokens.next_multiple_of(*page_size);
-    draw.vary(max_running, &[1, 2, 3, 5]);
-    draw.vary(max_prefill_tokens, &[1, 4, 9, 24]);
-    draw.vary(conservativeness, &[0.0, 0.1, 0.5, 2.0]);
-    draw.vary(result_queue, &[ResultQueue::Copy, ResultQueue::Alias]);
+    engine.track_interval = engine.page_size * draw.between(1, 8);
+    engine.mamba_chunk = draw.between(1, 8);
+    draw.vary(&mut engine.grid, &[Grid::Interval, Grid::Lcm]);
+    engine.kv_tokens = engine.kv_tokens.next_multiple_of(engine.page_size);
+    draw.vary(&mut engine.max_running, &[1, 2, 3, 5]);
+    draw.vary(&mut engine.max_prefill_tokens, &[1, 4, 9, 24]);
+    draw.vary(&mut engine.conservativeness, &[0.0, 0.1, 0.5, 2.0]);
+    draw.vary(&mut engine.result_queue, &[ResultQueue::Copy, ResultQueue::Alias]);
 
     if draw.one_in(3) {
-        *chunked_prefill_size = Some(*page_size * draw.between(1, 8));
-        *mixed_chunk = draw.one_in(2);
+        engine.chunked_prefill_size = Some(engine.page_size * draw.between(1, 8));
+        engine.mixed_chunk = draw.one_in(2);
     }
-    draw.vary(mixed_tracking, &[MixedTracking::Dropped, MixedTracking::Kept]);
+    draw.vary(&mut engine.mixed_tracking, &[MixedTracking::Dropped, MixedTracking::Kept]);
 
-    draw.vary(kv_eviction, &[KvEviction::Whole, KvEviction::Shortfall]);
-    draw.vary(finish_order, &[FinishOrder::LengthFirst, FinishOrder::TokenFirst]);
-    draw.vary(slot_headroom, &[SlotHeadroom::PerRequest, SlotHeadroom::Exact]);
-    draw.vary(snapshot, &[Snapshot::HandOver, Snapshot::Copy]);
-    draw.vary(copy_on_write, &[CopyOnWrite::Deferred, CopyOnWrite::Immediate]);
-    draw.vary(slot_free, &[SlotFree::AtResult, SlotFree::Deferred, SlotFree::Masked]);
-    draw.vary(exhaustion, &[Exhaustion::Skip, Exhaustion::Assert]);
-    draw.vary(tombstone_lock, &[TombstoneLock::Steal, TombstoneLock::Skip, TombstoneLock::Count]);
-    for field in [
-        disable_consecutive_prefill_overlap,
-        skip_finishing_decode,
-        filter_before_prefill,
-        lazy_prealloc_evicts,
-        refused_prealloc_clears_label,
-        caches_through_stop,
-        previous_checkpoint,
-        branching_beyond_state,
-        split_refreshes_state,
-        admission_forgets_skip,
-        fixed_length_reserves_all,
-        waiting_prefix_refresh,
-        rematch_after_insert,
-        handover_unlocks_state,
-    ] {
-        draw.vary(field, &BOTH);
-    }
-    if draw.one_in(8) {
-        *state = Some(Ssm { dim: draw.between(1, 16), vocab: draw.between(2, 64), seed: draw.below(8).into() });
+    draw.vary(&mut engine.kv_eviction, &[KvEviction::Whole, KvEviction::Shortfall]);
+    draw.vary(&mut engine.finish_order, &[FinishOrder::LengthFirst, FinishOrder::TokenFirst]);
+    draw.vary(&mut engine.slot_headroom, &[SlotHeadroom::PerRequest, SlotHeadroom::Exact]);
+    draw.vary(&mut engine.snapshot, &[Snapshot::HandOver, Snapshot::Copy]);
+    draw.vary(&mut engine.copy_on_write, &[CopyOnWrite::Deferred, CopyOnWrite::Immediate]);
+    draw.vary(&mut engine.slot_free, &[SlotFree::AtResult, SlotFree::Deferred, SlotFree::Masked]);
+    draw.vary(&mut engine.exhaustion, &[Exhaustion::Skip, Exhaustion::Assert]);
+    draw.vary(&mut engine.tombstone_lock, &[TombstoneLock::Steal, TombstoneLock::Skip, TombstoneLock::Count]);
+    for field in Engine::FIELDS {
+        if let Some(switch) = (field.switch)(engine)
+            && !DRAWN_WITH_OTHERS.contains(&field.name)
+        {
+            draw.vary(switch, &BOTH);
+        }
     }
 }
 
+/// Draws a numeric state for one setup in eight.
+pub(super) fn state<C: Chooser>(draw: &mut Draws<'_, C>) -> Option<Ssm> {
+    draw.one_in(8).then(|| Ssm { dim: draw.between(1, 16), vocab: draw.between(2, 64), seed: draw.below(8).into() })
+}
+
 /// Varies costs: a third of them, from nothing to twice their default, half of these drawn anew at every use.
-pub(super) fn vary_costs<C: Chooser>(draw: &mut Draw<'_, C>, costs: &mut Costs) {
+pub(super) fn vary_costs<C: Chooser>(draw: &mut Draws<'_, C>, costs: &mut Costs) {
     for cost in costs.each_mut() {
         let usual = match *cost {
             Cost::Fixed(ns) | Cost::Uniform(_, ns) => ns,

@@ -7,7 +7,7 @@ use overlapsim::command::{CostArgs, Format, batches, cost_to_text};
 use overlapsim::metrics::CostRun;
 use overlapsim::runner::{self, SteadyCost};
 use overlapsim::scenario::{self, Scenario};
-use overlapsim::workload::{DecodeTable, Shape, shapes};
+use overlapsim::workload::{DecodeTable, RequestShape, shapes};
 
 /// No boundary comes within these lengths. A CPU step of n requests takes 210 + n * (5 + 7 + check) ns: 10 + 20 + 100 + 50 + 30,
 /// and rows; a check is 3 ns computed and 1 ns from a mask. A prefill of n requests takes 500 + n * 8 * 2 ns.
@@ -117,7 +117,7 @@ fn the_batch_size_at_which_the_cpu_becomes_the_longer_is_exact() {
     // 210 + 15 n, or 13 n from masks, against 400 + 5 n, and against a table that is crossed three times: it goes on by 33.3 a row from
     // 200 at 1, by 3 from 500 at 10, by 47 from 560 at 30.
     let scenario = scenario("", "gpu_decode: Fixed(400), gpu_decode_request: Fixed(5)");
-    let shapes = [Shape { prompt: 8, outputs: 12 }];
+    let shapes = [RequestShape { prompt: 8, outputs: 12 }];
     let rules = ["committed-len", "mask-lookahead"].map(|name| runner::rule(name).expect("a rule"));
     let table = DecodeTable::new(vec![(1, 200), (10, 500), (30, 560), (50, 1500)]);
     let straight = [vec![[20, 60]], vec![[24, 60]]];
@@ -266,7 +266,7 @@ fn the_remedy_of_a_refusal_works() {
         let engine = format!(", release: V0_5_17, mixed_chunk: true, chunked_prefill_size: {chunk}");
         let scenario = scenario(&engine, "gpu_decode: Fixed(3), gpu_decode_request: Fixed(0)");
         let with = |outputs: u32| {
-            let shapes = [Shape { prompt: 160, outputs }];
+            let shapes = [RequestShape { prompt: 160, outputs }];
             let cost = SteadyCost { setup: &scenario.setup, shapes: &shapes, decode: None, seed: 0 };
             let why = cost.runs(&[batch], &rule, 1, &|| ()).remove(0).err()?;
             Some(why.remedy(&scenario.setup.engine, &shapes, batch))

@@ -9,8 +9,10 @@ use overlapsim::report::name;
 use overlapsim::runner::{self, Keep, counts};
 use overlapsim::scenario::{self, Scenario};
 
-/// The releases, as scenario files spell them.
-pub const RELEASES: [&str; 4] = ["V0_5_16", "V0_5_17", "V0_5_18", "V0_5_23"];
+/// The releases, as a file spells them.
+pub fn releases() -> [String; Release::COUNT] {
+    Release::ALL.map(|release| format!("{release:?}"))
+}
 
 /// What is open in a version.
 const OPEN: Vary = Vary {
@@ -26,7 +28,7 @@ const OPEN: Vary = Vary {
 /// A scenario under another release. `None` if the scenario names no release, or is not valid under the other one.
 pub fn version(file: &Path, release: &str) -> Option<Setup> {
     let text = std::fs::read_to_string(file).expect("the scenario can be read");
-    let own = RELEASES.iter().find(|own| text.contains(&format!("release: {own}")))?;
+    let own = releases().into_iter().find(|own| text.contains(&format!("release: {own}")))?;
     let text = text.replace(&format!("release: {own}"), &format!("release: {release}"));
     let base = file.parent().expect("the file lies in a directory");
     scenario::parse("version", &text, base, &runner::rule_names()).ok().map(|read| read.setup)

@@ -6,13 +6,13 @@ use overlapsim::model::{
 };
 use overlapsim::record::ReqId;
 use proptest::prelude::*;
-use proptest::strategy::Strategy as Generator;
+use proptest::strategy::{Strategy as Generator, Union};
 
 /// One request before its references are resolved: arrival, prompt and stop by number.
 type RawRequest = (u8, u32, u8, u32, u32, bool, u32);
 
 fn release() -> impl Generator<Value = Release> {
-    prop_oneof![Just(Release::V0_5_16), Just(Release::V0_5_17), Just(Release::V0_5_18), Just(Release::V0_5_23)]
+    Union::new(Release::ALL.map(Just))
 }
 
 fn engine() -> impl Generator<Value = Engine> {
@@ -74,7 +74,7 @@ fn resolve(engine: Engine, raw: Vec<RawRequest>, fails: Vec<(u32, u8)>) -> Setup
     let count = requests.len() as u32;
     let events =
         fails.into_iter().map(|(turn, req)| Event::FailAlloc { turn, req: ReqId(u32::from(req) % count) }).collect();
-    Setup { engine, costs: Costs::default(), requests, names, events, turns_max: 4000 }
+    Setup { engine, state: None, costs: Costs::default(), requests, names, events, turns_max: 4000 }
 }
 
 /// A setup of up to six requests, each at most 12 fresh tokens and 14 outputs.

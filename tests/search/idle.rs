@@ -110,7 +110,7 @@ fn timed(seed: u64) -> Setup {
         })
         .collect();
     let names = ["a", "b", "c"].map(String::from).to_vec();
-    Setup { engine, costs, names, turns_max: 60, requests, events: Vec::new() }
+    Setup { engine, state: None, costs, names, turns_max: 60, requests, events: Vec::new() }
 }
 
 /// A request that comes at the end of another one, while a third one runs: whether it stands before or behind a request that comes at a

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use super::tools::Folder;
-use crate::common::reproducers::{Count, RELEASES, version, written};
+use crate::common::reproducers::{Count, releases, version, written};
 
 /// Scenarios of every strategy, with chunks, mixed batches, pages, speculative decoding, and settings of their own.
 const SCENARIOS: [&str; 8] = [
@@ -25,9 +25,9 @@ fn every_file_of_check_convicts_the_same_rule_and_release_of_the_same_kind() {
     let folder = Folder::new("reproducers");
     let (mut sum, mut wrong) = (Count::default(), Vec::new());
     for scenario in SCENARIOS {
-        for release in RELEASES {
+        for release in releases() {
             let file = PathBuf::from(format!("scenarios/{scenario}.ron"));
-            let setup = version(&file, release).unwrap_or_else(|| panic!("{scenario} cannot be of {release}"));
+            let setup = version(&file, &release).unwrap_or_else(|| panic!("{scenario} cannot be of {release}"));
             match written(folder.path(), &format!("{scenario}-{release}"), setup, STATES_MAX) {
                 Ok(count) => {
                     sum.findings += count.findings;

@@ -46,6 +46,7 @@ pub fn small(seed: u64) -> Option<(Setup, Vary)> {
         events: events(&mut dice, engine.strategy, count),
         turns_max: 0,
         engine,
+        state: None,
         requests,
     };
     if dice.one_in(10) {

@@ -10,7 +10,7 @@ use crate::model::{Costs, Rule};
 use crate::report::{CostBatch, CostReport, CpuLonger, cost_json, cost_text, plain};
 use crate::runner::{CpuAhead, SteadyCost};
 use crate::scenario::{CostPreset, CostSide, Scenario, cost_preset, cost_preset_names, instead_of};
-use crate::workload::{NotSteady, Shape, shapes};
+use crate::workload::{NotSteady, RequestShape, shapes};
 
 use super::format::Format;
 use super::input::{load, rules};
@@ -136,8 +136,8 @@ fn report(args: &CostArgs, scenario: &Scenario) -> Result<CostReport, Failure> {
 }
 
 /// Least and most tokens of the prompts of a batch, and least and most outputs: a small one has the first requests alone.
-fn lengths(shapes: &[Shape], batch: u32) -> ([u32; 2], [u32; 2]) {
-    let range = |of: &dyn Fn(&Shape) -> u32| {
+fn lengths(shapes: &[RequestShape], batch: u32) -> ([u32; 2], [u32; 2]) {
+    let range = |of: &dyn Fn(&RequestShape) -> u32| {
         let all = || shapes.iter().take(batch as usize).map(of);
         [all().min().unwrap_or(0), all().max().unwrap_or(0)]
     };

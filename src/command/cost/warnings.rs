@@ -3,13 +3,13 @@
 use crate::model::{Cost, Costs, Setup, turns_max};
 use crate::report::CostBatch;
 use crate::scenario::CostPreset;
-use crate::workload::{NotSteady, Shape};
+use crate::workload::{NotSteady, RequestShape};
 
 /// The measurement that the warnings are about.
 pub(super) struct Asked<'a> {
     /// The setup of the scenario, with the costs that are in force.
     pub(super) setup: &'a Setup,
-    pub(super) shapes: &'a [Shape],
+    pub(super) shapes: &'a [RequestShape],
     pub(super) gpu: Option<&'a CostPreset>,
     /// The largest batch size searched for where the CPU is the longer, and the largest one that was asked for.
     pub(super) searched: (u32, u32),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::model::{Release, Strategy};
+use crate::model::Strategy;
 use crate::record::{Donated, Nothing, ReqId, SlotId};
 
 use super::{Scribe, option};
@@ -54,8 +54,7 @@ impl Scribe<'_> {
         };
         let mut fields = vec![("rid", self.name(req)), ("reason", reason.into())];
         let slot = option(slot.map(|slot| slot.0));
-        // Up to 0.5.18 the offer of a finished request reaches the tree, which turns it down.
-        if finished && came_to_choose && self.setup.engine.release < Release::V0_5_23 {
+        if finished && came_to_choose && self.format.tree_gets_empty_offers {
             fields.extend([("label", 0.into()), ("slot", slot)]);
         } else if came_to_choose {
             let prepared = json!({ "rid": self.name(req), "label": 0, "slot": slot, "finished": finished });
@@ -72,7 +71,7 @@ impl Scribe<'_> {
         let gave = std::mem::take(&mut request.gave);
         if gave
             && self.requests[req.index()].track_slots == 0
-            && self.setup.engine.release < Release::V0_5_23
+            && self.format.frees_empty_list
             && self.setup.engine.strategy != Strategy::NoBuffer
         {
             self.say("slot_free", vec![("slots", json!([])), ("free", self.free.into())]);

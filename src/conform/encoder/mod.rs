@@ -24,6 +24,7 @@ use crate::record::{
 
 use super::assertions;
 use super::encoded_event::{EncodedEvent, Listener};
+use super::recorder::RecorderFormat;
 use batches::{Batch, Preparing};
 use content::Content;
 use requests::{Ending, Request};
@@ -90,6 +91,7 @@ impl Sink for EventEncoder<'_> {
 #[derive(Debug)]
 struct Scribe<'a> {
     setup: &'a Setup,
+    format: RecorderFormat,
     stops: &'a [Option<Token>],
     content: Content,
     requests: Vec<Request>,
@@ -120,6 +122,7 @@ impl<'a> Scribe<'a> {
     fn new(setup: &'a Setup, stops: &'a [Option<Token>], turns_max: u32) -> Self {
         Scribe {
             setup,
+            format: RecorderFormat::of(setup.engine.release),
             stops,
             content: Content::new(setup.requests.len()),
             requests: vec![Request::unseen(); setup.requests.len()],

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::model::{Release, Strategy};
+use crate::model::Strategy;
 use crate::record::{BatchId, Fields, Mode, ReqId};
 
 use super::requests::Ending;
@@ -52,9 +52,9 @@ impl ResultRows {
 }
 
 impl Scribe<'_> {
-    /// `last_track_idx` as the release has it: the field came with 0.5.18.
+    /// `last_track_idx`, if the release has it.
     fn last_idx(&self, fields: Fields) -> Value {
-        if self.setup.engine.release < Release::V0_5_18 { Value::Null } else { option(fields.last_track_idx) }
+        if self.format.has_last_track_idx { option(fields.last_track_idx) } else { Value::Null }
     }
 
     /// The event fields of the result that is complete now.
@@ -84,8 +84,7 @@ impl Scribe<'_> {
         let spec = self.setup.engine.spec.is_some();
         let moved = after.next_track_idx != before.next_track_idx;
         let lazy = self.setup.engine.strategy == Strategy::ExtraBufferLazy;
-        // From 0.5.18 on a label is set elsewhere than where the recordings look for a firing, but for verifies.
-        let labels = spec || self.setup.engine.release < Release::V0_5_18;
+        let labels = spec || self.format.label_shows_firing;
         let labelled = labels && after.last_track_seqlen != before.last_track_seqlen;
         let fired = lazy && row.decided || moved || labelled;
         let len = if spec { self.requests[row.req.index()].prompt_len + row.outputs - 1 } else { k };
@@ -155,9 +154,9 @@ impl Scribe<'_> {
         if rides {
             let live = rows.iter().find(|row| row.req == req).and_then(|row| row.after.or(row.before));
             let fields = live.unwrap_or(request.fields);
-            // A request that was released has no slots to index any more; from 0.5.23 on its label is gone as well.
+            // A request that was released has no slots to index any more.
             let held = request.track_slots > 0;
-            let labelled = held || self.setup.engine.release < Release::V0_5_23;
+            let labelled = held || self.format.released_keeps_label;
             let shown = |shown: bool, value: Value| if shown { value } else { Value::Null };
             map.insert("decode".into(), true.into());
             map.insert("next_idx".into(), shown(held, option(fields.next_track_idx)));

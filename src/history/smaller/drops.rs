@@ -9,7 +9,7 @@ use super::{Moves, turns};
 /// The most requests that are changed one by one, and the most blocks that more of them are cut into.
 const BLOCKS_MAX: usize = 64;
 
-/// Turns that a request or an event may have taken from others.
+/// Most turns by which later arrivals and events are moved forward when a request or an event is dropped.
 const TURNS_TAKEN: i64 = 4;
 
 /// Whether a setup has too many requests to change them one by one.
@@ -17,7 +17,7 @@ pub(super) fn is_large(setup: &Setup) -> bool {
     setup.requests.len() > BLOCKS_MAX
 }
 
-/// Halves of the requests, ever smaller blocks of them, then each one: with those that refer to it, or without.
+/// Drops halves of the requests, smaller and smaller blocks, then each request, with those that refer to it or without.
 pub(super) fn requests(moves: &mut Moves<'_>) {
     let count = moves.setup.requests.len();
     // Many requests go by blocks alone, so that the list of candidates stays short.
@@ -35,7 +35,7 @@ pub(super) fn requests(moves: &mut Moves<'_>) {
             moves.propose(|setup| keep(setup, |i| !with[i]));
         }
         moves.propose(|setup| keep(setup, |i| i != gone));
-        // It took turns: what comes later comes earlier.
+        // The request took turns, so later arrivals and events may come earlier.
         if let Arrive::Turn(turn) = moves.setup.requests[gone].arrive {
             for by in 1..=TURNS_TAKEN {
                 moves.propose(|setup| {
@@ -47,7 +47,7 @@ pub(super) fn requests(moves: &mut Moves<'_>) {
     }
 }
 
-/// All events, then each of them.
+/// Drops all events, then each event.
 pub(super) fn events(moves: &mut Moves<'_>) {
     moves.propose(|setup| setup.events.clear());
     for at in 0..moves.setup.events.len() {
@@ -61,7 +61,7 @@ pub(super) fn events(moves: &mut Moves<'_>) {
     }
 }
 
-/// The request and all that refer to it, however indirectly.
+/// The request and all requests that refer to it, directly or not.
 fn dependents(setup: &Setup, of: usize) -> Vec<bool> {
     let mut within = vec![false; setup.requests.len()];
     within[of] = true;
@@ -79,7 +79,7 @@ fn dependents(setup: &Setup, of: usize) -> Vec<bool> {
     }
 }
 
-/// Keeps some requests. Who referred to another comes by turn, with fresh tokens in place of those it took.
+/// Keeps some requests. A request that referred to a dropped one arrives by turn, with fresh tokens in place of shared ones.
 pub(in crate::history) fn keep(setup: &mut Setup, keep: impl Fn(usize) -> bool) {
     let lens: Vec<u64> = (0..setup.requests.len()).map(|i| prompt_len(&setup.requests, i)).collect();
     let kept: Vec<usize> = (0..setup.requests.len()).filter(|&i| keep(i)).collect();

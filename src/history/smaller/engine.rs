@@ -1,36 +1,39 @@
-//! An engine nearer to the preset of its release, and smaller grids. Release, strategy and overlap stay as they are: a
+//! An engine closer to the preset of its release, and smaller grids. Release, strategy and overlap stay as they are: a
 //! finding is about them.
 
-use crate::model::{Accept, Arrive, Costs, Engine, Event, Setup, Stop};
+use crate::model::{Accept, Arrive, Costs, Engine, EngineField, Event, Setup, Stop};
 
-use super::super::measure::{FIELDS, Field, SIZES};
+use super::super::measure::{SIZES, deviating};
 use super::Moves;
 
-/// Back to the preset of the setup's own release: all fields at once, each field; and the costs.
+/// Sets fields back to the preset of the setup's own release: all fields at once, then each field, then the costs.
 pub(super) fn engine(moves: &mut Moves<'_>) {
     let from = &moves.setup.engine;
     let preset = Engine::preset(from.release);
-    let deviating = || FIELDS.iter().filter(|field| !(field.same)(from, &preset));
-    moves.propose(|setup| deviating().for_each(|field| take(setup, field, &preset)));
+    moves.propose(|setup| {
+        deviating(from).for_each(|field| take(setup, field, &preset));
+        setup.state = None;
+    });
     moves.propose(|setup| {
         setup.engine.chunked_prefill_size = None;
         setup.engine.mixed_chunk = false;
     });
-    for field in deviating() {
+    for field in deviating(from) {
         moves.propose(|setup| take(setup, field, &preset));
     }
+    moves.propose(|setup| setup.state = None);
     moves.propose(|setup| setup.costs = Costs::default());
 }
 
-/// Takes a field over from a preset, and drops accepted tokens that no engine would read any more.
-fn take(setup: &mut Setup, field: &Field, preset: &Engine) {
-    (field.take)(&mut setup.engine, preset);
+/// Copies a field from a preset, and drops lists of accepted tokens if speculative decoding is off then.
+fn take(setup: &mut Setup, field: &EngineField, preset: &Engine) {
+    (field.copy)(&mut setup.engine, preset);
     if setup.engine.spec.is_none() {
         setup.requests.iter_mut().for_each(|spec| spec.accept.clear());
     }
 }
 
-/// Smaller grids: alone, and with all that lies on them.
+/// Smaller grids: alone, and with the lengths and turns that depend on them.
 pub(super) fn sizes(moves: &mut Moves<'_>) {
     let Engine { track_interval: interval, mamba_chunk: chunk, page_size: page, .. } = moves.setup.engine;
     let smaller = |size: u32, least: u32| {
@@ -39,7 +42,7 @@ pub(super) fn sizes(moves: &mut Moves<'_>) {
         sizes.dedup();
         sizes
     };
-    // Where every step is a boundary other things go wrong: nothing is made small by becoming one of them.
+    // Not 1: where every step is a boundary, other faults occur, and shrinking must not end at one of them.
     for size in smaller(interval, 2) {
         moves.propose(|setup| setup.engine.track_interval = size);
         moves.propose(|setup| {
@@ -67,7 +70,7 @@ pub(super) fn sizes(moves: &mut Moves<'_>) {
     }
 }
 
-/// Moves what lies on one grid to a smaller one: what is so many steps behind a boundary stays so.
+/// Moves ends and turns from one grid to a smaller one. Distances behind a boundary stay as they are.
 fn to_grid(setup: &mut Setup, from: u32, to: u32) {
     let shorter = |len: u32| len - len / from * (from - to);
     setup.engine.track_interval = to;

@@ -4,7 +4,7 @@ use crate::model::{Accept, Arrive, Prompt, RequestSpec, Setup, Stop};
 
 use super::{Moves, below, turns};
 
-/// Fewer outputs of each request: alone, and with all that comes later.
+/// Fewer outputs of each request: alone, and with later arrivals and events moved as well.
 pub(super) fn outputs(moves: &mut Moves<'_>) {
     let grid = moves.setup.engine.grid_len();
     for i in 0..moves.setup.requests.len() {
@@ -38,7 +38,7 @@ pub(super) fn ends(moves: &mut Moves<'_>) {
     }
 }
 
-/// The request ends at an earlier output; the most outputs that it may have follow, or stay as they are.
+/// Ends the request at an earlier output. If `follows`, `max_new` falls by the same number.
 fn end(spec: &mut RequestSpec, outputs: u32, follows: bool) {
     let less = spec.outputs() - outputs;
     match &mut spec.stop {
@@ -50,7 +50,7 @@ fn end(spec: &mut RequestSpec, outputs: u32, follows: bool) {
     }
 }
 
-/// Shorter prompts: alone, and with as many more outputs, so that boundaries stay where they are.
+/// Shorter prompts: alone, and with the same number of outputs added, so that boundaries stay where they are.
 pub(super) fn prompts(moves: &mut Moves<'_>) {
     for i in 0..moves.setup.requests.len() {
         let (keep, len) = match &moves.setup.requests[i].prompt {
@@ -97,7 +97,7 @@ fn turn_of(setup: &Setup, i: usize) -> u32 {
     }
 }
 
-/// Less said of what verifies accept.
+/// Shorter lists of accept lengths, and smaller ones.
 pub(super) fn accepted(moves: &mut Moves<'_>) {
     for i in 0..moves.setup.requests.len() {
         let list = &moves.setup.requests[i].accept;

@@ -1,11 +1,11 @@
-//! Prompts of a plainer kind: fresh tokens in place of those that are taken over or spelled out.
+//! Prompts of a plainer kind: fresh tokens in place of tokens that are taken over or spelled out.
 
 use crate::model::{Arrive, Prompt, Setup, prompt_len};
 use crate::record::{ReqId, State, Token};
 
 use super::Moves;
 
-/// All prompts fresh, then each; a prompt that is spelled out and begins as another one does is made of that.
+/// Makes all prompts fresh, then each. A spelled-out prompt that begins like another one becomes a prefix of that.
 pub(super) fn kinds(moves: &mut Moves<'_>) {
     let count = moves.setup.requests.len();
     let lens: Vec<u32> = (0..count).map(|i| prompt_len(&moves.setup.requests, i) as u32).collect();
@@ -35,8 +35,8 @@ pub(super) fn kinds(moves: &mut Moves<'_>) {
     }
 }
 
-/// How many tokens of prompt and outputs of `source` the prompt of `i` begins with, if both are spelled out, and whether
-/// these are all of them. They do not refer to each other, so there is no cycle.
+/// The number of tokens of prompt and outputs of `source` with which the prompt of `i` begins, if both are spelled out, and
+/// whether these are all tokens of `source`. Spelled-out prompts do not refer to each other, so there is no cycle.
 fn shared(setup: &Setup, source: usize, i: usize) -> Option<(u32, bool)> {
     let (Prompt::Tokens(theirs), Prompt::Tokens(own)) = (&setup.requests[source].prompt, &setup.requests[i].prompt)
     else {

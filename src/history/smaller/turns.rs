@@ -10,7 +10,7 @@ use super::{Moves, below};
 pub(super) fn kinds(moves: &mut Moves<'_>) {
     for i in 0..moves.setup.requests.len() {
         let requests = &moves.setup.requests;
-        // When the other one is that far, or has ended, if nothing else takes a turn, and a little later.
+        // The turn at which the other request gets that far or ends, if nothing else takes a turn, and a few turns later.
         let about = match requests[i].arrive {
             Arrive::Turn(_) => continue,
             Arrive::At(_) => 0,
@@ -32,7 +32,7 @@ fn base(setup: &Setup, i: usize) -> u32 {
     }
 }
 
-/// Earlier turns: each alone, and all that are later than some turn together.
+/// Earlier turns: each turn alone, and all turns from some turn on together.
 pub(super) fn turns(moves: &mut Moves<'_>) {
     let mut all = BTreeSet::new();
     for i in 0..moves.setup.requests.len() {
@@ -72,7 +72,7 @@ fn turn_mut(event: &mut Event) -> &mut u32 {
     turn
 }
 
-/// Moves everything that is scripted for a turn from `from` on.
+/// Moves every arrival and event of turn `from` or later.
 pub(super) fn shift(setup: &mut Setup, from: u32, by: i64) {
     let moved = |turn: &mut u32| {
         if *turn >= from {

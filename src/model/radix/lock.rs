@@ -3,10 +3,12 @@
 //! Owns the two counts and the evictable/protected books that follow from them. A lock is a
 //! receipt: what it took is what its release gives back, and only its holder can release it.
 
+use serde::Deserialize;
+
 use super::{NodeId, Radix};
 
 /// What a lock on a node without a state does to the state lock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum TombstoneLock {
     /// Takes none; the release, not knowing, takes one off whoever holds one by then (0.5.16).
     Steal,

@@ -38,7 +38,7 @@ fn wrong_values_of_a_request_are_refused() {
     wrong(
         &requests("(id: \"a\", prompt: Fresh(1), stop: Length(4), max_new: §5)"),
         "contradicts",
-        "leave `max_new` out",
+        "leave out `max_new`",
     );
     wrong(
         &requests("(id: \"a\", arrive: Turn(§4294967295), prompt: Fresh(1), stop: Length(4))"),
@@ -87,12 +87,12 @@ fn requests_that_name_no_request_or_too_much_of_it_are_refused() {
         for prompt in ["Extend(\"a\", 1)", "Prefix(\"a\", 5, 1)"] {
             let b = format!("(id: \"b\", arrive: §{arrive}, prompt: {prompt}, stop: Length(1)),");
             let c = "(id: \"c\", prompt: Fresh(4), stop: Length(4))";
-            wrong(&with(&format!("{b}\n{c}")), "reaches into outputs of \"a\"", "write `arrive: After(\"a\")`");
+            wrong(&with(&format!("{b}\n{c}")), "uses outputs of \"a\"", "write `arrive: After(\"a\")`");
         }
     }
     let deep = "(id: \"b\", prompt: Extend(\"a\", 4), stop: Length(1)),
         (id: \"c\", arrive: §Turn(3), prompt: Prefix(\"b\", 6, 1), stop: Length(1))";
-    wrong(&with(deep), "reaches into outputs of \"a\"", "After(\"a\")");
+    wrong(&with(deep), "uses outputs of \"a\"", "After(\"a\")");
 }
 
 #[test]

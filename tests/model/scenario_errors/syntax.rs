@@ -54,7 +54,7 @@ fn unknown_and_missing_names_are_refused() {
     );
     wrong("§(engine: (release: V0_5_16))", "no requests", "add `requests");
     let list = "expect: [(rule: \"token-len\", verdict: Lossy, findings: [(kind: \"lost\", §reason: \"x\")])],";
-    wrong(&fields(list), "no field `reason`", "leave `reason` out");
+    wrong(&fields(list), "no field `reason`", "leave out `reason`");
 }
 
 #[test]
@@ -68,8 +68,8 @@ fn values_of_the_wrong_type_are_refused() {
     wrong(&fields("rule: §4,"), "not a text in quotes", "mask-lookahead");
     wrong(&fields("costs: (plan: §4),"), "plan", "Fixed(");
     wrong("(requests: §(id: \"a\"))", "not a list", "requests: [");
-    wrong("§{\"requests\": []}", "the scenario stands in `{..}`", "round brackets");
-    wrong(&fields("engine: §{track_interval: 4},"), "`engine` stands in `{..}`", "round brackets");
+    wrong("§{\"requests\": []}", "the scenario is written in `{..}`", "round brackets");
+    wrong(&fields("engine: §{track_interval: 4},"), "`engine` is written in `{..}`", "round brackets");
     wrong("§[]", "the scenario cannot be read", "Scenario(");
     wrong("§7", "the scenario cannot be read", "Scenario(");
     let list = "(id: \"a\", prompt: Fresh(1), stop: Length(4)),\n  (id: §7, prompt: Fresh(1), stop: Length(4))";
