@@ -20,11 +20,11 @@ use crate::rule::{CommittedLen, CompletedMask, MaskLookahead, Paired, TokenLen};
 use crate::scene::{JudgedView, Scene, SceneBuilder};
 
 use bound::{NOT_FOLLOWED, bound_words};
-pub use check::{Check, Checked, Found, check, counts, first_of};
+pub use check::{CheckSpec, Checked, Found, check, counts, first_of};
 pub use cost::{CpuAhead, SteadyCost};
-pub use fuzz::{Fuzz, Source, Tally, Times, drawn, fuzz};
-pub use jitter::{Jitter, jitter, same_request, watched};
-pub use session::{Position, Question, Session, Stop, Unit, differs};
+pub use fuzz::{FuzzSpec, FuzzTally, SetupSource, Times, drawn, fuzz};
+pub use jitter::{JitterSpec, jitter, same_request, watched};
+pub use session::{Position, Question, Session, StopPoint, Unit, differs};
 
 /// Every rule, in the order of their history.
 const RULES: [&dyn Rule; 5] = [&CommittedLen, &TokenLen, &MaskLookahead, &CompletedMask, &Paired];
@@ -68,7 +68,7 @@ pub struct Keep {
 
 /// What came of a run.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct RunOutcome {
     /// What the judge says.
     pub judgement: Judgement,
     /// Latencies and throughput in virtual time.
@@ -84,7 +84,7 @@ pub struct Outcome {
 }
 
 /// Runs `setup` under `rule` with scripted choices and durations drawn by `seed`; `watch` is told of outputs, how many more.
-pub fn run(setup: &Setup, rule: &dyn Rule, seed: u64, keep: Keep, watch: Option<&mut dyn FnMut(u64)>) -> Outcome {
+pub fn run(setup: &Setup, rule: &dyn Rule, seed: u64, keep: Keep, watch: Option<&mut dyn FnMut(u64)>) -> RunOutcome {
     judged(setup, keep, watch, |sink| {
         Machine::new(setup, rule, &mut Seeded::new(seed), sink).with_skew(keep.skew).with_latch(true).run()
     })
@@ -97,7 +97,7 @@ pub fn run_with(
     mut chooser: &mut dyn Chooser,
     keep: Keep,
     watch: Option<&mut dyn FnMut(u64)>,
-) -> Outcome {
+) -> RunOutcome {
     // One machine for all choosers and sinks: one for each would be faster, and takes long to compile.
     judged(setup, keep, watch, |sink| {
         let mut sink: &mut dyn Sink = sink;
@@ -124,7 +124,8 @@ pub fn run_while(
 }
 
 /// Everybody who is told of a run.
-type Sinks<'w> = Tee<Tee<Judge, Tee<Meter, RunCounts>>, Tee<Option<Record>, Tee<Option<Skew>, Option<Watch<'w>>>>>;
+type Sinks<'w> =
+    Tee<Tee<Judge, Tee<Meter, RunCounts>>, Tee<Option<Record>, Tee<Option<Skew>, Option<OutputWatch<'w>>>>>;
 
 /// What comes of a run that tells its audience what happens.
 fn judged<'w>(
@@ -132,7 +133,7 @@ fn judged<'w>(
     keep: Keep,
     watch: Option<&'w mut dyn FnMut(u64)>,
     run: impl FnOnce(&mut Sinks<'w>) -> (Ended, World),
-) -> Outcome {
+) -> RunOutcome {
     let judge = Judge::new(JudgeOptions {
         page_size: setup.engine.page_size,
         keep_boundaries: keep.boundaries,
@@ -141,7 +142,7 @@ fn judged<'w>(
     let skew = keep.skew.then(Skew::default);
     let mut sink = Tee(
         Tee(judge, Tee(Meter::new(), RunCounts::default())),
-        Tee(keep.record.then(Record::default), Tee(skew, watch.map(Watch::new))),
+        Tee(keep.record.then(Record::default), Tee(skew, watch.map(OutputWatch::new))),
     );
     let (ended, world) = run(&mut sink);
     if ended != Ended::Asserted
@@ -152,7 +153,7 @@ fn judged<'w>(
     let Tee(Tee(judge, Tee(meter, counts)), Tee(record, Tee(skew, _))) = sink;
     let judgement = judge.finish(&setup.names);
     let bound = bound_words(setup, &world, ended).or(judgement.overflow.then(|| NOT_FOLLOWED.to_string()));
-    Outcome { judgement, timing: meter.timing(), counts, record, skew, bound }
+    RunOutcome { judgement, timing: meter.timing(), counts, record, skew, bound }
 }
 
 /// Runs `setup` again with the same choices, and tells `sink` what happens instead of judging it: what needs the facts of a run
@@ -179,15 +180,15 @@ pub fn scene(
 }
 
 /// Reports outputs as they come, to show progress.
-struct Watch<'a> {
+struct OutputWatch<'a> {
     more: &'a mut dyn FnMut(u64),
     /// By request: how many were reported.
     reported: Vec<u32>,
 }
 
-impl<'a> Watch<'a> {
-    fn new(more: &'a mut dyn FnMut(u64)) -> Watch<'a> {
-        Watch { more, reported: Vec::new() }
+impl<'a> OutputWatch<'a> {
+    fn new(more: &'a mut dyn FnMut(u64)) -> OutputWatch<'a> {
+        OutputWatch { more, reported: Vec::new() }
     }
 
     /// How many of a request's outputs have not been reported: a verify brings several.
@@ -200,7 +201,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-impl Sink for Watch<'_> {
+impl Sink for OutputWatch<'_> {
     fn fact(&mut self, fact: Fact) {
         if let Fact::Output { req, outputs, .. } = fact {
             let new = self.new_of(req, outputs);

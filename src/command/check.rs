@@ -111,7 +111,7 @@ fn check_styled(args: &CheckArgs) -> Result<Printed, Failure> {
 fn search(args: &CheckArgs, scenario: &Scenario, rule: &dyn Rule, limit: TimeLimit) -> Checked {
     let open = scenario.vary.open();
     let progress = SearchProgress::new(limit);
-    let check = runner::Check {
+    let check = runner::CheckSpec {
         setup: &scenario.setup,
         rule,
         open: &open,

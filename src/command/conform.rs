@@ -37,7 +37,7 @@ impl From<PlanWord> for Plan {
 const EXPLAINED_MAX: usize = 10;
 
 /// The settings with which a recording would agree, one at a time.
-fn explained(source: &Source, index: usize, options: &Options<'_>) -> Vec<String> {
+fn explained(source: &RecordingSource, index: usize, options: &Options<'_>) -> Vec<String> {
     let Ok(mut archive) = Archive::open(&source.path) else { return Vec::new() };
     let Some((_, Ok(segment))) = archive.next(|at| at == index) else { return Vec::new() };
     let found = conform::explain(&segment, "", options).unwrap_or_default();
@@ -73,7 +73,7 @@ pub struct ConformArgs {
 
 /// A file, and the one recording of it that is wanted, if not all are.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Source {
+pub(super) struct RecordingSource {
     pub path: PathBuf,
     pub only: Option<usize>,
 }
@@ -130,10 +130,10 @@ fn conform_styled(args: &ConformArgs) -> Result<(String, ConformSummary), Failur
 /// Compares every recording of the sources. Each of `jobs` threads takes every so manyth one; the sum is the same for any
 /// number of them.
 pub(super) fn compare(
-    sources: &[Source],
+    sources: &[RecordingSource],
     options: &Options<'_>,
     jobs: usize,
-    replay: &(dyn Fn(&Source, usize) -> String + Sync),
+    replay: &(dyn Fn(&RecordingSource, usize) -> String + Sync),
 ) -> ConformSummary {
     let mut sum = ConformSummary::default();
     quiet_workers();
@@ -175,10 +175,10 @@ fn words(panic: &(dyn std::any::Any + Send)) -> String {
 }
 
 fn one_job(
-    sources: &[Source],
+    sources: &[RecordingSource],
     options: &Options<'_>,
     (job, jobs): (usize, usize),
-    replay: &dyn Fn(&Source, usize) -> String,
+    replay: &dyn Fn(&RecordingSource, usize) -> String,
 ) -> ConformSummary {
     let mut sum = ConformSummary::default();
     for (at, source) in sources.iter().enumerate() {
@@ -224,7 +224,7 @@ fn one_job(
     sum
 }
 
-fn replay_line(args: &ConformArgs, source: &Source, index: usize) -> String {
+fn replay_line(args: &ConformArgs, source: &RecordingSource, index: usize) -> String {
     let mut path = source.path.clone().into_os_string();
     path.push(format!("#{index}"));
     let path = PathBuf::from(path);
@@ -269,7 +269,7 @@ pub(super) fn release(text: &str) -> Result<Release, Failure> {
 }
 
 /// The files behind the paths, in order.
-pub(super) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {
+pub(super) fn sources(paths: &[PathBuf]) -> Result<Vec<RecordingSource>, Failure> {
     let mut sources = Vec::new();
     for path in paths {
         if path.is_dir() {
@@ -287,19 +287,19 @@ pub(super) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {
 }
 
 /// A path as it was given: `FILE#N` names one recording of a file, unless a file has that very name.
-pub(super) fn source(path: &Path) -> Source {
-    let all = Source { path: path.to_path_buf(), only: None };
+pub(super) fn source(path: &Path) -> RecordingSource {
+    let all = RecordingSource { path: path.to_path_buf(), only: None };
     if path.exists() {
         return all;
     }
     let Some((file, number)) = path.to_str().and_then(|text| text.rsplit_once('#')) else { return all };
     match number.parse() {
-        Ok(only) => Source { path: file.into(), only: Some(only) },
+        Ok(only) => RecordingSource { path: file.into(), only: Some(only) },
         Err(_) => all,
     }
 }
 
-fn collect(directory: &Path, sources: &mut Vec<Source>) -> Result<(), Failure> {
+fn collect(directory: &Path, sources: &mut Vec<RecordingSource>) -> Result<(), Failure> {
     let wrong = |error| {
         Failure(format!("error: cannot read {}: {error}\nhelp: name the recordings one by one\n", directory.display()))
     };
@@ -314,7 +314,7 @@ fn collect(directory: &Path, sources: &mut Vec<Source>) -> Result<(), Failure> {
         if path.is_dir() && !links && !name.starts_with('.') {
             collect(&path, sources)?;
         } else if (name.ends_with(".jsonl") || name.ends_with(".jsonl.gz")) && path.is_file() {
-            sources.push(Source { path, only: None });
+            sources.push(RecordingSource { path, only: None });
         }
     }
     Ok(())

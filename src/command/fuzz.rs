@@ -6,7 +6,7 @@ use crate::judge::{Kind, Verdict};
 use crate::model::Rule;
 use crate::record::fingerprint;
 use crate::report::{FuzzBound, FuzzFinding, FuzzReport, FuzzRule, Verdicts, fuzz_text, name};
-use crate::runner::{self, Fuzz, Keep, Source, Tally, Times, drawn, first_of};
+use crate::runner::{self, FuzzSpec, FuzzTally, Keep, SetupSource, Times, drawn, first_of};
 use crate::scenario::{self, Scenario};
 use crate::search::{Draw, Style};
 use crate::workload::Preset;
@@ -111,35 +111,37 @@ pub fn fuzz_to_text(args: &FuzzArgs) -> Result<(String, Exit), Failure> {
 fn fuzz_styled(args: &FuzzArgs) -> Result<Printed, Failure> {
     let scenario = args.file.as_deref().map(load).transpose()?;
     let (rules, source) = match (&scenario, args.preset) {
-        (Some(scenario), _) => (rules(scenario, args.rule.as_deref())?, Source::Setup(&scenario.setup, scenario.vary)),
-        (None, Some(preset)) => (rules_of_no_file(args.rule.as_deref())?, Source::Preset(preset)),
+        (Some(scenario), _) => {
+            (rules(scenario, args.rule.as_deref())?, SetupSource::Setup(&scenario.setup, scenario.vary))
+        }
+        (None, Some(preset)) => (rules_of_no_file(args.rule.as_deref())?, SetupSource::Preset(preset)),
         (None, None) => {
             let help = "help: give a scenario file with `vary`, or --generate PRESET\n";
             return Err(Failure(format!("error: there is nothing to run\n{help}")));
         }
     };
     let out = args.out.as_deref().map(OutDir::new).transpose()?;
-    let asked = Fuzz {
+    let asked = FuzzSpec {
         source,
         rules: &rules,
         style: args.strategy.style(),
         seeds: (args.seeds.0.saturating_add(args.shard.nth), args.seeds.1, args.shard.of),
     };
-    let told = Told { args, scenario: scenario.as_ref(), asked, out: out.as_ref() };
-    told.is_alone()?;
+    let reporter = FuzzReporter { args, scenario: scenario.as_ref(), asked, out: out.as_ref() };
+    reporter.is_alone()?;
     let seeds = args.seeds.1.saturating_sub(args.seeds.0).div_ceil(args.shard.of);
     let progress = RunsProgress::new(seeds.saturating_mul(rules.len() as u64));
     let tallies = runner::fuzz(&asked, args.jobs.unwrap_or_else(cores), &|runs| progress.runs(runs));
     drop(progress);
-    let verdicts = |tally: &Tally| {
+    let verdicts = |tally: &FuzzTally| {
         let findings = tally.kinds.keys().map(|kind| kind.verdict());
         tally.verdicts.keys().copied().chain(findings).collect::<Vec<_>>()
     };
     let exit = args.fail_on.verdict.exit(tallies.iter().flat_map(verdicts));
     let mut unwritten = Vec::new();
-    let report = told.report(&tallies, &mut unwritten);
+    let report = reporter.report(&tallies, &mut unwritten);
     if let Some(out) = &out {
-        let written = told.is_alone().and_then(|()| out.write_and_keep(&told.file(), &report.json()));
+        let written = reporter.is_alone().and_then(|()| out.write_and_keep(&reporter.file(), &report.json()));
         unwritten.extend(written.err());
     }
     Ok(Printed { text: rendered(&report, args.format), exit, unwritten })
@@ -165,14 +167,14 @@ fn rules_of_no_file(asked: Option<&str>) -> Result<Vec<&'static dyn Rule>, Failu
 }
 
 /// What a report needs to know.
-struct Told<'a> {
+struct FuzzReporter<'a> {
     args: &'a FuzzArgs,
     scenario: Option<&'a Scenario>,
-    asked: Fuzz<'a>,
+    asked: FuzzSpec<'a>,
     out: Option<&'a OutDir>,
 }
 
-impl Told<'_> {
+impl FuzzReporter<'_> {
     /// The name of the report.
     fn file(&self) -> String {
         let Shard { nth, of } = self.args.shard;
@@ -186,7 +188,7 @@ impl Told<'_> {
         let Some(path) = shard.map(|out| out.path(&self.file())) else { return Ok(()) };
         // If it cannot be written either, writing says so.
         let Ok(there) = std::fs::read(&path) else { return Ok(()) };
-        let nothing = vec![Tally::default(); self.asked.rules.len()];
+        let nothing = vec![FuzzTally::default(); self.asked.rules.len()];
         let why = match serde_json::from_slice::<FuzzReport>(&there) {
             Ok(there) => there.differs_from(&self.report(&nothing, &mut Vec::new())),
             Err(_) => Some("it is not a report of a search"),
@@ -198,8 +200,8 @@ impl Told<'_> {
         })
     }
 
-    /// The report. Files that cannot be written are told in `unwritten`.
-    fn report(&self, tallies: &[Tally], unwritten: &mut Vec<Failure>) -> FuzzReport {
+    /// The report. Files that cannot be written are reporter in `unwritten`.
+    fn report(&self, tallies: &[FuzzTally], unwritten: &mut Vec<Failure>) -> FuzzReport {
         let (source, digest) = match (self.scenario, self.args.preset) {
             (Some(scenario), _) => {
                 // What it expects, and where it lies, is not what it runs.
@@ -224,7 +226,7 @@ impl Told<'_> {
         }
     }
 
-    fn rule(&self, rule: &'static dyn Rule, tally: &Tally, unwritten: &mut Vec<Failure>) -> FuzzRule {
+    fn rule(&self, rule: &'static dyn Rule, tally: &FuzzTally, unwritten: &mut Vec<Failure>) -> FuzzRule {
         let runs = |verdict| tally.verdicts.get(&verdict).copied().unwrap_or(0);
         let (reached, missed) = tally.goals.names();
         let owned = |names: Vec<&str>| names.into_iter().map(str::to_string).collect();

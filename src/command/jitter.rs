@@ -8,7 +8,7 @@ use crate::metrics::JitterOutcome;
 use crate::model::{Rule, Setup};
 use crate::record::ReqId;
 use crate::report::{JitterPattern, JitterReport, JitterRule, JitterRun, jitter_json, jitter_text, name};
-use crate::runner::{self, Jitter};
+use crate::runner::{self, JitterSpec};
 use crate::scenario::Scenario;
 
 use super::expectation::expectation;
@@ -79,7 +79,7 @@ pub fn jitter_to_text(args: &JitterArgs) -> Result<(String, Exit), Failure> {
     let setup = &scenario.setup;
     let req = request(setup, args.request.as_deref())?;
     let (from, patterns) = patterns(setup, req, args)?;
-    let asked = Asked { args, scenario: &scenario, req, from, rules: &rules };
+    let asked = ResolvedArgs { args, scenario: &scenario, req, from, rules: &rules };
     let written = args.output.as_deref().map(|path| asked.write(path, &patterns)).transpose()?;
     let report = asked.report(&patterns, written);
     let exit = args.fail_on.verdict.exit(report.patterns.iter().flat_map(|of| &of.runs).flat_map(verdicts));
@@ -177,7 +177,7 @@ fn file_of(pattern: &Pattern) -> PathBuf {
 }
 
 /// What was asked for, looked up.
-struct Asked<'a> {
+struct ResolvedArgs<'a> {
     args: &'a JitterArgs,
     scenario: &'a Scenario,
     req: ReqId,
@@ -185,15 +185,15 @@ struct Asked<'a> {
     rules: &'a [&'static dyn Rule],
 }
 
-impl Asked<'_> {
+impl ResolvedArgs<'_> {
     fn report(&self, patterns: &[Pattern], written: Option<String>) -> JitterReport {
-        let Asked { args, scenario, req, from, rules } = *self;
+        let ResolvedArgs { args, scenario, req, from, rules } = *self;
         let setup = &scenario.setup;
         let len = patterns[0].len();
         let steps = from..=from + len - 1;
         let grid = setup.engine.grid_len();
         let progress = RunsProgress::new((patterns.len() * rules.len()) as u64);
-        let jitter = Jitter { setup, seed: scenario.seed, req, from, rules };
+        let jitter = JitterSpec { setup, seed: scenario.seed, req, from, rules };
         let runs = runner::jitter(&jitter, patterns, cores(), &|runs| progress.runs(runs), &JitterRun::of);
         let one = |(pattern, mut runs): (&Pattern, Vec<JitterRun>)| {
             let file = args.output.clone().unwrap_or_else(|| file_of(pattern));
@@ -251,7 +251,7 @@ impl Asked<'_> {
 
     /// Writes the one pattern as a scenario, with what every rule comes to.
     fn write(&self, path: &Path, patterns: &[Pattern]) -> Result<String, Failure> {
-        let Asked { args, scenario, req, from, rules } = *self;
+        let ResolvedArgs { args, scenario, req, from, rules } = *self;
         let [pattern] = patterns else {
             let what = format!("{} patterns are not one scenario", patterns.len());
             return Err(mistake(&what, "name one with --pattern, as in --pattern 1101, or leave out -o"));

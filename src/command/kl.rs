@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::model::{Rule, Strategy};
 use crate::numeric::{Gauge, Severity, Ssm};
 use crate::report::{KlRun, KlState, kl_json, kl_text, plain};
-use crate::runner::{self, Keep, Outcome};
+use crate::runner::{self, Keep, RunOutcome};
 use crate::scenario::Scenario;
 
 use super::format::Format;
@@ -64,7 +64,7 @@ fn kl_styled(args: &KlArgs) -> Result<(String, Exit), Failure> {
     let mut state = KlState { ssm: engine.state.unwrap_or_default(), default: engine.state.is_none() };
     state.ssm.seed = args.state_seed.unwrap_or(state.ssm.seed);
     let spec = ReplaySpec { seed: args.seed, ..ReplaySpec::default() };
-    let (outcomes, severities): (Vec<Outcome>, Vec<Severity>) = rules
+    let (outcomes, severities): (Vec<RunOutcome>, Vec<Severity>) = rules
         .iter()
         .map(|rule| measure(&scenario, *rule, spec, state.ssm))
         .collect::<Result<Vec<_>, _>>()?
@@ -88,7 +88,7 @@ fn measure(
     rule: &dyn Rule,
     spec: ReplaySpec<'_>,
     ssm: Ssm,
-) -> Result<(Outcome, Severity), Failure> {
+) -> Result<(RunOutcome, Severity), Failure> {
     let outcome = run_one(scenario, rule, spec, Keep::default())?;
     let mut gauge = Gauge::new(ssm, scenario.setup.engine.mamba_chunk);
     let open = spec.open(scenario);

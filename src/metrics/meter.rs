@@ -46,14 +46,14 @@ pub struct Timing {
 /// A sink that measures a run.
 #[derive(Clone, Debug, Default)]
 pub struct Meter {
-    lives: Vec<Life>,
+    lives: Vec<Lifetime>,
     output_tokens: u64,
     end_ns: u64,
 }
 
 /// What is kept of a request.
 #[derive(Clone, Copy, Debug, Default)]
-struct Life {
+struct Lifetime {
     arrived_ns: Option<u64>,
     first_ns: Option<u64>,
     last_ns: u64,
@@ -71,15 +71,15 @@ impl Meter {
     pub fn timing(&self) -> Timing {
         Timing {
             makespan_ns: self.end_ns,
-            ttft_ns: self.quantiles(Life::ttft_ns),
-            tpot_ns: self.quantiles(Life::tpot_ns),
-            e2e_ns: self.quantiles(Life::e2e_ns),
+            ttft_ns: self.quantiles(Lifetime::ttft_ns),
+            tpot_ns: self.quantiles(Lifetime::tpot_ns),
+            e2e_ns: self.quantiles(Lifetime::e2e_ns),
             output_tokens_per_s: per_second(self.output_tokens, self.end_ns),
             output_tokens: self.output_tokens,
         }
     }
 
-    fn quantiles(&self, measure: fn(&Life) -> Option<u64>) -> Quantiles {
+    fn quantiles(&self, measure: fn(&Lifetime) -> Option<u64>) -> Quantiles {
         Quantiles::of(self.lives.iter().filter_map(measure).collect())
     }
 
@@ -99,10 +99,10 @@ impl Meter {
     }
 
     #[inline]
-    fn life(&mut self, req: ReqId) -> &mut Life {
+    fn life(&mut self, req: ReqId) -> &mut Lifetime {
         let index = req.index();
         if index >= self.lives.len() {
-            self.lives.resize(index + 1, Life::default());
+            self.lives.resize(index + 1, Lifetime::default());
         }
         &mut self.lives[index]
     }
@@ -181,7 +181,7 @@ impl Sink for Meter {
     }
 }
 
-impl Life {
+impl Lifetime {
     /// Outputs at this time, and how many there are then. Returns how many of them are new: a verify brings several.
     #[inline]
     fn output(&mut self, outputs: u32, at_ns: u64) -> u32 {

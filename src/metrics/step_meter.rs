@@ -44,7 +44,7 @@ pub enum Stopped {
 #[derive(Clone, Debug, Default)]
 pub struct StepMeter {
     rows: u32,
-    now: Turn,
+    now: OpenTurn,
     /// Full decode batches whose results have not been processed.
     full: Vec<(BatchId, Full)>,
     gpu_end_ns: u64,
@@ -67,7 +67,7 @@ struct Full {
 
 /// What is known of the turn that goes on.
 #[derive(Clone, Copy, Debug, Default)]
-struct Turn {
+struct OpenTurn {
     began_ns: u64,
     /// Whether a full decode batch was launched.
     launched: bool,
@@ -106,7 +106,7 @@ impl StepMeter {
 
     /// The turn is over.
     fn close(&mut self, at_ns: u64) {
-        let turn = std::mem::replace(&mut self.now, Turn { began_ns: at_ns, ..Turn::default() });
+        let turn = std::mem::replace(&mut self.now, OpenTurn { began_ns: at_ns, ..OpenTurn::default() });
         let (true, Some(Full { gpu_ns, idle_ns, copy_ns })) = (turn.launched, turn.processed) else { return };
         self.seen += 1;
         if self.seen > WARM_UP {

@@ -11,7 +11,7 @@ use crate::search::{self, Bound, Explored, Limits, Order, Path, Replay, Stepped,
 use super::{Keep, run_while, run_with};
 
 /// What `check` is asked to do.
-pub struct Check<'a> {
+pub struct CheckSpec<'a> {
     /// What to run.
     pub setup: &'a Setup,
     /// Under which rule.
@@ -62,8 +62,8 @@ impl Checked {
 }
 
 /// Searches all timings.
-pub fn check(check: &Check<'_>, limits: Limits<'_>) -> Checked {
-    let Check { setup, rule, open, order, unreduced, jobs } = *check;
+pub fn check(check: &CheckSpec<'_>, limits: Limits<'_>) -> Checked {
+    let CheckSpec { setup, rule, open, order, unreduced, jobs } = *check;
     let timings = Timings { setup, rule, reductions: Reductions::new(setup, open), unreduced };
     let explored = search::explore(&timings, open, order, jobs, limits);
     let findings: Vec<Found> = explored

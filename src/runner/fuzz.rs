@@ -21,7 +21,7 @@ const SETUP: u64 = 0x7365_7475_7073_2E2E;
 
 /// Where setups come from.
 #[derive(Clone, Copy, Debug)]
-pub enum Source<'a> {
+pub enum SetupSource<'a> {
     /// One setup, with these questions open.
     Setup(&'a Setup, Vary),
     /// A setup for each seed. Its own script ends, aborts and disturbs requests: what is open is what scripts say badly.
@@ -33,9 +33,9 @@ const GENERATED: Vary = Vary { stops: false, aborts: false, retract: false, ..Va
 
 /// What `fuzz` is asked to do.
 #[derive(Clone, Copy, Debug)]
-pub struct Fuzz<'a> {
+pub struct FuzzSpec<'a> {
     /// Where setups come from.
-    pub source: Source<'a>,
+    pub source: SetupSource<'a>,
     /// The rules, each run on every seed.
     pub rules: &'a [&'static dyn Rule],
     /// How answers are drawn.
@@ -55,7 +55,7 @@ pub struct Times {
 
 /// The sum over the runs of one rule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct FuzzTally {
     /// Runs.
     pub runs: u64,
     /// By verdict.
@@ -72,7 +72,7 @@ pub struct Tally {
     pub goals: Goals,
 }
 
-impl Tally {
+impl FuzzTally {
     /// Adds what came of one run.
     fn add(&mut self, seed: u64, judgement: &Judgement) {
         self.runs += 1;
@@ -104,7 +104,7 @@ impl Tally {
     }
 
     /// Adds other runs. In whatever order sums are added, the result is the same.
-    pub fn absorb(&mut self, other: &Tally) {
+    pub fn absorb(&mut self, other: &FuzzTally) {
         self.runs += other.runs;
         for (&verdict, count) in &other.verdicts {
             *self.verdicts.entry(verdict).or_default() += count;
@@ -128,12 +128,12 @@ impl Tally {
 
 /// Runs every seed under every rule on `jobs` threads; a tally for each rule, the same for any number of threads. `done` is
 /// told of every so many runs.
-pub fn fuzz(fuzz: &Fuzz<'_>, jobs: usize, done: &(dyn Fn(u64) + Sync)) -> Vec<Tally> {
+pub fn fuzz(fuzz: &FuzzSpec<'_>, jobs: usize, done: &(dyn Fn(u64) + Sync)) -> Vec<FuzzTally> {
     let (first, end, step) = fuzz.seeds;
     let count = end.saturating_sub(first).div_ceil(step);
     let batches = count.div_ceil(BATCH);
     let work = |batch: u64| {
-        let mut tallies = vec![Tally::default(); fuzz.rules.len()];
+        let mut tallies = vec![FuzzTally::default(); fuzz.rules.len()];
         let nths = batch * BATCH..((batch + 1) * BATCH).min(count);
         for seed in nths.map(|nth| first + nth * step) {
             let (setup, open) = drawn(fuzz.source, seed);
@@ -144,7 +144,7 @@ pub fn fuzz(fuzz: &Fuzz<'_>, jobs: usize, done: &(dyn Fn(u64) + Sync)) -> Vec<Ta
         tallies
     };
     let told = |batch: u64| done((count - batch * BATCH).min(BATCH) * fuzz.rules.len() as u64);
-    let mut sums = vec![Tally::default(); fuzz.rules.len()];
+    let mut sums = vec![FuzzTally::default(); fuzz.rules.len()];
     // So many at a time that what waits to be added stays small.
     for from in (0..batches).step_by(BATCHES_MAX) {
         let here = (batches - from).min(BATCHES_MAX as u64) as usize;
@@ -163,10 +163,10 @@ pub fn fuzz(fuzz: &Fuzz<'_>, jobs: usize, done: &(dyn Fn(u64) + Sync)) -> Vec<Ta
 }
 
 /// The setup of a seed and what is open in it.
-pub fn drawn(source: Source<'_>, seed: u64) -> (Cow<'_, Setup>, Open) {
+pub fn drawn(source: SetupSource<'_>, seed: u64) -> (Cow<'_, Setup>, Open) {
     match source {
-        Source::Setup(setup, vary) => (Cow::Borrowed(setup), vary.open()),
-        Source::Preset(preset) => {
+        SetupSource::Setup(setup, vary) => (Cow::Borrowed(setup), vary.open()),
+        SetupSource::Preset(preset) => {
             let sites = Open(vec!["generate"]);
             let setup = generate(preset, &mut Draw::new(&sites, Style::Uniform, seed ^ SETUP));
             (Cow::Owned(setup), GENERATED.open())

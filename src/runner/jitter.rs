@@ -12,7 +12,7 @@ use super::replay;
 
 /// What `jitter` is asked to do.
 #[derive(Clone, Copy, Debug)]
-pub struct Jitter<'a> {
+pub struct JitterSpec<'a> {
     /// The setup.
     pub setup: &'a Setup,
     /// The seed of drawn durations.
@@ -31,7 +31,7 @@ pub struct Jitter<'a> {
 /// # Panics
 /// If a pattern reaches beyond the decode steps of the request.
 pub fn jitter<T: Send>(
-    jitter: &Jitter<'_>,
+    jitter: &JitterSpec<'_>,
     patterns: &[Pattern],
     jobs: usize,
     done: &(dyn Fn(u64) + Sync),

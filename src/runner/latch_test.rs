@@ -6,7 +6,7 @@ use crate::model::{Exhaustion, Machine, Setup, World};
 use crate::record::{Fact, Record, ReqId};
 use crate::workload::Preset;
 
-use super::{DEFAULT_RULE, Source, drawn, rule};
+use super::{DEFAULT_RULE, SetupSource, drawn, rule};
 
 /// Most turns of a run that are looked at.
 const TURNS_MAX: u32 = 300;
@@ -56,7 +56,7 @@ fn a_turn_without_the_latch_admits_what_is_told_and_nothing_else() {
     let mut told = 0;
     for preset in Preset::ALL {
         for seed in 0..150 {
-            let mut setup = drawn(Source::Preset(preset), seed).0.into_owned();
+            let mut setup = drawn(SetupSource::Preset(preset), seed).0.into_owned();
             // With `Assert`, a lack of slots ends the run in place of a wait.
             setup.engine.exhaustion = Exhaustion::Skip;
             for kv_tokens in [setup.engine.kv_tokens, setup.engine.kv_tokens / 3, setup.engine.kv_tokens / 8] {

@@ -15,7 +15,7 @@ use crate::scene::{JudgedView, Scene, SceneBuilder};
 use crate::search::Misfit;
 
 pub use interactive::Question;
-pub use moves::{Stop, Unit, differs};
+pub use moves::{StopPoint, Unit, differs};
 
 use interactive::Interactive;
 
@@ -35,7 +35,7 @@ pub struct Position {
 
 /// How far the machine is, between two turns.
 #[derive(Clone, Debug)]
-struct Place {
+struct MachineState {
     /// Away only while a machine has it.
     world: Option<Box<World>>,
     durations: Seeded,
@@ -47,19 +47,19 @@ struct Place {
 
 /// The state between two turns.
 #[derive(Clone, Debug)]
-struct Moment {
-    place: Place,
+struct SavedState {
+    place: MachineState,
     view: JudgedView,
 }
 
 /// The turn that is looked at.
 #[derive(Debug)]
-struct Turn {
-    before: Moment,
+struct CurrentTurn {
+    before: SavedState,
     record: Vec<Entry>,
     questions: Vec<Question>,
     /// How far the machine is after it.
-    after: Option<Place>,
+    after: Option<MachineState>,
     /// After the first `fact` entries.
     view: JudgedView,
     fact: usize,
@@ -83,8 +83,8 @@ pub struct Session<'a> {
     /// By finding: the turn in which it was found, counted from 0. Some are found when all is over.
     found: Vec<usize>,
     /// By turns taken, the first one before any.
-    kept: Vec<Moment>,
-    turn: Turn,
+    kept: Vec<SavedState>,
+    turn: CurrentTurn,
 }
 
 impl<'a> Session<'a> {
@@ -97,10 +97,17 @@ impl<'a> Session<'a> {
             keep_reasons: true,
         }));
         let durations = Seeded::new(seed);
-        let place = Place { world: Some(Box::new(World::new(setup))), durations, asked: 0, turns: 0, ended: None };
-        let before = Moment { place, view: view.clone() };
-        let turn =
-            Turn { before: before.clone(), record: Vec::new(), questions: Vec::new(), after: None, view, fact: 0 };
+        let place =
+            MachineState { world: Some(Box::new(World::new(setup))), durations, asked: 0, turns: 0, ended: None };
+        let before = SavedState { place, view: view.clone() };
+        let turn = CurrentTurn {
+            before: before.clone(),
+            record: Vec::new(),
+            questions: Vec::new(),
+            after: None,
+            view,
+            fact: 0,
+        };
         let judgement =
             Judge::new(JudgeOptions { page_size: 1, keep_boundaries: false, keep_reasons: true }).finish(&[]);
         let (numbers, asking, misfit, found, kept) = (Vec::new(), Vec::new(), None, Vec::new(), vec![before]);
@@ -174,7 +181,7 @@ impl<'a> Session<'a> {
     /// What there is to see of this turn and of some before it.
     pub fn scene(&self, turns_before: usize) -> Scene {
         let here = self.turn.before.place.turns;
-        let Moment { mut place, view } = self.moment(here.saturating_sub(turns_before));
+        let SavedState { mut place, view } = self.moment(here.saturating_sub(turns_before));
         let mut builder = SceneBuilder::new(view, None);
         while place.turns <= here && place.ended.is_none() {
             self.take_turn(&mut place, &mut builder);
@@ -191,7 +198,7 @@ impl<'a> Session<'a> {
             let mut record = Record::default();
             let questions = self.take_turn(&mut after, &mut record);
             let view = before.view.clone();
-            self.turn = Turn { before, record: record.entries, questions, after: Some(after), view, fact: 0 };
+            self.turn = CurrentTurn { before, record: record.entries, questions, after: Some(after), view, fact: 0 };
         }
         let fact = to.fact.min(self.turn.record.len());
         if fact < self.turn.fact {
@@ -296,7 +303,7 @@ impl<'a> Session<'a> {
     }
 
     /// The state before the turn after this one, if it is that: nothing needs to be run again.
-    fn following(&mut self, turn: usize) -> Option<Moment> {
+    fn following(&mut self, turn: usize) -> Option<SavedState> {
         if turn != self.turn.before.place.turns + 1 || self.turn.record.is_empty() {
             return None;
         }
@@ -304,11 +311,11 @@ impl<'a> Session<'a> {
             tell(entry, &mut self.turn.view);
         }
         self.turn.fact = self.turn.record.len();
-        Some(Moment { place: self.turn.after.take()?, view: self.turn.view.clone() })
+        Some(SavedState { place: self.turn.after.take()?, view: self.turn.view.clone() })
     }
 
     /// The state before a turn.
-    fn moment(&self, turn: usize) -> Moment {
+    fn moment(&self, turn: usize) -> SavedState {
         let at = self.kept.partition_point(|moment| moment.place.turns <= turn) - 1;
         let mut now = self.kept[at].clone();
         while now.place.turns < turn && now.place.ended.is_none() {
@@ -318,7 +325,7 @@ impl<'a> Session<'a> {
     }
 
     /// Runs one turn, and returns the open questions that it asked.
-    fn take_turn(&self, place: &mut Place, mut sink: &mut dyn Sink) -> Vec<Question> {
+    fn take_turn(&self, place: &mut MachineState, mut sink: &mut dyn Sink) -> Vec<Question> {
         let world = place.world.take().expect("between two turns it is here");
         let mut person = Interactive::new(&self.open, &self.answers, place.asked, place.durations.clone());
         let mut chooser: &mut dyn Chooser = &mut person;

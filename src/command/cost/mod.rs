@@ -17,7 +17,7 @@ use super::input::{load, rules};
 use super::output::{Exit, Failure, print};
 use super::progress::{RunsProgress, cores};
 use super::values::{self, CostPresetName};
-use warnings::Asked;
+use warnings::Measurement;
 
 use sizes::BATCHES;
 pub use sizes::{Batches, batches};
@@ -119,8 +119,13 @@ fn report(args: &CostArgs, scenario: &Scenario) -> Result<CostReport, Failure> {
     };
     let wanted = most.max(SEARCHED);
     let (searched, cpu_longer) = cpu_longer(&cost, (most, wanted), &rules, known(&batches, rules.len()));
-    let asked =
-        Asked { setup: &setup, shapes: &shapes, gpu: gpu.as_ref(), searched: (searched, wanted), refused: &refused };
+    let asked = Measurement {
+        setup: &setup,
+        shapes: &shapes,
+        gpu: gpu.as_ref(),
+        searched: (searched, wanted),
+        refused: &refused,
+    };
     Ok(CostReport {
         scenario: args.file.to_string_lossy().into_owned(),
         cpu: cpu.map(|preset| of_preset(&preset, &setup.costs)),

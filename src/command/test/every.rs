@@ -8,7 +8,7 @@ use crate::command::progress::cores;
 use crate::command::replay_spec::ReplaySpec;
 use crate::judge::{Kind, weight};
 use crate::report::{FindingLine, RuleFailure, Scope, TestBound, name};
-use crate::runner::{self, Check, Checked, Found};
+use crate::runner::{self, CheckSpec, Checked, Found};
 use crate::scenario::{ExpectEvery, Scenario};
 use crate::search::{Bound, Limits, Order};
 
@@ -20,7 +20,7 @@ pub(super) fn check(scenario: &Scenario, expect: &ExpectEvery, args: &TestArgs) 
     let rule = runner::rule(&expect.rule).expect("the parser knows every rule by name");
     let open = scenario.vary.open();
     let setup = &scenario.setup;
-    let search = Check { setup, rule, open: &open, order: Order::Bfs, unreduced: false, jobs: cores() };
+    let search = CheckSpec { setup, rule, open: &open, order: Order::Bfs, unreduced: false, jobs: cores() };
     let checked = runner::check(&search, Limits { states_max: args.states_max, stop: &mut |_| false });
     let expected = verdict(expect.verdict);
     let wanted: Vec<Kind> = expect.kinds.iter().map(|kind| kind_named(kind)).collect();

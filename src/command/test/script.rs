@@ -13,7 +13,7 @@ use crate::judge::{Finding, Kind};
 use crate::model::Setup;
 use crate::record::{FinishKind, ReqId};
 use crate::report::{self, Difference, FindingLine, RuleFailure, Scope, name};
-use crate::runner::{self, Keep, Outcome};
+use crate::runner::{self, Keep, RunOutcome};
 use crate::scenario::{Expect, ExpectEnd, ExpectFinding, ExpectRequest, Scenario};
 
 /// Runs one expectation; what differed, if anything did.
@@ -58,8 +58,8 @@ pub(super) fn check(
 }
 
 /// The numbers and ends of requests that are not as expected.
-fn differences(setup: &Setup, expect: &Expect, outcome: &Outcome) -> Vec<Difference> {
-    let Outcome { judgement, counts, .. } = outcome;
+fn differences(setup: &Setup, expect: &Expect, outcome: &RunOutcome) -> Vec<Difference> {
+    let RunOutcome { judgement, counts, .. } = outcome;
     let mut all = Vec::new();
     for ExpectRequest { id, outputs, prefix_hit, admitted, ended } in &expect.requests {
         let at = setup.names.iter().position(|name| name == id).expect("the parser knows every request by name");

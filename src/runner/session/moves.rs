@@ -19,7 +19,7 @@ pub enum Unit {
 /// A point within a turn that means the same under every rule: how many phases had begun and ended, and how many rows had been
 /// prepared or processed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Stop {
+pub struct StopPoint {
     /// Phases begun so far.
     pub begun: usize,
     ended: usize,
@@ -30,7 +30,7 @@ pub struct Stop {
     last: bool,
 }
 
-impl Stop {
+impl StopPoint {
     fn add(&mut self, entry: &Entry) {
         let Entry::Fact(fact) = entry else { return };
         let row = begins_row(fact) || matches!(fact, Fact::PrepareExtend { .. } | Fact::PrepareDecode { .. });
@@ -129,8 +129,8 @@ impl Session<'_> {
     }
 
     /// The point within the turn.
-    pub fn stop(&self) -> Stop {
-        let mut stop = Stop::default();
+    pub fn stop(&self) -> StopPoint {
+        let mut stop = StopPoint::default();
         let fact = self.position().fact;
         self.record()[..fact].iter().for_each(|entry| stop.add(entry));
         stop.last = fact == self.record().len();
@@ -139,9 +139,9 @@ impl Session<'_> {
 
     /// Goes to a point within this turn that a run under another rule had: right after the same phase began or ended, or
     /// after the whole of the same row.
-    pub(super) fn seek_stop(&mut self, to: Stop) {
+    pub(super) fn seek_stop(&mut self, to: StopPoint) {
         let turn = self.position().turn;
-        let mut stop = Stop::default();
+        let mut stop = StopPoint::default();
         let mut fact = 0;
         for (at, entry) in self.record().iter().enumerate() {
             let before = stop;
