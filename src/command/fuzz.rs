@@ -34,7 +34,7 @@ pub enum StyleWord {
     Pct,
 }
 
-/// Likelihoods in thousandths of a yes.
+/// The probability of a yes by site, in thousandths.
 const JITTER: &[(&str, u32)] = &[("arrival", 150), ("stop", 60), ("abort", 5), ("retract", 30), ("alloc_failure", 100)];
 
 impl StyleWord {
@@ -92,7 +92,7 @@ pub struct FuzzArgs {
     pub fail_on: FailOnVerdict,
 }
 
-/// Runs random timings and prints what was found.
+/// Runs random timings and prints the findings.
 ///
 /// # Errors
 /// A scenario that cannot be read, a rule that does not exist, or a directory that cannot be written.
@@ -100,7 +100,7 @@ pub fn fuzz(args: &FuzzArgs) -> Result<Exit, Failure> {
     fuzz_styled(args)?.print()
 }
 
-/// Runs random timings; what `fuzz` prints, without styles, and how it ends.
+/// Runs random timings. Returns the text that `fuzz` prints, without styles, and the exit.
 ///
 /// # Errors
 /// As [`fuzz`].
@@ -166,7 +166,7 @@ fn rules_of_no_file(asked: Option<&str>) -> Result<Vec<&'static dyn Rule>, Failu
     })
 }
 
-/// What a report needs to know.
+/// The input of the report of a random search.
 struct FuzzReporter<'a> {
     args: &'a FuzzArgs,
     scenario: Option<&'a Scenario>,
@@ -175,18 +175,18 @@ struct FuzzReporter<'a> {
 }
 
 impl FuzzReporter<'_> {
-    /// The name of the report.
+    /// The file name of the report.
     fn file(&self) -> String {
         let Shard { nth, of } = self.args.shard;
         format!("fuzz-{nth}-of-{of}.json")
     }
 
-    /// Refuses to put a shard beside the shards of another search: they could not be added up. The report of a whole search takes the
-    /// place of another one, which is kept.
+    /// The error where the directory holds the same shard of another search: `merge` could not add up the shards. A report of a
+    /// whole search may replace another one, which is kept under another name.
     fn is_alone(&self) -> Result<(), Failure> {
         let shard = self.out.filter(|_| self.args.shard.of > 1);
         let Some(path) = shard.map(|out| out.path(&self.file())) else { return Ok(()) };
-        // If it cannot be written either, writing says so.
+        // If the file cannot be written either, writing it gives the error.
         let Ok(there) = std::fs::read(&path) else { return Ok(()) };
         let nothing = vec![FuzzTally::default(); self.asked.rules.len()];
         let why = match serde_json::from_slice::<FuzzReport>(&there) {
@@ -200,11 +200,11 @@ impl FuzzReporter<'_> {
         })
     }
 
-    /// The report. Files that cannot be written are reporter in `unwritten`.
+    /// The report. `unwritten` gets an error for each file that cannot be written.
     fn report(&self, tallies: &[FuzzTally], unwritten: &mut Vec<Failure>) -> FuzzReport {
         let (source, digest) = match (self.scenario, self.args.preset) {
             (Some(scenario), _) => {
-                // What it expects, and where it lies, is not what it runs.
+                // Path, title and expectations of the scenario do not change its runs.
                 let bare =
                     Scenario { title: String::new(), expect: Vec::new(), expect_every: Vec::new(), ..scenario.clone() };
                 (scenario.path.to_string_lossy().into_owned(), scenario::write(&bare))
@@ -252,7 +252,7 @@ impl FuzzReporter<'_> {
         }
     }
 
-    /// Runs the first seed that a bound ended once more.
+    /// Runs the first seed whose run a bound ended again.
     fn bound(&self, rule: &'static dyn Rule, Times { runs, seed }: Times) -> FuzzBound {
         let (setup, open) = drawn(self.asked.source, seed);
         let mut draw = Draw::new(&open, self.asked.style, seed);
@@ -261,7 +261,7 @@ impl FuzzReporter<'_> {
         FuzzBound { reason, runs, seed, choices: choices_word(draw.answers()) }
     }
 
-    /// Runs the first seed that found a kind once more.
+    /// Runs the first seed that found this kind again.
     fn finding(&self, rule: &'static dyn Rule, kind: Kind, times: Times, unwritten: &mut Vec<Failure>) -> FuzzFinding {
         let Times { runs, seed } = times;
         let (setup, open) = drawn(self.asked.source, seed);
@@ -287,7 +287,7 @@ impl FuzzReporter<'_> {
                 let spec = ReplaySpec { seed: Some(seed), choices: Some(draw.answers()), ..ReplaySpec::default() };
                 replay_line(&scenario.path, rule.name(), spec)
             }
-            // What was generated is in no other file.
+            // A generated setup is in no other file.
             (None, Some(path)) => replay_line(Path::new(path), rule.name(), ReplaySpec::default()),
             (None, None) => {
                 let (end, rule) = (seed.saturating_add(1), rule.name());

@@ -1,4 +1,4 @@
-//! `jitter`: every lookahead pattern around one request, under every rule.
+//! `jitter`: one request under every lookahead pattern, under every rule.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ use super::replay_spec::ReplaySpec;
 use super::values::FailOnVerdict;
 use super::write_scenario::write_scenario;
 
-/// Results of the patterns that are made if nothing is said.
+/// The default length of the patterns.
 const USUAL: u32 = 4;
 
 /// Run one request under one lookahead pattern after another, and show which pattern breaks which rule
@@ -58,7 +58,7 @@ pub struct JitterArgs {
     pub fail_on: FailOnVerdict,
 }
 
-/// Runs lookahead patterns around one request and prints what they come to.
+/// Runs one request under lookahead patterns and prints the outcomes.
 ///
 /// # Errors
 /// As [`jitter_to_text`].
@@ -68,7 +68,7 @@ pub fn jitter(args: &JitterArgs) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// Runs lookahead patterns around one request; what `jitter` prints, and how it ends: as the worst run.
+/// Runs one request under lookahead patterns. Returns the text that `jitter` prints, and the exit of the worst run.
 ///
 /// # Errors
 /// A scenario that cannot be read or has no steps to jitter, a pattern that is none or does not fit, a request or a rule that
@@ -90,14 +90,14 @@ pub fn jitter_to_text(args: &JitterArgs) -> Result<(String, Exit), Failure> {
     Ok((text, exit))
 }
 
-/// The verdict of a run, and those of its findings alone.
+/// The verdict of a run, and the verdict of each of its findings alone.
 fn verdicts(run: &JitterRun) -> Vec<Verdict> {
     let findings = run.findings.iter().filter_map(|finding| name::kind_from_name(finding.kind));
     let findings = findings.filter(|kind| *kind != Kind::Inherited).map(Kind::verdict);
     std::iter::once(run.verdict).chain(findings).collect()
 }
 
-/// The request that is meant.
+/// The request that `--request` names; the first if not given.
 fn request(setup: &Setup, id: Option<&str>) -> Result<ReqId, Failure> {
     let at = match id {
         None => 0,
@@ -110,7 +110,7 @@ fn request(setup: &Setup, id: Option<&str>) -> Result<ReqId, Failure> {
     Ok(ReqId(at as u32))
 }
 
-/// The first step and the patterns that are asked for.
+/// The first step and the patterns of the command line.
 fn patterns(setup: &Setup, req: ReqId, args: &JitterArgs) -> Result<(u32, Vec<Pattern>), Failure> {
     let name = setup.name(req);
     if setup.engine.spec.is_some() {
@@ -171,12 +171,12 @@ fn mistake(what: &str, help: &str) -> Failure {
     Failure(format!("error: {what}\nhelp: {help}\n"))
 }
 
-/// A good name for the file of a pattern; no file system takes one that is very long.
+/// The default file name of a pattern. File systems refuse very long names.
 fn file_of(pattern: &Pattern) -> PathBuf {
     PathBuf::from(if pattern.len() <= 64 { format!("jitter-{pattern}.ron") } else { "jitter.ron".to_string() })
 }
 
-/// What was asked for, looked up.
+/// The arguments with request, first step and rules looked up.
 struct ResolvedArgs<'a> {
     args: &'a JitterArgs,
     scenario: &'a Scenario,
@@ -249,7 +249,7 @@ impl ResolvedArgs<'_> {
         format!("overlapsim jitter {scenario} --request={request} --from {} --pattern {pattern} -o {file}", self.from)
     }
 
-    /// Writes the one pattern as a scenario, with what every rule comes to.
+    /// Writes the one pattern as a scenario, with the outcome of every rule as its expectations.
     fn write(&self, path: &Path, patterns: &[Pattern]) -> Result<String, Failure> {
         let ResolvedArgs { args, scenario, req, from, rules } = *self;
         let [pattern] = patterns else {

@@ -1,4 +1,4 @@
-//! `kl`: replay a scenario under several rules and measure what its cache hits cost in outputs.
+//! `kl`: replay a scenario under several rules and measure the effect of its cache hits on outputs.
 
 use std::path::PathBuf;
 
@@ -48,7 +48,7 @@ pub fn kl(args: &KlArgs) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// Measures a scenario; what `kl` prints, without styles, and how it ends: as `run` does.
+/// Measures a scenario. Returns the text that `kl` prints, without styles, and the exit, which is that of `run`.
 ///
 /// # Errors
 /// As [`kl`].
@@ -82,7 +82,7 @@ fn kl_styled(args: &KlArgs) -> Result<(String, Exit), Failure> {
     Ok((text, exit_of(&outcomes, args.fail_on.verdict)))
 }
 
-/// Runs a scenario under one rule, and again for the gauge to see what happens.
+/// Runs a scenario under one rule, and again with the gauge as its sink.
 fn measure(
     scenario: &Scenario,
     rule: &dyn Rule,

@@ -1,4 +1,4 @@
-//! Latencies and throughput of a run, measured from its facts. Keeps one small value a request, nothing an output.
+//! Latencies and throughput of a run, measured from its facts. Memory grows with requests, not with outputs.
 
 use serde::Serialize;
 
@@ -25,15 +25,15 @@ impl Quantiles {
     }
 }
 
-/// How long things took, in virtual time.
+/// Latencies and throughput of a run, in virtual time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Timing {
     /// From zero to the end of the run.
     pub makespan_ns: u64,
     /// Arrival to first output.
     pub ttft_ns: Quantiles,
-    /// From output to output: first to last over their number less one, of finished requests with several outputs. Outputs that
-    /// are appended behind the end of a request are not delivered, and are none.
+    /// Time per output token: first output to last, over outputs less one, of finished requests with several outputs. Outputs
+    /// appended behind the end of a request are not delivered and do not count.
     pub tpot_ns: Quantiles,
     /// Arrival to last output, of finished requests.
     pub e2e_ns: Quantiles,
@@ -51,7 +51,7 @@ pub struct Meter {
     end_ns: u64,
 }
 
-/// What is kept of a request.
+/// The times of one request.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lifetime {
     arrived_ns: Option<u64>,
@@ -62,12 +62,12 @@ struct Lifetime {
 }
 
 impl Meter {
-    /// A meter that has seen nothing.
+    /// An empty meter.
     pub fn new() -> Meter {
         Meter::default()
     }
 
-    /// What has been measured so far.
+    /// The measurement so far.
     pub fn timing(&self) -> Timing {
         Timing {
             makespan_ns: self.end_ns,
@@ -89,7 +89,7 @@ impl Meter {
         self.output_tokens += u64::from(self.life(req).output(outputs, at.ns()));
     }
 
-    /// A request ended after so many outputs: those that a verify appended behind its end are taken back.
+    /// A request ended after this many outputs. Outputs that a verify appended behind the end are taken back.
     fn finish(&mut self, req: ReqId, outputs: u32) {
         let life = self.life(req);
         let behind = life.outputs.saturating_sub(outputs);
@@ -117,7 +117,7 @@ impl Sink for Meter {
                 self.life(req).arrived_ns.get_or_insert(at.ns());
             }
             Fact::Finish { req, outputs, .. } => self.finish(req, outputs),
-            // A run that an assertion ends has no end of its own: the last that happened will do.
+            // A run that an assertion ends has no `Done`: its end is the last fact with a time.
             Fact::End { at } | Fact::Turn { at, .. } | Fact::Wait { at, .. } | Fact::Done { at } => {
                 self.end_ns = self.end_ns.max(at.ns())
             }
@@ -182,10 +182,10 @@ impl Sink for Meter {
 }
 
 impl Lifetime {
-    /// Outputs at this time, and how many there are then. Returns how many of them are new: a verify brings several.
+    /// A request has this many outputs at this time. Returns the number of new ones: a verify adds several.
     #[inline]
     fn output(&mut self, outputs: u32, at_ns: u64) -> u32 {
-        // A retracted request keeps its outputs, so a count that does not grow is one seen before.
+        // A retracted request keeps its outputs, so a count that does not grow was seen before.
         let new = outputs.saturating_sub(self.outputs);
         if new > 0 {
             self.outputs = outputs;
@@ -216,7 +216,7 @@ fn nearest_rank(sorted: &[u64], percent: usize) -> Option<u64> {
     sorted.get(rank.checked_sub(1)?).copied()
 }
 
-/// Rounded in integers, so that the same digits come out on every machine.
+/// Tokens per second, rounded to one decimal in integers, so that every machine prints the same digits.
 pub(super) fn per_second(tokens: u64, ns: u64) -> f64 {
     let (tokens, ns) = (u128::from(tokens), u128::from(ns));
     let tenths = (tokens * 10_000_000_000 + ns / 2).checked_div(ns).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Random search: many runs of a setup, or of generated ones, under several rules, each a function of its seed.
+//! Random search: many runs of one setup or of generated setups, under several rules. Each run is a function of its seed.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,9 +14,9 @@ use super::check::kinds;
 /// Seeds that one thread takes at once.
 const BATCH: u64 = 64;
 
-/// Batches whose tallies wait to be added.
+/// The most batches whose tallies are kept before they are added up.
 const BATCHES_MAX: usize = 1 << 12;
-/// Keeps the draws of a setup apart from those of its timing.
+/// Separates the random numbers of a setup from those of its timing.
 const SETUP: u64 = 0x7365_7475_7073_2E2E;
 
 /// Where setups come from.
@@ -24,11 +24,12 @@ const SETUP: u64 = 0x7365_7475_7073_2E2E;
 pub enum SetupSource<'a> {
     /// One setup, with these questions open.
     Setup(&'a Setup, Vary),
-    /// A setup for each seed. Its own script ends, aborts and disturbs requests: what is open is what scripts say badly.
+    /// A setup for each seed. Its script ends, aborts and retracts requests; the open questions are those that scripts cannot
+    /// express well.
     Preset(Preset),
 }
 
-/// What is open in generated setups.
+/// The open questions of generated setups.
 const GENERATED: Vary = Vary { stops: false, aborts: false, retract: false, ..Vary::ALL };
 
 /// What `fuzz` is asked to do.
@@ -40,16 +41,16 @@ pub struct FuzzSpec<'a> {
     pub rules: &'a [&'static dyn Rule],
     /// How answers are drawn.
     pub style: Style,
-    /// The first seed, the end of the seeds, and from one to the next.
+    /// The first seed, the end of the seeds, and the step from one seed to the next.
     pub seeds: (u64, u64, u64),
 }
 
-/// How many runs found a kind of finding, and the first of them.
+/// The number of runs with a kind of finding, and the first of these runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
-    /// Runs that found one.
+    /// The number of runs.
     pub runs: u64,
-    /// The least seed of them.
+    /// The least seed of these runs.
     pub seed: u64,
 }
 
@@ -64,7 +65,7 @@ pub struct FuzzTally {
     pub lookahead: [u64; 2],
     /// Checkpoints due, and of these lost.
     pub checkpoints: [u64; 2],
-    /// By kind of finding, those that are faults of their own.
+    /// By kind of finding, inherited findings excluded.
     pub kinds: BTreeMap<Kind, Times>,
     /// Runs that a bound ended.
     pub bounds: Option<Times>,
@@ -73,7 +74,7 @@ pub struct FuzzTally {
 }
 
 impl FuzzTally {
-    /// Adds what came of one run.
+    /// Adds the judgement of one run.
     fn add(&mut self, seed: u64, judgement: &Judgement) {
         self.runs += 1;
         *self.verdicts.entry(judgement.verdict).or_default() += 1;
@@ -103,7 +104,7 @@ impl FuzzTally {
         known.seed = known.seed.min(times.seed);
     }
 
-    /// Adds other runs. In whatever order sums are added, the result is the same.
+    /// Adds other runs. The result does not depend on the order.
     pub fn absorb(&mut self, other: &FuzzTally) {
         self.runs += other.runs;
         for (&verdict, count) in &other.verdicts {
@@ -126,8 +127,8 @@ impl FuzzTally {
     }
 }
 
-/// Runs every seed under every rule on `jobs` threads; a tally for each rule, the same for any number of threads. `done` is
-/// told of every so many runs.
+/// Runs every seed under every rule on `jobs` threads. Returns a tally for each rule, the same for any number of threads. `done`
+/// gets the number of runs that have ended since its last call.
 pub fn fuzz(fuzz: &FuzzSpec<'_>, jobs: usize, done: &(dyn Fn(u64) + Sync)) -> Vec<FuzzTally> {
     let (first, end, step) = fuzz.seeds;
     let count = end.saturating_sub(first).div_ceil(step);
@@ -145,7 +146,7 @@ pub fn fuzz(fuzz: &FuzzSpec<'_>, jobs: usize, done: &(dyn Fn(u64) + Sync)) -> Ve
     };
     let told = |batch: u64| done((count - batch * BATCH).min(BATCH) * fuzz.rules.len() as u64);
     let mut sums = vec![FuzzTally::default(); fuzz.rules.len()];
-    // So many at a time that what waits to be added stays small.
+    // In groups, so that few tallies are kept at a time.
     for from in (0..batches).step_by(BATCHES_MAX) {
         let here = (batches - from).min(BATCHES_MAX as u64) as usize;
         let work_and_report = |at: usize| {
@@ -162,7 +163,7 @@ pub fn fuzz(fuzz: &FuzzSpec<'_>, jobs: usize, done: &(dyn Fn(u64) + Sync)) -> Ve
     sums
 }
 
-/// The setup of a seed and what is open in it.
+/// The setup of a seed and its open questions.
 pub fn drawn(source: SetupSource<'_>, seed: u64) -> (Cow<'_, Setup>, Open) {
     match source {
         SetupSource::Setup(setup, vary) => (Cow::Borrowed(setup), vary.open()),
@@ -174,7 +175,7 @@ pub fn drawn(source: SetupSource<'_>, seed: u64) -> (Cow<'_, Setup>, Open) {
     }
 }
 
-/// One run, judged and nothing else.
+/// The judgement of one run.
 fn judged(setup: &Setup, rule: &dyn Rule, chooser: &mut Draw<'_>) -> Judgement {
     let page_size = setup.engine.page_size;
     let mut judge = Judge::new(Options { page_size, keep_boundaries: false, keep_reasons: false });

@@ -1,7 +1,7 @@
-//! A run that a person steps through: any moment of it, under any rule, with answers given on the way.
+//! An interactive run: any position of it, under any rule, with answers that can be changed.
 //!
-//! Owns where the person is and how to get there fast: the state is kept at some turns, and the turns in between are run again.
-//! A position is a list of answers, a turn and a number of facts: the same on every machine. Refuses to draw.
+//! Owns the current position and reaches any position fast: the states at some turns are kept, and the turns between them are run
+//! again. A position is a list of answers, a turn and a number of facts, the same on every machine. Drawing is left to `tui`.
 
 mod interactive;
 mod moves;
@@ -21,51 +21,51 @@ use interactive::Interactive;
 
 use super::{Keep, run_with};
 
-/// Most states that are kept: with more turns they lie further apart.
+/// The most states that are kept. In longer runs they lie further apart.
 const KEPT_MAX: usize = 128;
 
-/// A moment of a run: a turn, counted from 0, and how many of its facts have happened.
+/// A position in a run: a turn, counted from 0, and the number of its facts that have happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
-    /// How many turns were taken before this one. The number of a turn may be higher: it jumps where nothing happens.
+    /// The number of turns taken before this one. Turn numbers may be higher: they jump where nothing happens.
     pub turn: usize,
     /// Entries of the turn's record that have happened.
     pub fact: usize,
 }
 
-/// How far the machine is, between two turns.
+/// The machine between two turns.
 #[derive(Clone, Debug)]
 struct MachineState {
-    /// Away only while a machine has it.
+    /// `None` only while a machine runs with it.
     world: Option<Box<World>>,
     durations: Seeded,
-    /// Answers asked for.
+    /// The number of questions asked so far.
     asked: usize,
     turns: usize,
     ended: Option<Ended>,
 }
 
-/// The state between two turns.
+/// Machine, judge and live view between two turns.
 #[derive(Clone, Debug)]
 struct SavedState {
     place: MachineState,
     view: JudgedView,
 }
 
-/// The turn that is looked at.
+/// The turn of the current position.
 #[derive(Debug)]
 struct CurrentTurn {
     before: SavedState,
     record: Vec<Entry>,
     questions: Vec<Question>,
-    /// How far the machine is after it.
+    /// The machine after the turn.
     after: Option<MachineState>,
     /// After the first `fact` entries.
     view: JudgedView,
     fact: usize,
 }
 
-/// A run under a person's eyes.
+/// An interactive run.
 #[derive(Debug)]
 pub struct Session<'a> {
     setup: &'a Setup,
@@ -78,9 +78,9 @@ pub struct Session<'a> {
     numbers: Vec<u32>,
     /// The turns in which something was open, counted from 0.
     asking: Vec<usize>,
-    /// The first answer given that did not fit when the run was last begun anew.
+    /// The first of the given answers that did not fit in the last full run.
     misfit: Option<Misfit>,
-    /// By finding: the turn in which it was found, counted from 0. Some are found when all is over.
+    /// By finding: the turn in which it was found, counted from 0. Findings at the end of the run have none.
     found: Vec<usize>,
     /// By turns taken, the first one before any.
     kept: Vec<SavedState>,
@@ -88,8 +88,8 @@ pub struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// At the beginning of a run of `setup` under `rule`, with durations drawn by `seed`. Questions that are `open` are answered by
-    /// `answers`, then as scripted.
+    /// A session at the beginning of a run of `setup` under `rule`, with durations drawn by `seed`. `answers` answer the `open`
+    /// questions; after the last of them the script does.
     pub fn new(setup: &'a Setup, rule: &'static dyn Rule, open: Open, seed: u64, answers: Vec<u32>) -> Session<'a> {
         let view = JudgedView::new(Judge::new(JudgeOptions {
             page_size: setup.engine.page_size,
@@ -138,17 +138,17 @@ impl<'a> Session<'a> {
         &self.answers
     }
 
-    /// The first of the answers that were given which the run did not ask for: what follows it is as scripted.
+    /// The first of the given answers that did not fit. From there on the script answers.
     pub fn misfit(&self) -> Option<Misfit> {
         self.misfit
     }
 
-    /// What the judge says of the whole run.
+    /// The judgement of the whole run.
     pub fn judgement(&self) -> &Judgement {
         &self.judgement
     }
 
-    /// How many turns the run has.
+    /// The number of turns of the run.
     pub fn turns(&self) -> usize {
         self.numbers.len()
     }
@@ -158,12 +158,12 @@ impl<'a> Session<'a> {
         self.numbers.get(turn).copied()
     }
 
-    /// Where the person is.
+    /// The current position.
     pub fn position(&self) -> Position {
         Position { turn: self.turn.before.place.turns, fact: self.turn.fact }
     }
 
-    /// What is known there.
+    /// Judge and live view at the current position.
     pub fn view(&self) -> &JudgedView {
         &self.turn.view
     }
@@ -178,7 +178,7 @@ impl<'a> Session<'a> {
         &self.turn.questions
     }
 
-    /// What there is to see of this turn and of some before it.
+    /// The scene of this turn and of some turns before it.
     pub fn scene(&self, turns_before: usize) -> Scene {
         let here = self.turn.before.place.turns;
         let SavedState { mut place, view } = self.moment(here.saturating_sub(turns_before));
@@ -189,7 +189,7 @@ impl<'a> Session<'a> {
         builder.finish(&self.judgement)
     }
 
-    /// Goes to a moment, or to the nearest there is.
+    /// Goes to a position, or to the nearest that exists.
     pub fn seek(&mut self, to: Position) {
         let turn = to.turn.min(self.turns().saturating_sub(1));
         if turn != self.turn.before.place.turns || self.turn.record.is_empty() {
@@ -211,7 +211,7 @@ impl<'a> Session<'a> {
         self.turn.fact = fact;
     }
 
-    /// Runs under another rule, with the same answers as far as they fit, and stays at the same point.
+    /// Changes the rule. The answers are kept as far as they fit, and the position stays the same.
     pub fn set_rule(&mut self, rule: &'static dyn Rule) {
         let stop = self.stop();
         let turn = self.position().turn;
@@ -354,7 +354,7 @@ fn misfit(questions: &[Question], answers: &[u32], turn: u32) -> Option<Misfit> 
     Some(Misfit { nth, answer, asked: Some(question.choice), turn })
 }
 
-/// Tells a sink of one entry.
+/// Gives one entry to a sink.
 fn tell(entry: &Entry, sink: &mut impl Sink) {
     match entry {
         Entry::Fact(fact) => sink.fact(*fact),
