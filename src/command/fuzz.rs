@@ -27,10 +27,10 @@ use super::values::{self, FailOnVerdict};
 pub enum StyleWord {
     /// Every answer as likely as any other.
     Uniform,
-    /// As measured on a server: a waiting request is seen in about 15 % of the turns, so about 15 % of the results have L =
-    /// 0; ends, aborts and refusals are rare.
+    /// As measured on a server: a waiting request is seen in about 15 % of the turns, so L = 0 is about as rare; ends, aborts
+    /// and refusals are rare.
     Jitter,
-    /// As the script answers, except for a few questions at random places of the run.
+    /// As the script answers, except for changes at a few questions spread over the run (probabilistic concurrency testing).
     Pct,
 }
 
