@@ -6,7 +6,7 @@
 use std::alloc::System;
 use std::hint::black_box;
 
-use overlapsim::runner::{self, Check, Keep};
+use overlapsim::runner::{self, CheckSpec, Keep};
 use overlapsim::search::{Order, SearchLimits};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
@@ -43,7 +43,7 @@ fn search(outputs: u32) -> (Asked, u64) {
     let scenario = conversation::scenario(4, outputs);
     let open = scenario.vary.open();
     let rule = runner::rule("mask-lookahead").expect("a rule");
-    let check = Check { setup: &scenario.setup, rule, open: &open, order: Order::Dfs, unreduced: false, jobs: 1 };
+    let check = CheckSpec { setup: &scenario.setup, rule, open: &open, order: Order::Dfs, unreduced: false, jobs: 1 };
     let mut transitions = 0;
     let asked = asked(|| {
         let limits = SearchLimits { states_max: u64::MAX, stop: &|_| false };

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use overlapsim::engine::ChoicePoint;
-use overlapsim::runner::{self, Check, Checked, Fuzz, Source, Tally};
+use overlapsim::runner::{self, CheckSpec, Checked, FuzzSpec, FuzzTally, SetupSource};
 use overlapsim::scenario::{self, Scenario};
 use overlapsim::search::{Order, SearchLimits, Style};
 
@@ -37,7 +37,7 @@ const FOUR: &str = r#"(
 fn search(scenario: &Scenario, rule: &str, order: Order, jobs: usize) -> (Checked, Duration) {
     let open = scenario.vary.open();
     let rule = runner::rule(rule).expect("a rule");
-    let check = Check { setup: &scenario.setup, rule, open: &open, order, unreduced: false, jobs };
+    let check = CheckSpec { setup: &scenario.setup, rule, open: &open, order, unreduced: false, jobs };
     let start = Instant::now();
     let checked = runner::check(&check, SearchLimits { states_max: u64::MAX, stop: &|_| false });
     (checked, start.elapsed())
@@ -55,11 +55,12 @@ fn small(jobs: usize) -> Duration {
 }
 
 /// So many random runs of the four requests.
-fn random(runs: u64, jobs: usize) -> (Vec<Tally>, Duration) {
+fn random(runs: u64, jobs: usize) -> (Vec<FuzzTally>, Duration) {
     let four = read(FOUR);
     let rules = [runner::rule(runner::DEFAULT_RULE).expect("the default rule exists")];
     let style = Style::Weighted(&[(ChoicePoint::Arrival, 150)]);
-    let fuzz = Fuzz { source: Source::Setup(&four.setup, four.vary), rules: &rules, style, seeds: (0, runs, 1) };
+    let fuzz =
+        FuzzSpec { source: SetupSource::Setup(&four.setup, four.vary), rules: &rules, style, seeds: (0, runs, 1) };
     let start = Instant::now();
     (black_box(runner::fuzz(&fuzz, jobs, &|_| ())), start.elapsed())
 }

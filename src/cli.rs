@@ -78,7 +78,7 @@ enum Command {
     },
 }
 
-/// The colour that a command line asks for, which may be wrong elsewhere: the first `--color` counts.
+/// The value of the first `--color`, also of a command line with errors elsewhere.
 fn asked_color(args: &[OsString]) -> Option<Color> {
     let mut args = args.iter().map(|arg| arg.to_string_lossy()).take_while(|arg| arg != "--");
     let word = loop {
@@ -114,10 +114,10 @@ impl Cli {
         Cli::try_parse_from(args).unwrap_or_else(|end| print_and_exit(&end))
     }
 
-    /// Does what the command line asks for.
+    /// Runs the command.
     ///
     /// # Errors
-    /// A mistake in the command line or in a file, in words for standard error.
+    /// An error in the command line or in a file, as text for standard error.
     pub fn execute(self) -> Result<Exit, Failure> {
         match self.command {
             Command::Run(args) => command::run(&args),

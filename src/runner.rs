@@ -20,16 +20,16 @@ use crate::rule::{CommittedLen, CompletedMask, MaskLookahead, Paired, TokenLen};
 use crate::scene::{JudgedView, Scene, SceneBuilder};
 
 use bound::{NOT_FOLLOWED, bound_words};
-pub use check::{Check, Checked, Found, check, counts, first_of};
+pub use check::{CheckSpec, Checked, Found, check, counts, first_of};
 pub use cost::{CpuAhead, SteadyCost};
-pub use fuzz::{Fuzz, Source, Tally, Times, drawn, fuzz};
-pub use jitter::{Jitter, jitter, same_request, watched};
-pub use session::{Position, Question, Session, Stop, Unit, differs};
+pub use fuzz::{FuzzSpec, FuzzTally, SetupSource, Times, drawn, fuzz};
+pub use jitter::{JitterSpec, jitter, same_request, watched};
+pub use session::{Position, Question, Session, StopPoint, Unit, differs};
 
 /// Every rule, in the order of their history.
 const RULES: [&dyn Rule; 5] = [&CommittedLen, &TokenLen, &MaskLookahead, &CompletedMask, &Paired];
 
-/// The rule that a scenario runs under if nothing else is said: the main subject.
+/// The default rule: the main subject of the program.
 pub const DEFAULT_RULE: &str = "mask-lookahead";
 
 /// The names of all rules, in the order of their history.
@@ -52,21 +52,21 @@ pub fn rule_or_release(name: &str, release: Release) -> Option<&'static dyn Rule
     if name == "release" { Some(release_rule(release)) } else { rule(name) }
 }
 
-/// What a run should keep beside the judgement.
+/// What a run keeps beside the judgement.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Keep {
     /// Every fact.
     pub record: bool,
-    /// How results read fields newer than their prepare saw them.
+    /// Counts of reads of shared fields.
     pub skew: bool,
     /// Every decision and due boundary, for `diff` and `timeline`.
     pub boundaries: bool,
 }
 
-/// What came of a run.
+/// The outcome of a run.
 #[derive(Debug)]
-pub struct Outcome {
-    /// What the judge says.
+pub struct RunOutcome {
+    /// The judgement.
     pub judgement: Judgement,
     /// Latencies and throughput in virtual time.
     pub timing: Timing,
@@ -80,8 +80,9 @@ pub struct Outcome {
     pub bound: Option<String>,
 }
 
-/// Runs `setup` under `rule` with scripted choices and durations drawn by `seed`; `watch` is told of outputs, how many more.
-pub fn run(setup: &Setup, rule: &dyn Rule, seed: u64, keep: Keep, watch: Option<&mut dyn FnMut(u64)>) -> Outcome {
+/// Runs `setup` under `rule` with scripted choices and durations drawn by `seed`. `watch` gets the number of new outputs as they
+/// come.
+pub fn run(setup: &Setup, rule: &dyn Rule, seed: u64, keep: Keep, watch: Option<&mut dyn FnMut(u64)>) -> RunOutcome {
     judged(setup, keep, watch, |sink| {
         Machine::new(setup, rule, &mut Seeded::new(seed), sink).with_skew(keep.skew).with_latch(true).run()
     })
@@ -94,15 +95,16 @@ pub fn run_with(
     mut chooser: &mut dyn Chooser,
     keep: Keep,
     watch: Option<&mut dyn FnMut(u64)>,
-) -> Outcome {
-    // One machine for all choosers and sinks: one for each would be faster, and takes long to compile.
+) -> RunOutcome {
+    // Dynamic dispatch: a machine compiled for each chooser and sink would be faster, but takes long to compile.
     judged(setup, keep, watch, |sink| {
         let mut sink: &mut dyn Sink = sink;
         Machine::new(setup, rule, &mut chooser, &mut sink).with_skew(keep.skew).with_latch(true).run()
     })
 }
 
-/// Runs `setup` under `rule` with the given chooser until `go_on` says no after so many turns. Says whether the run ended before that.
+/// Runs `setup` under `rule` with the given chooser until `go_on`, called with the number of turns, returns false. Returns the
+/// judgement, and whether the run had ended by itself.
 pub fn run_while(
     setup: &Setup,
     rule: &dyn Rule,
@@ -120,16 +122,17 @@ pub fn run_while(
     (outcome.judgement, whole)
 }
 
-/// Everybody who is told of a run.
-type Sinks<'w> = Tee<Tee<Judge, Tee<Meter, RunCounts>>, Tee<Option<Record>, Tee<Option<Skew>, Option<Watch<'w>>>>>;
+/// All sinks of a run.
+type Sinks<'w> =
+    Tee<Tee<Judge, Tee<Meter, RunCounts>>, Tee<Option<Record>, Tee<Option<Skew>, Option<OutputWatch<'w>>>>>;
 
-/// What comes of a run that tells its audience what happens.
+/// Makes the sinks, runs `run` with them, and collects the outcome.
 fn judged<'w>(
     setup: &Setup,
     keep: Keep,
     watch: Option<&'w mut dyn FnMut(u64)>,
     run: impl FnOnce(&mut Sinks<'w>) -> (Ended, World),
-) -> Outcome {
+) -> RunOutcome {
     let judge = Judge::new(JudgeOptions {
         page_size: setup.engine.page_size,
         keep_boundaries: keep.boundaries,
@@ -138,7 +141,7 @@ fn judged<'w>(
     let skew = keep.skew.then(Skew::default);
     let mut sink = Tee(
         Tee(judge, Tee(Meter::new(), RunCounts::default())),
-        Tee(keep.record.then(Record::default), Tee(skew, watch.map(Watch::new))),
+        Tee(keep.record.then(Record::default), Tee(skew, watch.map(OutputWatch::new))),
     );
     let (ended, world) = run(&mut sink);
     if ended != Ended::Asserted
@@ -149,17 +152,17 @@ fn judged<'w>(
     let Tee(Tee(judge, Tee(meter, counts)), Tee(record, Tee(skew, _))) = sink;
     let judgement = judge.finish(&setup.names);
     let bound = bound_words(setup, &world, ended).or(judgement.overflow.then(|| NOT_FOLLOWED.to_string()));
-    Outcome { judgement, timing: meter.timing(), counts, record, skew, bound }
+    RunOutcome { judgement, timing: meter.timing(), counts, record, skew, bound }
 }
 
-/// Runs `setup` again with the same choices, and tells `sink` what happens instead of judging it: what needs the facts of a run
-/// that has been judged gets them here, and nobody has to keep them.
+/// Runs `setup` again with the same choices and gives the facts to `sink`, without a judge. So the facts of a judged run need not
+/// be kept.
 pub fn replay(setup: &Setup, rule: &dyn Rule, mut chooser: &mut dyn Chooser, mut sink: &mut dyn Sink) {
     Machine::new(setup, rule, &mut chooser, &mut sink).run();
 }
 
-/// Runs `setup` again with the same choices, and paints what there is to see of it in these turns; all if not given.
-/// `judgement` is that of the run, with its boundaries.
+/// Runs `setup` again with the same choices and builds the scene of these turns; of all if not given. `judgement` is the
+/// judgement of the run, with its boundaries.
 pub fn scene(
     setup: &Setup,
     rule: &dyn Rule,
@@ -175,19 +178,19 @@ pub fn scene(
     builder.finish(judgement)
 }
 
-/// Reports outputs as they come, to show progress.
-struct Watch<'a> {
+/// A sink that reports new outputs, for the progress bar.
+struct OutputWatch<'a> {
     more: &'a mut dyn FnMut(u64),
-    /// By request: how many were reported.
+    /// By request: the number of outputs reported.
     reported: Vec<u32>,
 }
 
-impl<'a> Watch<'a> {
-    fn new(more: &'a mut dyn FnMut(u64)) -> Watch<'a> {
-        Watch { more, reported: Vec::new() }
+impl<'a> OutputWatch<'a> {
+    fn new(more: &'a mut dyn FnMut(u64)) -> OutputWatch<'a> {
+        OutputWatch { more, reported: Vec::new() }
     }
 
-    /// How many of a request's outputs have not been reported: a verify brings several.
+    /// The number of outputs of a request that have not been reported: a verify adds several.
     fn new_of(&mut self, req: ReqId, outputs: u32) -> u64 {
         if req.index() >= self.reported.len() {
             self.reported.resize(req.index() + 1, 0);
@@ -197,7 +200,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-impl Sink for Watch<'_> {
+impl Sink for OutputWatch<'_> {
     fn fact(&mut self, fact: Fact) {
         if let Fact::Request(RequestFact::Output { req, outputs, .. }) = fact {
             let new = self.new_of(req, outputs);

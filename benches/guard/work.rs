@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use overlapsim::command::{Answers, FailOnVerdict, Format, RunArgs, run_to_text};
 use overlapsim::model::{Arrive, HostMasks, Prompt, RequestSpec, RowMasks, Setup, Stop, WantsMasks};
 use overlapsim::record::{PreparedRow, ReqId};
-use overlapsim::runner::{self, Check, Fuzz, Keep, Source};
+use overlapsim::runner::{self, CheckSpec, FuzzSpec, Keep, SetupSource};
 use overlapsim::scenario;
 use overlapsim::search::{Order, SearchLimits, Style};
 use overlapsim::workload::Preset;
@@ -85,7 +85,7 @@ fn request(turn: u32, prompt: Prompt, max_new: u32) -> RequestSpec {
 fn fuzz(seeds: u32) {
     let rules = [runner::rule(runner::DEFAULT_RULE).expect("the default rule exists")];
     let seeds = (0, u64::from(seeds), 1);
-    let fuzz = Fuzz { source: Source::Preset(Preset::Small), rules: &rules, style: Style::Uniform, seeds };
+    let fuzz = FuzzSpec { source: SetupSource::Preset(Preset::Small), rules: &rules, style: Style::Uniform, seeds };
     black_box(runner::fuzz(&fuzz, 1, &|_| ()));
 }
 
@@ -106,7 +106,7 @@ fn check(outputs: u32) {
     let scenario = scenario::parse("guard", &text, ".".as_ref(), &[]).expect("a valid scenario");
     let rule = runner::rule(runner::DEFAULT_RULE).expect("the default rule exists");
     let open = scenario.vary.open();
-    let check = Check { setup: &scenario.setup, rule, open: &open, order: Order::Bfs, unreduced: false, jobs: 1 };
+    let check = CheckSpec { setup: &scenario.setup, rule, open: &open, order: Order::Bfs, unreduced: false, jobs: 1 };
     let checked = runner::check(&check, SearchLimits { states_max: u64::MAX, stop: &|_| false });
     assert!(checked.is_complete());
 }

@@ -1,6 +1,6 @@
-//! What every command looks like in use: the end of its help. Every line that begins with `overlapsim` is run by a test.
+//! Examples of every command: the end of its help. A test runs every line that begins with `overlapsim`.
 
-/// The lines of examples, and what is said below them.
+/// The lines of examples, and the notes below them.
 pub(super) fn parts(after_help: &str) -> (Vec<&str>, String) {
     let (examples, notes): (Vec<&str>, Vec<&str>) =
         after_help.lines().filter(|line| !line.is_empty()).skip(1).partition(|line| line.starts_with("  "));

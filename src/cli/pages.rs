@@ -1,4 +1,4 @@
-//! What the clap structs say in other forms: scripts that complete a command line, and man pages. Pure: writes nothing.
+//! Completion scripts and man pages, made from the clap structs. Writes nothing.
 
 use clap::{Command, CommandFactory as _};
 use clap_complete::Shell;
@@ -25,7 +25,7 @@ pub(super) fn man() -> Vec<(String, String)> {
 fn page(command: &Command) -> (String, String) {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name()).to_string();
     let man = Man::new(command.clone());
-    // By hand: no date, which an empty word would not say.
+    // Written by hand, without the date.
     let title = format!(".TH {name} 1 \"\" \"overlapsim {}\"\n", env!("CARGO_PKG_VERSION"));
     let mut page = title.into_bytes();
     let sections = [

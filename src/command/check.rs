@@ -18,12 +18,12 @@ use super::progress::{SearchProgress, TimeLimit};
 use super::replay_spec::ReplaySpec;
 use super::values::{self, FailOnVerdict};
 
-/// Which state is next.
+/// Which state is expanded next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum OrderWord {
     /// The oldest: the shortest histories are found first.
     Bfs,
-    /// The newest: less memory.
+    /// The newest: needs less memory.
     Dfs,
 }
 
@@ -62,7 +62,7 @@ pub struct CheckArgs {
     pub fail_on: FailOnVerdict,
 }
 
-/// Searches every timing of a scenario and prints what was found.
+/// Searches every timing of a scenario and prints the findings.
 ///
 /// # Errors
 /// A scenario that cannot be read, a rule that does not exist, or a directory that cannot be written.
@@ -70,7 +70,7 @@ pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     check_styled(args)?.print()
 }
 
-/// Searches every timing of a scenario; what `check` prints, without styles, and how it ends.
+/// Searches every timing of a scenario. Returns the text that `check` prints, without styles, and the exit.
 ///
 /// # Errors
 /// As [`check`].
@@ -111,7 +111,7 @@ fn check_styled(args: &CheckArgs) -> Result<Printed, Failure> {
 fn search(args: &CheckArgs, scenario: &Scenario, rule: &dyn Rule, limit: TimeLimit) -> Checked {
     let open = scenario.vary.open();
     let progress = SearchProgress::new(limit);
-    let check = runner::Check {
+    let check = runner::CheckSpec {
         setup: &scenario.setup,
         rule,
         open: &open,
@@ -139,11 +139,11 @@ fn report(
     for (left, found) in (1..=checked.findings.len()).rev().zip(&checked.findings) {
         let limit = limit.part(left);
         let failures = unwritten.len();
-        let told = finding(scenario, rule, found, out, limit, unwritten);
-        if out.is_some() && told.scenario.is_none() && unwritten.len() == failures && limit.is_over() {
-            warnings.push(format!("no scenario was written for {}: --max-time was over", told.kind));
+        let reported = finding(scenario, rule, found, out, limit, unwritten);
+        if out.is_some() && reported.scenario.is_none() && unwritten.len() == failures && limit.is_over() {
+            warnings.push(format!("no scenario was written for {}: --max-time was over", reported.kind));
         }
-        findings.push(told);
+        findings.push(reported);
     }
     let (goals, goals_missed) = Goals::from_bits(explored.goals).names();
     CheckReport {
@@ -168,13 +168,13 @@ fn report(
     }
 }
 
-/// What a scenario leaves open, by the names of its fields.
+/// The names of the open questions of a scenario: the fields of its `vary`.
 pub(super) fn open_names(scenario: &Scenario) -> Vec<&'static str> {
     let open = scenario.vary.fields().into_iter().filter(|(.., open)| *open);
     open.map(|(name, ..)| name).collect()
 }
 
-/// What a search of little says to whoever takes it for one of much.
+/// Warnings of a search that covers less than a reader may think.
 pub(super) fn open_warnings(scenario: &Scenario) -> Vec<String> {
     let engine = &scenario.setup.engine;
     let mut warnings = Vec::new();

@@ -33,11 +33,11 @@ impl From<PlanWord> for Plan {
     }
 }
 
-/// Differing recordings for which single settings are tried.
+/// The most differing recordings for which the settings of other releases are tried.
 const EXPLAINED_MAX: usize = 10;
 
-/// The settings with which a recording would agree, one at a time.
-fn explained(source: &Source, index: usize, options: &Options<'_>) -> Vec<String> {
+/// The settings of other releases with which a recording would agree, each by itself.
+fn explained(source: &RecordingSource, index: usize, options: &Options<'_>) -> Vec<String> {
     let Ok(mut archive) = Archive::open(&source.path) else { return Vec::new() };
     let Some((_, Ok(segment))) = archive.next(|at| at == index) else { return Vec::new() };
     let found = conform::explain(&segment, "", options).unwrap_or_default();
@@ -71,14 +71,14 @@ pub struct ConformArgs {
     pub fail_on: Option<FailOn>,
 }
 
-/// A file, and the one recording of it that is wanted, if not all are.
+/// A file of recordings, and the number of the one to compare; all if not given.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Source {
+pub(super) struct RecordingSource {
     pub path: PathBuf,
     pub only: Option<usize>,
 }
 
-/// Compares, and prints what came of it.
+/// Compares recordings with the model and prints the summary.
 ///
 /// # Errors
 /// No recording at all, or a rule or release that does not exist. A file that cannot be read is reported, and the
@@ -94,10 +94,10 @@ pub fn conform(args: &ConformArgs) -> Result<Exit, Failure> {
     Ok(differs.max(recorded))
 }
 
-/// Compares; what `conform` prints, without styles, and the sum.
+/// Compares recordings with the model. Returns the text that `conform` prints, without styles, and the summary.
 ///
 /// # Errors
-/// As [`conform()`], but for files that cannot be read, which are in the sum.
+/// As [`conform()`], except for files that cannot be read: those are in the summary.
 pub fn conform_to_text(args: &ConformArgs) -> Result<(String, ConformSummary), Failure> {
     let (text, summary) = conform_styled(args)?;
     Ok((plain(&text).into_owned(), summary))
@@ -127,13 +127,13 @@ fn conform_styled(args: &ConformArgs) -> Result<(String, ConformSummary), Failur
     Ok((text, summary))
 }
 
-/// Compares every recording of the sources. Each of `jobs` threads takes every so manyth one; the sum is the same for any
-/// number of them.
+/// Compares every recording of the sources on `jobs` threads, dealt out in turn. The summary is the same for any number of
+/// threads.
 pub(super) fn compare(
-    sources: &[Source],
+    sources: &[RecordingSource],
     options: &Options<'_>,
     jobs: usize,
-    replay: &(dyn Fn(&Source, usize) -> String + Sync),
+    replay: &(dyn Fn(&RecordingSource, usize) -> String + Sync),
 ) -> ConformSummary {
     let mut sum = ConformSummary::default();
     quiet_workers();
@@ -157,8 +157,8 @@ pub(super) fn compare(
 /// The name of the threads that compare.
 const WORKER: &str = "conform";
 
-/// Panics of workers are not printed where they happen: a recording that differs may force one, and that is no news. One
-/// that is news ends the command, with its own words.
+/// Keeps panics of worker threads off standard error: the comparison catches the panics that a differing recording causes. Any
+/// other panic ends the command with its message.
 fn quiet_workers() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -168,17 +168,17 @@ fn quiet_workers() {
     }));
 }
 
-/// The words of a panic.
+/// The message of a panic.
 fn words(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
     text.unwrap_or("no message").to_string()
 }
 
 fn one_job(
-    sources: &[Source],
+    sources: &[RecordingSource],
     options: &Options<'_>,
     (job, jobs): (usize, usize),
-    replay: &dyn Fn(&Source, usize) -> String,
+    replay: &dyn Fn(&RecordingSource, usize) -> String,
 ) -> ConformSummary {
     let mut sum = ConformSummary::default();
     for (at, source) in sources.iter().enumerate() {
@@ -203,7 +203,7 @@ fn one_job(
             }
         });
         if let Err(trouble) = opened {
-            // Every thread meets it: one says so.
+            // Every thread gets this error; only one reports it.
             if at % jobs == job {
                 sum.trouble((at, 0), source.path.display().to_string(), trouble);
             }
@@ -224,7 +224,7 @@ fn one_job(
     sum
 }
 
-fn replay_line(args: &ConformArgs, source: &Source, index: usize) -> String {
+fn replay_line(args: &ConformArgs, source: &RecordingSource, index: usize) -> String {
     let mut path = source.path.clone().into_os_string();
     path.push(format!("#{index}"));
     let path = PathBuf::from(path);
@@ -246,7 +246,7 @@ fn troubles_text(summary: &ConformSummary) -> String {
     text
 }
 
-/// Refuses a rule that does not exist.
+/// The error for a rule that does not exist.
 pub(super) fn known_rule(rule: Option<&str>) -> Result<(), Failure> {
     match rule {
         Some("all") => {
@@ -258,7 +258,7 @@ pub(super) fn known_rule(rule: Option<&str>) -> Result<(), Failure> {
     }
 }
 
-/// A release by the version that a user writes.
+/// The release of a version.
 pub(super) fn release(text: &str) -> Result<Release, Failure> {
     match conform::release_of(text) {
         Some((release, true)) => Ok(release),
@@ -269,8 +269,8 @@ pub(super) fn release(text: &str) -> Result<Release, Failure> {
     }
 }
 
-/// The files behind the paths, in order.
-pub(super) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {
+/// The recordings that the paths name, in order.
+pub(super) fn sources(paths: &[PathBuf]) -> Result<Vec<RecordingSource>, Failure> {
     let mut sources = Vec::new();
     for path in paths {
         if path.is_dir() {
@@ -287,20 +287,20 @@ pub(super) fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {
     Ok(sources)
 }
 
-/// A path as it was given: `FILE#N` names one recording of a file, unless a file has that very name.
-pub(super) fn source(path: &Path) -> Source {
-    let all = Source { path: path.to_path_buf(), only: None };
+/// The recording that a path names: `FILE#N` is one recording of a file, unless a file has exactly this name.
+pub(super) fn source(path: &Path) -> RecordingSource {
+    let all = RecordingSource { path: path.to_path_buf(), only: None };
     if path.exists() {
         return all;
     }
     let Some((file, number)) = path.to_str().and_then(|text| text.rsplit_once('#')) else { return all };
     match number.parse() {
-        Ok(only) => Source { path: file.into(), only: Some(only) },
+        Ok(only) => RecordingSource { path: file.into(), only: Some(only) },
         Err(_) => all,
     }
 }
 
-fn collect(directory: &Path, sources: &mut Vec<Source>) -> Result<(), Failure> {
+fn collect(directory: &Path, sources: &mut Vec<RecordingSource>) -> Result<(), Failure> {
     let wrong = |error| {
         Failure(format!("error: cannot read {}: {error}\nhelp: name the recordings one by one\n", directory.display()))
     };
@@ -315,7 +315,7 @@ fn collect(directory: &Path, sources: &mut Vec<Source>) -> Result<(), Failure> {
         if path.is_dir() && !links && !name.starts_with('.') {
             collect(&path, sources)?;
         } else if (name.ends_with(".jsonl") || name.ends_with(".jsonl.gz")) && path.is_file() {
-            sources.push(Source { path, only: None });
+            sources.push(RecordingSource { path, only: None });
         }
     }
     Ok(())

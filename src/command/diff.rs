@@ -1,4 +1,4 @@
-//! `diff`: all rules side by side, a row for each boundary decision on which not all agree.
+//! `diff`: all rules side by side, a row for each boundary decision on which they differ.
 
 use std::path::PathBuf;
 
@@ -24,7 +24,7 @@ pub struct DiffArgs {
     pub fail_on: FailOnVerdict,
 }
 
-/// Runs a scenario under every rule and prints where they differ.
+/// Runs a scenario under every rule and prints the decisions on which they differ.
 ///
 /// # Errors
 /// A scenario that cannot be read.

@@ -1,4 +1,4 @@
-//! What a run came to, as what a scenario expects, and back.
+//! The expectation of a scenario that a run meets, and the verdict that an expectation names.
 
 use crate::judge::{Finding, Judgement, Verdict};
 use crate::model::Rule;

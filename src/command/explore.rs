@@ -1,4 +1,4 @@
-//! `explore`: the terminal explorer, or its last screen as text after some keys.
+//! `explore`: the explorer in a terminal, or its screen as text after a script of keys.
 
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -19,14 +19,14 @@ use super::replay_spec::{ReplaySpec, does_not_fit};
 use super::values;
 use super::write_scenario::write_new_scenario;
 
-/// Keys to press.
+/// A script of keys.
 #[derive(Clone, Debug)]
 pub struct KeyScript(pub Vec<Key>);
 
-/// Reads keys as a script spells them.
+/// Reads a script of keys.
 ///
 /// # Errors
-/// What is wrong with it, in words for the command line.
+/// The error and its remedy, in words for the command line.
 pub(super) fn key_script(text: &str) -> Result<KeyScript, String> {
     tui::parse(text).map(KeyScript).map_err(|why| hint(&why, "the keys are those that ? shows"))
 }
@@ -108,7 +108,7 @@ pub fn explore_to_text(args: &ExploreArgs) -> Result<String, Failure> {
     Ok(tui::screen(&app, width, height))
 }
 
-/// What the explorer cannot do by itself.
+/// The effects that the explorer asks for: showing the replay line, writing a history.
 struct Host<'a> {
     scenario: &'a Scenario,
     args: &'a ExploreArgs,
@@ -123,7 +123,7 @@ impl<'a> Host<'a> {
             let help = "help: name the rule to begin with; the key r switches to the next";
             return Err(Failure(format!("error: the explorer shows one rule at a time\n{help}\n")));
         };
-        // Admission trusts no length while any output may be a stop token, so that opening stops may change what is scripted.
+        // Admission trusts no length while any output may be a stop token, so opening `stops` may change the scripted run.
         let everything = Vary { stops: !scenario.setup.engine.fixed_length_reserves_all, ..Vary::ALL };
         let own = if scenario.vary.is_nothing() { everything } else { scenario.vary };
         Ok(Host { scenario, args, rule: *rule, vary: args.vary.unwrap_or(own) })
@@ -169,13 +169,13 @@ impl<'a> Host<'a> {
         replay_line(&self.scenario.path, session.rule().name(), spec)
     }
 
-    /// Writes the history as a scenario that leaves nothing open, with what comes of it under every rule.
+    /// Writes the history as a scenario without open questions, with the outcome under every rule as its expectations.
     fn save(&self, session: &Session) -> Result<String, Failure> {
         let Scenario { setup, name, .. } = self.scenario;
         let open = session.open().clone();
         let mut chooser = Replay::new(&open, session.answers(), Some(session.seed()));
         let script = history::concrete(setup, session.rule(), &mut chooser, scenario::turns_max);
-        // Nobody arrives by time any more, so durations decide nothing; they are drawn as here all the same.
+        // No request of the script arrives by time, so durations decide nothing. The costs are kept, so they are drawn as here.
         let as_here = |script: Setup| Setup { costs: setup.costs.clone(), ..script };
         let Some(script) = script.map(as_here).and_then(|script| scenario::as_read(&script)) else {
             let help = format!("help: this replays it: {}", self.replay(session));
@@ -193,7 +193,7 @@ impl<'a> Host<'a> {
         };
         let path = loop {
             let path = free_path(&self.args.out, name);
-            // Another explorer may have taken the name since.
+            // Another process may have taken the name in the meantime.
             if write_new_scenario(&path, &saved)? {
                 break path;
             }
@@ -203,7 +203,7 @@ impl<'a> Host<'a> {
     }
 }
 
-/// A file that is not there yet.
+/// The first path that is not taken.
 fn free_path(folder: &Path, name: &str) -> PathBuf {
     let path = |nth: u32| folder.join(format!("{name}-explored-{nth}.ron"));
     (1..).map(path).find(|path| !path.exists()).expect("some number is free")

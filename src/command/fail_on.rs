@@ -1,4 +1,4 @@
-//! From which verdict on a command fails: the only place that makes an exit code of verdicts.
+//! The exit code of verdicts, and the option that sets it: from which verdict on a command fails.
 
 use crate::judge::{Finding, Judgement, Kind, Verdict, weight};
 use crate::record::ReqId;
@@ -6,7 +6,7 @@ use crate::runner::counts;
 
 use super::output::Exit;
 
-/// The least verdict that a command ends with exit code 1 for.
+/// The least severe verdict for which a command ends with exit code 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum FailOn {
     /// Exit code 1 for lossy, corrupt and broken; 3 for inconclusive.
@@ -24,7 +24,7 @@ impl FailOn {
         verdicts.into_iter().map(|verdict| self.exit_of_one(verdict)).max().unwrap_or(Exit::Good)
     }
 
-    /// The exit of a command in which something differs from what it should be: an expectation, a recording.
+    /// The exit of a command that compares: whether an expectation failed, or a recording differs.
     pub fn exit_of_difference(self, differs: bool) -> Exit {
         match self {
             FailOn::Lossy | FailOn::Corrupt if differs => Exit::Found,
@@ -52,8 +52,9 @@ impl FailOn {
     }
 }
 
-/// The verdict of a run and the verdict of each of its findings alone: a bound that ends a run makes it inconclusive, and does
-/// not undo a loss that was found before. What a running request had not recorded when the bound came could still have been.
+/// The verdict of a run, and the verdict of each of its findings alone. A bound that ends a run makes the run inconclusive, but a
+/// loss that was found before remains. A lost checkpoint of a request that was still running does not count: the request could
+/// have recorded it after the bound.
 pub(super) fn verdicts(judgement: &Judgement) -> impl Iterator<Item = Verdict> {
     let has_ended = |req: ReqId| judgement.requests.get(req.index()).is_some_and(|outcome| outcome.finish.is_some());
     let is_sure = move |finding: &&Finding| {

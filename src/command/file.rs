@@ -1,6 +1,6 @@
-//! Files, written whole or not at all: each under a name of its own in the directory of its target first, which then becomes the right
-//! one. Owns these names. Such a name is random and is taken only if it is free, so that processes of any number of machines and
-//! containers can write one directory; what a killed process leaves under one is read by nothing and is in nothing's spec.
+//! Atomic writes: a file is written under a temporary name in the directory of its target, and then renamed. Temporary names are
+//! random and taken only if free, so processes on several machines can write to one directory. A killed process may leave a
+//! temporary file behind; no command reads it.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write as _};
@@ -10,12 +10,12 @@ use tempfile::{Builder, NamedTempFile};
 
 use super::output::Failure;
 
-/// Most files that are kept when others take their name.
+/// The most old versions of a file that are kept under other names.
 const KEPT_MAX: u32 = 1000;
 
-/// Creates a file under a name of its own, which goes away with the value unless it gets another name.
+/// Creates a temporary file. It is deleted with the value unless it is renamed.
 fn part_in(directory: &Path) -> io::Result<NamedTempFile<File>> {
-    // By the usual permissions, where the crate would let no other user read it.
+    // With the usual permissions: the crate's own would let no other user read the file.
     Builder::new()
         .prefix(".overlapsim-")
         .suffix(".part")
@@ -23,7 +23,7 @@ fn part_in(directory: &Path) -> io::Result<NamedTempFile<File>> {
         .make_in(directory, |path| File::create_new(path))
 }
 
-/// Whether files can be written in a directory, which is asked before long work.
+/// Whether files can be written in a directory. Checked before long work.
 pub(super) fn is_writable(directory: &Path) -> io::Result<()> {
     part_in(directory)?.close()
 }
@@ -33,7 +33,7 @@ fn directory_of(path: &Path) -> &Path {
     path.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Writes a text under a name of its own, where it gets all the way to the disk: some file systems report only then that it does not fit.
+/// Writes a text to a temporary file and syncs it to the disk: some file systems report a full disk only then.
 fn part_of(path: &Path, text: &str) -> io::Result<NamedTempFile<File>> {
     let mut part = part_in(directory_of(path))?;
     part.as_file_mut().write_all(text.as_bytes())?;
@@ -41,7 +41,7 @@ fn part_of(path: &Path, text: &str) -> io::Result<NamedTempFile<File>> {
     Ok(part)
 }
 
-/// What stands in the way of a file of this path, if that can be seen before it is written.
+/// The error for a path at which no file can be written, as far as it shows before writing.
 fn checked(path: &Path) -> Result<(), Failure> {
     let shown = path.display();
     if path.file_name().is_none() {
@@ -68,14 +68,14 @@ fn cannot(path: &Path, error: &io::Error) -> Failure {
     Failure(format!("error: cannot write {}: {error}\n{help}\n", path.display()))
 }
 
-/// Writes a file whole or not at all. A file that is there is replaced.
+/// Writes a file atomically. An existing file is replaced.
 pub(super) fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
     checked(path)?;
     let written = part_of(path, text).and_then(|part| part.persist(path).map_err(|failed| failed.error));
     written.map(|_| ()).map_err(|error| cannot(path, &error))
 }
 
-/// Writes a file whole or not at all, unless another one has its name: then says no. A file with the same text is the same file.
+/// Writes a file atomically unless the path is taken. Returns false if a file with another text has the path.
 pub(super) fn write_new_file(path: &Path, text: &str) -> Result<bool, Failure> {
     let is_same = || std::fs::read(path).is_ok_and(|there| there == text.as_bytes());
     if path.symlink_metadata().is_ok() {
@@ -86,7 +86,7 @@ pub(super) fn write_new_file(path: &Path, text: &str) -> Result<bool, Failure> {
     match part.persist_noclobber(path) {
         Ok(_) => Ok(true),
         Err(failed) if failed.error.kind() == ErrorKind::AlreadyExists => Ok(is_same()),
-        // Some file systems have no rename that spares what is there: then the name is taken first, and filled.
+        // Some file systems have no rename that keeps an existing file: then the file is created under its name and filled.
         Err(_) => match File::create_new(path) {
             Ok(mut file) => {
                 let filled = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
@@ -98,7 +98,7 @@ pub(super) fn write_new_file(path: &Path, text: &str) -> Result<bool, Failure> {
     }
 }
 
-/// Writes a file whole or not at all. A file that is there with another text is kept, under the first free name of `NAME.1`, `NAME.2`, ..
+/// Writes a file atomically. An existing file with another text is kept under the first free name of `NAME.1`, `NAME.2`, ..
 pub(super) fn write_file_and_keep(path: &Path, text: &str) -> Result<(), Failure> {
     checked(path)?;
     let write = || {
@@ -116,7 +116,7 @@ pub(super) fn write_file_and_keep(path: &Path, text: &str) -> Result<(), Failure
     write().map_err(|error: io::Error| cannot(path, &error))
 }
 
-/// Gives a file a second name: the first of `names` that no other file has, whoever else looks for one.
+/// Links a file under the first free name of `names`. Safe against other processes that do the same.
 fn keep_under(mut names: impl Iterator<Item = PathBuf>, path: &Path) -> io::Result<()> {
     let tried = names.find_map(|name| match std::fs::hard_link(path, name) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => None,

@@ -17,12 +17,12 @@ use super::line::replay_line;
 use super::output::Failure;
 use super::replay_spec::ReplaySpec;
 
-/// Most setups that are tried on the way to a small one.
+/// The most candidates that are tried in shrinking a finding.
 const TRIES_MAX: usize = 20_000;
-/// Most findings that are kept under one name.
+/// The most files that share one name, told apart by a number.
 const SAME_NAME_MAX: u32 = 1000;
 
-/// A directory that findings and reports are written to; made if it is not there.
+/// The directory of `--out`; created if it does not exist.
 #[derive(Clone, Debug)]
 pub(super) struct OutDir(PathBuf);
 
@@ -34,7 +34,7 @@ impl OutDir {
             Failure(format!("error: cannot write to the directory {}: {why}\n{help}\n", path.display()))
         };
         std::fs::create_dir_all(path).map_err(cannot)?;
-        // Better now than after a long search.
+        // Checked now, not after a long search.
         is_writable(path).map_err(cannot)?;
         Ok(OutDir(path.to_path_buf()))
     }
@@ -44,17 +44,17 @@ impl OutDir {
         self.0.join(name)
     }
 
-    /// Writes a file of this name, whole or not at all. One that is there is replaced.
+    /// Writes a file of this name atomically. An existing file is replaced.
     pub(super) fn write(&self, name: &str, text: &str) -> Result<(), Failure> {
         write_file(&self.path(name), text)
     }
 
-    /// As [`OutDir::write`]; a file that is there with another text is kept under another name.
+    /// As [`OutDir::write`], but an existing file with another text is kept under another name.
     pub(super) fn write_and_keep(&self, name: &str, text: &str) -> Result<(), Failure> {
         write_file_and_keep(&self.path(name), text)
     }
 
-    /// Writes `text` of the first of `names` that no other file has. Returns its path.
+    /// Writes a file under the first of `names` that is free; `text` gets the name. Returns the path.
     fn write_new(
         &self,
         names: impl Iterator<Item = String>,
@@ -74,25 +74,25 @@ impl OutDir {
 
 /// A finding to be written.
 pub(super) struct Finder<'a> {
-    /// What was run.
+    /// The setup that was run.
     pub setup: &'a Setup,
-    /// Under which rule.
+    /// The rule.
     pub rule: &'static dyn Rule,
-    /// What was found.
+    /// The kind of the finding.
     pub kind: Kind,
-    /// The search that found it.
+    /// The name of the search.
     pub by: &'a str,
-    /// What it searched.
+    /// The name of the searched scenario or preset.
     pub of: &'a str,
-    /// What the name of the file begins with.
+    /// The first part of the name of the file.
     pub stem: &'a str,
-    /// Whether no more time may be spent on it.
+    /// Whether the time for shrinking is over.
     pub stop: &'a dyn Fn() -> bool,
 }
 
 impl Finder<'_> {
-    /// Writes the smallest scenario found that shows the same kind. Returns its path; nothing if the history, which
-    /// `chooser` repeats, cannot be written as a script, or not in time.
+    /// Writes a small scenario that shows the same kind of finding, and returns its path. `chooser` repeats the history of the
+    /// finding. Returns `None` if the history cannot be written as a script, or not before `stop`.
     pub(super) fn write<C: Chooser>(
         &self,
         out: &OutDir,
@@ -125,7 +125,7 @@ impl Finder<'_> {
         };
         let text = scenario::write(&small);
         let (title, rest) = text.split_once('\n').expect("a scenario has lines");
-        // Another finding of that name is kept.
+        // An existing finding of this name is kept.
         let names = (1..=SAME_NAME_MAX).map(|nth| match nth {
             1 => format!("{file}.ron"),
             nth => format!("{file}.{nth}.ron"),
@@ -142,8 +142,8 @@ impl Finder<'_> {
     /// Reads the text of the file back and runs it.
     ///
     /// # Panics
-    /// If it does not show the same kind of finding under the same rule, release, strategy and overlap, or not what it
-    /// expects: what is written was made of a setup that does.
+    /// If the file does not show the same kind of finding under the same rule, release, strategy and overlap, or does not meet
+    /// its own expectation. Neither can happen: the shrunk setup does both.
     fn assert_shown(&self, file: &str, text: &str) {
         let Finder { setup, rule, kind, by: _, of: _, stem: _, stop: _ } = *self;
         let read = scenario::parse(file, text, Path::new(""), &runner::rule_names());
@@ -157,7 +157,7 @@ impl Finder<'_> {
     }
 }
 
-/// A name that is a good part of the name of a file.
+/// A name with the characters that a file name should not have replaced.
 fn file_word(name: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '-' };
     let word: String = name.chars().map(plain).take(80).collect();

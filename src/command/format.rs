@@ -1,6 +1,6 @@
 //! The output format of most commands.
 
-/// How the result is printed.
+/// The format in which a result is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
     /// For people.

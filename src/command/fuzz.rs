@@ -7,7 +7,7 @@ use crate::judge::{Kind, Verdict};
 use crate::model::Rule;
 use crate::record::fingerprint;
 use crate::report::{FuzzBound, FuzzFinding, FuzzReport, FuzzRule, Verdicts, fuzz_text, name};
-use crate::runner::{self, Fuzz, Keep, Source, Tally, Times, drawn, first_of};
+use crate::runner::{self, FuzzSpec, FuzzTally, Keep, SetupSource, Times, drawn, first_of};
 use crate::scenario::{self, Scenario};
 use crate::search::{RandomChooser, Style};
 use crate::workload::Preset;
@@ -28,10 +28,10 @@ use super::values::{self, FailOnVerdict};
 pub enum StyleWord {
     /// Every answer as likely as any other.
     Uniform,
-    /// As measured on a server: a waiting request is seen in about 15 % of the turns, so about 15 % of the results have L =
-    /// 0; ends, aborts and refusals are rare.
+    /// As measured on a server: a waiting request is seen in about 15 % of the turns, so L = 0 is about as rare; ends, aborts
+    /// and refusals are rare.
     Jitter,
-    /// As the script answers, except for a few questions at random places of the run.
+    /// As the script answers, except for changes at a few questions spread over the run (probabilistic concurrency testing).
     Pct,
 }
 
@@ -99,7 +99,7 @@ pub struct FuzzArgs {
     pub fail_on: FailOnVerdict,
 }
 
-/// Runs random timings and prints what was found.
+/// Runs random timings and prints the findings.
 ///
 /// # Errors
 /// A scenario that cannot be read, a rule that does not exist, or a directory that cannot be written.
@@ -107,7 +107,7 @@ pub fn fuzz(args: &FuzzArgs) -> Result<Exit, Failure> {
     fuzz_styled(args)?.print()
 }
 
-/// Runs random timings; what `fuzz` prints, without styles, and how it ends.
+/// Runs random timings. Returns the text that `fuzz` prints, without styles, and the exit.
 ///
 /// # Errors
 /// As [`fuzz`].
@@ -118,35 +118,37 @@ pub fn fuzz_to_text(args: &FuzzArgs) -> Result<(String, Exit), Failure> {
 fn fuzz_styled(args: &FuzzArgs) -> Result<Printed, Failure> {
     let scenario = args.file.as_deref().map(load).transpose()?;
     let (rules, source) = match (&scenario, args.preset) {
-        (Some(scenario), _) => (rules(scenario, args.rule.as_deref())?, Source::Setup(&scenario.setup, scenario.vary)),
-        (None, Some(preset)) => (rules_of_no_file(args.rule.as_deref())?, Source::Preset(preset)),
+        (Some(scenario), _) => {
+            (rules(scenario, args.rule.as_deref())?, SetupSource::Setup(&scenario.setup, scenario.vary))
+        }
+        (None, Some(preset)) => (rules_of_no_file(args.rule.as_deref())?, SetupSource::Preset(preset)),
         (None, None) => {
             let help = "help: give a scenario file with `vary`, or --generate PRESET\n";
             return Err(Failure(format!("error: there is nothing to run\n{help}")));
         }
     };
     let out = args.out.as_deref().map(OutDir::new).transpose()?;
-    let asked = Fuzz {
+    let asked = FuzzSpec {
         source,
         rules: &rules,
         style: args.strategy.style(),
         seeds: (args.seeds.0.saturating_add(args.shard.nth), args.seeds.1, args.shard.of),
     };
-    let told = Told { args, scenario: scenario.as_ref(), asked, out: out.as_ref() };
-    told.is_alone()?;
+    let reporter = FuzzReporter { args, scenario: scenario.as_ref(), asked, out: out.as_ref() };
+    reporter.is_alone()?;
     let seeds = args.seeds.1.saturating_sub(args.seeds.0).div_ceil(args.shard.of);
     let progress = RunsProgress::new(seeds.saturating_mul(rules.len() as u64));
     let tallies = runner::fuzz(&asked, args.jobs.unwrap_or_else(cores), &|runs| progress.runs(runs));
     drop(progress);
-    let verdicts = |tally: &Tally| {
+    let verdicts = |tally: &FuzzTally| {
         let findings = tally.kinds.keys().map(|kind| kind.verdict());
         tally.verdicts.keys().copied().chain(findings).collect::<Vec<_>>()
     };
     let exit = args.fail_on.verdict.exit(tallies.iter().flat_map(verdicts));
     let mut unwritten = Vec::new();
-    let report = told.report(&tallies, &mut unwritten);
+    let report = reporter.report(&tallies, &mut unwritten);
     if let Some(out) = &out {
-        let written = told.is_alone().and_then(|()| out.write_and_keep(&told.file(), &report.json()));
+        let written = reporter.is_alone().and_then(|()| out.write_and_keep(&reporter.file(), &report.json()));
         unwritten.extend(written.err());
     }
     Ok(Printed { text: rendered(&report, args.format), exit, unwritten })
@@ -171,29 +173,29 @@ fn rules_of_no_file(asked: Option<&str>) -> Result<Vec<&'static dyn Rule>, Failu
     })
 }
 
-/// What a report needs to know.
-struct Told<'a> {
+/// The input of the report of a random search.
+struct FuzzReporter<'a> {
     args: &'a FuzzArgs,
     scenario: Option<&'a Scenario>,
-    asked: Fuzz<'a>,
+    asked: FuzzSpec<'a>,
     out: Option<&'a OutDir>,
 }
 
-impl Told<'_> {
-    /// The name of the report.
+impl FuzzReporter<'_> {
+    /// The file name of the report.
     fn file(&self) -> String {
         let Shard { nth, of } = self.args.shard;
         format!("fuzz-{nth}-of-{of}.json")
     }
 
-    /// Refuses to put a shard beside the shards of another search: they could not be added up. The report of a whole search takes the
-    /// place of another one, which is kept.
+    /// The error where the directory holds the same shard of another search: `merge` could not add up the shards. A report of a
+    /// whole search may replace another one, which is kept under another name.
     fn is_alone(&self) -> Result<(), Failure> {
         let shard = self.out.filter(|_| self.args.shard.of > 1);
         let Some(path) = shard.map(|out| out.path(&self.file())) else { return Ok(()) };
-        // If it cannot be written either, writing says so.
+        // If the file cannot be written either, writing it gives the error.
         let Ok(there) = std::fs::read(&path) else { return Ok(()) };
-        let nothing = vec![Tally::default(); self.asked.rules.len()];
+        let nothing = vec![FuzzTally::default(); self.asked.rules.len()];
         let why = match serde_json::from_slice::<FuzzReport>(&there) {
             Ok(there) => there.differs_from(&self.report(&nothing, &mut Vec::new())),
             Err(_) => Some("it is not a report of a search"),
@@ -205,11 +207,11 @@ impl Told<'_> {
         })
     }
 
-    /// The report. Files that cannot be written are told in `unwritten`.
-    fn report(&self, tallies: &[Tally], unwritten: &mut Vec<Failure>) -> FuzzReport {
+    /// The report. `unwritten` gets an error for each file that cannot be written.
+    fn report(&self, tallies: &[FuzzTally], unwritten: &mut Vec<Failure>) -> FuzzReport {
         let (source, digest) = match (self.scenario, self.args.preset) {
             (Some(scenario), _) => {
-                // What it expects, and where it lies, is not what it runs.
+                // Path, title and expectations of the scenario do not change its runs.
                 let bare =
                     Scenario { title: String::new(), expect: Vec::new(), expect_every: Vec::new(), ..scenario.clone() };
                 (scenario.path.to_string_lossy().into_owned(), scenario::write(&bare))
@@ -231,7 +233,7 @@ impl Told<'_> {
         }
     }
 
-    fn rule(&self, rule: &'static dyn Rule, tally: &Tally, unwritten: &mut Vec<Failure>) -> FuzzRule {
+    fn rule(&self, rule: &'static dyn Rule, tally: &FuzzTally, unwritten: &mut Vec<Failure>) -> FuzzRule {
         let runs = |verdict| tally.verdicts.get(&verdict).copied().unwrap_or(0);
         let (reached, missed) = tally.goals.names();
         let owned = |names: Vec<&str>| names.into_iter().map(str::to_string).collect();
@@ -257,7 +259,7 @@ impl Told<'_> {
         }
     }
 
-    /// Runs the first seed that a bound ended once more.
+    /// Runs the first seed whose run a bound ended again.
     fn bound(&self, rule: &'static dyn Rule, Times { runs, seed }: Times) -> FuzzBound {
         let (setup, open) = drawn(self.asked.source, seed);
         let mut draw = RandomChooser::new(&open, self.asked.style, seed);
@@ -266,7 +268,7 @@ impl Told<'_> {
         FuzzBound { reason, runs, seed, choices: choices_word(draw.answers()) }
     }
 
-    /// Runs the first seed that found a kind once more.
+    /// Runs the first seed that found this kind again.
     fn finding(&self, rule: &'static dyn Rule, kind: Kind, times: Times, unwritten: &mut Vec<Failure>) -> FuzzFinding {
         let Times { runs, seed } = times;
         let (setup, open) = drawn(self.asked.source, seed);
@@ -294,7 +296,7 @@ impl Told<'_> {
                 let spec = ReplaySpec { seed: Some(seed), choices: Some(draw.answers()), ..ReplaySpec::default() };
                 replay_line(&scenario.path, rule.name(), spec)
             }
-            // What was generated is in no other file.
+            // A generated setup is in no other file.
             (None, Some(path)) => replay_line(Path::new(path), rule.name(), ReplaySpec::default()),
             (None, None) => {
                 let (end, rule) = (seed.saturating_add(1), rule.name());

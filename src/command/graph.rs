@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::graph::{self, EventGraph, cut, dot, json};
 use crate::report::name;
-use crate::runner::{Keep, Outcome};
+use crate::runner::{Keep, RunOutcome};
 
 use super::input::{load, rules};
 use super::line::replay_line;
@@ -70,7 +70,7 @@ pub fn graph_to_text(args: &GraphArgs) -> Result<String, Failure> {
     };
     let spec = ReplaySpec::of_options(args.seed, &args.answers);
     let keep = Keep { record: true, ..Keep::default() };
-    let Outcome { judgement, record, .. } = &run_one(&scenario, *rule, spec, keep)?;
+    let RunOutcome { judgement, record, .. } = &run_one(&scenario, *rule, spec, keep)?;
     let record = record.as_ref().expect("the record was asked for");
     let names = &scenario.setup.names;
     let whole = EventGraph::new(record, judgement);

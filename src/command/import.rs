@@ -31,7 +31,7 @@ pub struct ImportArgs {
     pub release: Option<String>,
 }
 
-/// Makes a scenario of a recording, replays it, and says whether it does what was recorded.
+/// Makes a scenario of a recording, replays it, and says whether the replay repeats the recording.
 ///
 /// # Errors
 /// A recording that cannot be read or replayed, or a file that cannot be written; nothing is written then.
@@ -53,7 +53,7 @@ pub fn import(args: &ImportArgs) -> Result<Exit, Failure> {
     let imported = conform::import(&segment, &options).map_err(wrong)?;
     let scenario = to_scenario(&args.recording, &imported);
     let text = scenario::write(&scenario);
-    // What is written must be read: the format is stricter than a recording.
+    // A written scenario must be readable, and the scenario format is stricter than a recording.
     scenario::parse(&args.output.display().to_string(), &text, Path::new(""), &runner::rule_names()).map_err(
         |diagnostic| {
             Failure(format!("error: the recording cannot be written as a scenario\n{}", diagnostic.render(true)))
@@ -64,7 +64,7 @@ pub fn import(args: &ImportArgs) -> Result<Exit, Failure> {
     Ok(if imported.leaves.is_some() { Exit::Found } else { Exit::Good })
 }
 
-/// The one recording that a path names.
+/// The recording that a path names.
 fn find(path: &Path) -> Result<Result<Segment, Trouble>, Failure> {
     let source = source(path);
     let mut archive = match Archive::open(&source.path) {
@@ -97,13 +97,13 @@ fn to_scenario(path: &Path, imported: &Imported) -> Scenario {
         path: path.to_path_buf(),
         title: title(&file, imported),
         rule: Some(imported.rule.name().to_string()),
-        // What is not the recording any more is no expectation.
+        // A replay that differs from the recording is not its expectation.
         expect: if imported.leaves.is_some() { Vec::new() } else { vec![expect] },
         ..Scenario::of(setup)
     }
 }
 
-/// The first line of the file: what it is of, and what it is not.
+/// The first line of the file: the recording, its verdict, and where the replay differs from it.
 fn title(file: &str, imported: &Imported) -> String {
     let verdict = name::verdict(imported.judgement.verdict);
     let mut title = format!("Recording {file} of version {}: {verdict}.", imported.version);

@@ -1,4 +1,4 @@
-//! `jitter`: every lookahead pattern around one request, under every rule.
+//! `jitter`: one request under every lookahead pattern, under every rule.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use crate::metrics::JitterOutcome;
 use crate::model::{Rule, Setup};
 use crate::record::ReqId;
 use crate::report::{JitterPattern, JitterReport, JitterRule, JitterRun, jitter_json, jitter_text, name};
-use crate::runner::{self, Jitter};
+use crate::runner::{self, JitterSpec};
 use crate::scenario::Scenario;
 
 use super::expectation::expectation;
@@ -21,7 +21,7 @@ use super::replay_spec::ReplaySpec;
 use super::values::FailOnVerdict;
 use super::write_scenario::write_scenario;
 
-/// Results of the patterns that are made if nothing is said.
+/// The default length of the patterns.
 const USUAL: u32 = 4;
 
 /// Run one request under one lookahead pattern after another, and show which pattern breaks which rule
@@ -58,7 +58,7 @@ pub struct JitterArgs {
     pub fail_on: FailOnVerdict,
 }
 
-/// Runs lookahead patterns around one request and prints what they come to.
+/// Runs one request under lookahead patterns and prints the outcomes.
 ///
 /// # Errors
 /// As [`jitter_to_text`].
@@ -68,7 +68,7 @@ pub fn jitter(args: &JitterArgs) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// Runs lookahead patterns around one request; what `jitter` prints, and how it ends: as the worst run.
+/// Runs one request under lookahead patterns. Returns the text that `jitter` prints, and the exit of the worst run.
 ///
 /// # Errors
 /// A scenario that cannot be read or has no steps to jitter, a pattern that is none or does not fit, a request or a rule that
@@ -79,7 +79,7 @@ pub fn jitter_to_text(args: &JitterArgs) -> Result<(String, Exit), Failure> {
     let setup = &scenario.setup;
     let req = request(setup, args.request.as_deref())?;
     let (from, patterns) = patterns(setup, req, args)?;
-    let asked = Asked { args, scenario: &scenario, req, from, rules: &rules };
+    let asked = ResolvedArgs { args, scenario: &scenario, req, from, rules: &rules };
     let written = args.output.as_deref().map(|path| asked.write(path, &patterns)).transpose()?;
     let report = asked.report(&patterns, written);
     let exit = args.fail_on.verdict.exit(report.patterns.iter().flat_map(|of| &of.runs).flat_map(verdicts));
@@ -90,14 +90,14 @@ pub fn jitter_to_text(args: &JitterArgs) -> Result<(String, Exit), Failure> {
     Ok((text, exit))
 }
 
-/// The verdict of a run, and those of its findings alone.
+/// The verdict of a run, and the verdict of each of its findings alone.
 fn verdicts(run: &JitterRun) -> Vec<Verdict> {
     let findings = run.findings.iter().filter_map(|finding| name::kind_from_name(finding.kind));
     let findings = findings.filter(|kind| *kind != Kind::Inherited).map(Kind::verdict);
     std::iter::once(run.verdict).chain(findings).collect()
 }
 
-/// The request that is meant.
+/// The request that `--request` names; the first if not given.
 fn request(setup: &Setup, id: Option<&str>) -> Result<ReqId, Failure> {
     let at = match id {
         None => 0,
@@ -110,7 +110,7 @@ fn request(setup: &Setup, id: Option<&str>) -> Result<ReqId, Failure> {
     Ok(ReqId(at as u32))
 }
 
-/// The first step and the patterns that are asked for.
+/// The first step and the patterns of the command line.
 fn patterns(setup: &Setup, req: ReqId, args: &JitterArgs) -> Result<(u32, Vec<Pattern>), Failure> {
     let name = setup.name(req);
     if setup.engine.spec.is_some() {
@@ -171,13 +171,13 @@ fn mistake(what: &str, help: &str) -> Failure {
     Failure(format!("error: {what}\nhelp: {help}\n"))
 }
 
-/// A good name for the file of a pattern; no file system takes one that is very long.
+/// The default file name of a pattern. File systems refuse very long names.
 fn file_of(pattern: &Pattern) -> PathBuf {
     PathBuf::from(if pattern.len() <= 64 { format!("jitter-{pattern}.ron") } else { "jitter.ron".to_string() })
 }
 
-/// What was asked for, looked up.
-struct Asked<'a> {
+/// The arguments with request, first step and rules looked up.
+struct ResolvedArgs<'a> {
     args: &'a JitterArgs,
     scenario: &'a Scenario,
     req: ReqId,
@@ -185,15 +185,15 @@ struct Asked<'a> {
     rules: &'a [&'static dyn Rule],
 }
 
-impl Asked<'_> {
+impl ResolvedArgs<'_> {
     fn report(&self, patterns: &[Pattern], written: Option<String>) -> JitterReport {
-        let Asked { args, scenario, req, from, rules } = *self;
+        let ResolvedArgs { args, scenario, req, from, rules } = *self;
         let setup = &scenario.setup;
         let len = patterns[0].len();
         let steps = from..=from + len - 1;
         let grid = setup.engine.grid_len();
         let progress = RunsProgress::new((patterns.len() * rules.len()) as u64);
-        let jitter = Jitter { setup, seed: scenario.seed, req, from, rules };
+        let jitter = JitterSpec { setup, seed: scenario.seed, req, from, rules };
         let runs = runner::jitter(&jitter, patterns, cores(), &|runs| progress.runs(runs), &JitterRun::of);
         let one = |(pattern, mut runs): (&Pattern, Vec<JitterRun>)| {
             let file = args.output.clone().unwrap_or_else(|| file_of(pattern));
@@ -249,9 +249,9 @@ impl Asked<'_> {
         format!("overlapsim jitter {scenario} --request={request} --from {} --pattern {pattern} -o {file}", self.from)
     }
 
-    /// Writes the one pattern as a scenario, with what every rule comes to.
+    /// Writes the one pattern as a scenario, with the outcome of every rule as its expectations.
     fn write(&self, path: &Path, patterns: &[Pattern]) -> Result<String, Failure> {
-        let Asked { args, scenario, req, from, rules } = *self;
+        let ResolvedArgs { args, scenario, req, from, rules } = *self;
         let [pattern] = patterns else {
             let what = format!("{} patterns are not one scenario", patterns.len());
             return Err(mistake(&what, "name one with --pattern, as in --pattern 1101, or leave out -o"));

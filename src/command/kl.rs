@@ -1,11 +1,11 @@
-//! `kl`: replay a scenario under several rules and measure what its cache hits cost in outputs.
+//! `kl`: replay a scenario under several rules and measure the effect of its cache hits on outputs.
 
 use std::path::PathBuf;
 
 use crate::model::{Rule, Strategy};
 use crate::numeric::{Gauge, Severity, Ssm};
 use crate::report::{KlRun, KlState, kl_json, kl_text, plain};
-use crate::runner::{self, Keep, Outcome};
+use crate::runner::{self, Keep, RunOutcome};
 use crate::scenario::Scenario;
 
 use super::format::Format;
@@ -48,7 +48,7 @@ pub fn kl(args: &KlArgs) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// Measures a scenario; what `kl` prints, without styles, and how it ends: as `run` does.
+/// Measures a scenario. Returns the text that `kl` prints, without styles, and the exit, which is that of `run`.
 ///
 /// # Errors
 /// As [`kl`].
@@ -65,7 +65,7 @@ fn kl_styled(args: &KlArgs) -> Result<(String, Exit), Failure> {
     let mut state = KlState { ssm: given.unwrap_or_default(), default: given.is_none() };
     state.ssm.seed = args.state_seed.unwrap_or(state.ssm.seed);
     let spec = ReplaySpec { seed: args.seed, ..ReplaySpec::default() };
-    let (outcomes, severities): (Vec<Outcome>, Vec<Severity>) = rules
+    let (outcomes, severities): (Vec<RunOutcome>, Vec<Severity>) = rules
         .iter()
         .map(|rule| measure(&scenario, *rule, spec, state.ssm))
         .collect::<Result<Vec<_>, _>>()?
@@ -83,13 +83,13 @@ fn kl_styled(args: &KlArgs) -> Result<(String, Exit), Failure> {
     Ok((text, exit_of(&outcomes, args.fail_on.verdict)))
 }
 
-/// Runs a scenario under one rule, and again for the gauge to see what happens.
+/// Runs a scenario under one rule, and again with the gauge as its sink.
 fn measure(
     scenario: &Scenario,
     rule: &dyn Rule,
     spec: ReplaySpec<'_>,
     ssm: Ssm,
-) -> Result<(Outcome, Severity), Failure> {
+) -> Result<(RunOutcome, Severity), Failure> {
     let outcome = run_one(scenario, rule, spec, Keep::default())?;
     let mut gauge = Gauge::new(ssm, scenario.setup.engine.mamba_chunk);
     let open = spec.open(scenario);

@@ -1,4 +1,4 @@
-//! Words of command lines, as replay lines give them and as the command line reads them: choices, what is open, paths.
+//! Words of command lines, as replay lines print them and as the command line reads them: choices, open questions, paths.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -8,7 +8,7 @@ use crate::model::Vary;
 use super::mistake::hint;
 use super::replay_spec::ReplaySpec;
 
-/// A command line that runs what a finding was found in.
+/// The command that replays a run.
 pub(super) fn replay_line(path: &Path, rule: &str, spec: ReplaySpec<'_>) -> String {
     let ReplaySpec { seed, choices, vary } = spec;
     let vary = vary.map_or(String::new(), |vary| format!(" --vary {}", vary_word(vary)));
@@ -17,7 +17,7 @@ pub(super) fn replay_line(path: &Path, rule: &str, spec: ReplaySpec<'_>) -> Stri
     format!("overlapsim run {} --rule {rule}{seed}{vary}{choices} --timeline", shell_word(path))
 }
 
-/// What is open as one word: `arrivals,stops`, and `all` for everything.
+/// The open questions as one word: `arrivals,stops`, or `all` for everything.
 pub(super) fn vary_word(vary: Vary) -> String {
     if vary == Vary::ALL {
         return "all".to_string();
@@ -26,10 +26,10 @@ pub(super) fn vary_word(vary: Vary) -> String {
     open.collect::<Vec<_>>().join(",")
 }
 
-/// Reads what is open, as replay lines write it.
+/// Reads the open questions from one word.
 ///
 /// # Errors
-/// A word that is none of the names.
+/// A name that is not a question.
 pub(super) fn vary(word: &str) -> Result<Vary, String> {
     if word == "all" {
         return Ok(Vary::ALL);
@@ -42,9 +42,9 @@ pub(super) fn vary(word: &str) -> Result<Vary, String> {
     })
 }
 
-/// Fewer equal choices in a row than this are written out.
+/// The shortest run of equal choices that is written as `0x12`.
 const RUN_MIN: usize = 5;
-/// Most choices that one word can stand for.
+/// The most choices in a list.
 const CHOICES_MAX: usize = 100_000_000;
 
 /// A list of choices as one word: `0.2.1`, `0x12` for twelve times 0, and `-` for the empty list.
@@ -60,10 +60,10 @@ pub(super) fn choices_word(choices: &[u32]) -> String {
     words.collect::<Vec<_>>().join(".")
 }
 
-/// Reads a list of choices, as reports write it.
+/// Reads a list of choices from one word.
 ///
 /// # Errors
-/// What is wrong with it, in words for the command line.
+/// The error and its remedy, in words for the command line.
 pub fn choices(word: &str) -> Result<Choices, String> {
     let help = "give numbers with dots between, as reports write them: 0.2.1, 0x12 for twelve times 0, or - for none";
     let mut list = Vec::new();
@@ -84,14 +84,14 @@ pub fn choices(word: &str) -> Result<Choices, String> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choices(pub Vec<u32>);
 
-/// A path as a shell must be given it: quoted if it would be taken apart, and never like an option.
+/// A path as a word of a shell command: quoted where needed, and never like an option.
 pub(super) fn shell_word(path: &Path) -> String {
     let dot = if path.as_os_str().as_encoded_bytes().starts_with(b"-") { "./" } else { "" };
     format!("{dot}{}", quoted(path.as_os_str()))
 }
 
-/// A text as a shell must be given it: quoted if it would be taken apart. Bytes that are no text, and control characters, are
-/// spelled out as bash, zsh and ksh read them.
+/// A text as a word of a shell command, quoted where needed. Bytes that are not UTF-8, and control characters, are escaped in the
+/// form that bash, zsh and ksh read.
 pub(super) fn quoted(text: &OsStr) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,@%".contains(c);
     match text.to_str() {
@@ -101,7 +101,7 @@ pub(super) fn quoted(text: &OsStr) -> String {
             let spelled = text.as_encoded_bytes().iter().map(|&byte| match byte {
                 b'\'' | b'\\' => format!("\\{}", char::from(byte)),
                 b' '..=b'~' => char::from(byte).to_string(),
-                // Three digits, always: a digit that follows is none of them.
+                // Always three digits, so that a digit that follows is not read as part of the escape.
                 _ => format!("\\{byte:03o}"),
             });
             format!("$'{}'", spelled.collect::<String>())

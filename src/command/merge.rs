@@ -1,4 +1,4 @@
-//! `merge`: the reports of the shards of a random search, added up.
+//! `merge`: adds up the reports of the shards of a random search.
 
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,7 @@ pub struct MergeArgs {
     pub fail_on: FailOnVerdict,
 }
 
-/// Adds up the reports of shards, and prints what the whole would have printed.
+/// Adds up the reports of shards and prints the report of the whole search.
 ///
 /// # Errors
 /// A report that cannot be read, shards of different searches, or shards that are missing or there twice.
@@ -36,7 +36,7 @@ pub fn merge(args: &MergeArgs) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// Adds up the reports of shards; what `merge` prints, without styles, and how it ends.
+/// Adds up the reports of shards. Returns the text that `merge` prints, without styles, and the exit.
 ///
 /// # Errors
 /// As [`merge`].
@@ -90,7 +90,7 @@ fn merge_styled(args: &MergeArgs) -> Result<(String, Exit), Failure> {
     Ok((rendered(&sum, args.format), args.fail_on.verdict.exit(sum.rules.iter().flat_map(verdicts))))
 }
 
-/// The verdicts of the runs under a rule, and those of their findings alone.
+/// The verdicts of the runs under a rule, and the verdict of each of their findings alone.
 fn verdicts(rule: &FuzzRule) -> Vec<Verdict> {
     let runs = rule.verdicts.all().into_iter().filter(|(_, runs)| *runs > 0).map(|(verdict, _)| verdict);
     let findings = rule.findings.iter().filter_map(|finding| name::kind_from_name(&finding.kind));

@@ -1,5 +1,5 @@
-//! Exit codes, and where bytes go: standard output without minding a closed pipe. Owns whether text is coloured. Files are written in
-//! `file`.
+//! Exit codes, and output to standard output and standard error: colours, and closed pipes, which are not errors. Files are
+//! written in `file`.
 
 use std::fmt;
 use std::io::{BufWriter, ErrorKind, StdoutLock, Write as _};
@@ -23,7 +23,7 @@ pub enum Color {
 }
 
 impl Color {
-    /// Makes it the choice of this process, help and the errors of its options included.
+    /// Applies the choice to all output of this process, help and errors included.
     pub fn apply(self) {
         let choice = match self {
             Color::Auto => ColorChoice::Auto,
@@ -34,14 +34,14 @@ impl Color {
     }
 }
 
-/// How a command ended, from best to worst. Which verdicts end it how is said in `fail_on.rs`.
+/// How a command ended, from best to worst. `fail_on.rs` has the exit of each verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
-    /// Nothing that the command fails for; every expectation met. Exit code 0.
+    /// No verdict for which the command fails, and every expectation met. Exit code 0.
     Good,
     /// A bound ended a run. Exit code 3.
     Inconclusive,
-    /// A verdict that the command fails for; an expectation failed. Exit code 1.
+    /// A verdict for which the command fails, or an expectation failed. Exit code 1.
     Found,
 }
 
@@ -56,7 +56,7 @@ impl Exit {
     }
 }
 
-/// A mistake in what the user gave, in words ready for standard error. Exit code 2.
+/// An error in the user's input, as text for standard error. Exit code 2.
 #[derive(Debug, thiserror::Error)]
 pub struct Failure(pub String);
 
@@ -74,7 +74,7 @@ impl Failure {
         Failure(format!("error: cannot write to standard output: {error}\n{help}\n"))
     }
 
-    /// Prints it to standard error. Where that is closed, nobody reads it.
+    /// Prints the error to standard error. If that is closed, the error is lost.
     pub fn print(&self) {
         let stderr = std::io::stderr().lock();
         let color = AutoStream::choice(&stderr) != ColorChoice::Never;
@@ -92,15 +92,15 @@ fn styled(text: &str, color: bool) -> std::borrow::Cow<'_, str> {
     if color { text.into() } else { plain(text) }
 }
 
-/// A stream that shows styles, if there are any, in the way of the terminal, and changes nothing else.
+/// A stream that translates styles for the terminal and changes nothing else.
 fn stream<S: anstream::stream::RawStream>(raw: S, color: bool) -> AutoStream<S> {
     if color { AutoStream::always(raw) } else { AutoStream::always_ansi(raw) }
 }
 
-/// How much is written at once.
+/// The size of the output buffer.
 const BUFFER_BYTES: usize = 1 << 16;
 
-/// Standard output, written part by part. A reader that went away is not an error, but nobody needs to write on.
+/// Standard output, written part by part. A closed pipe is not an error, but ends the writing.
 pub(super) struct Printer {
     out: BufWriter<AutoStream<StdoutLock<'static>>>,
     color: bool,
@@ -114,7 +114,7 @@ impl Printer {
         Printer { out: BufWriter::with_capacity(BUFFER_BYTES, stream(stdout, color)), color, trouble: None }
     }
 
-    /// Writes a part. Says whether there is any use in more.
+    /// Writes a part. Returns false if further parts would be lost.
     pub(super) fn print(&mut self, text: &str) -> bool {
         if self.trouble.is_none() {
             self.trouble = self.out.write_all(styled(text, self.color).as_bytes()).err();
@@ -122,7 +122,7 @@ impl Printer {
         self.trouble.is_none()
     }
 
-    /// What went wrong, if a reader was there for it.
+    /// Flushes the output. Returns the first error other than a closed pipe.
     pub(super) fn end(mut self) -> Result<(), Failure> {
         match self.trouble.take().or_else(|| self.out.flush().err()) {
             Some(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::of_stdout(&error)),
@@ -131,18 +131,18 @@ impl Printer {
     }
 }
 
-/// What a command prints that writes files beside it, and how it ends.
+/// The output of a command that also writes files, and its exit.
 pub(super) struct Printed {
-    /// What is printed.
+    /// The text for standard output.
     pub text: String,
-    /// How it ends, if every file is written.
+    /// The exit, if every file was written.
     pub exit: Exit,
-    /// What went wrong with files. What the command came to is printed in any case.
+    /// The errors of files that were not written. The text is printed in any case.
     pub unwritten: Vec<Failure>,
 }
 
 impl Printed {
-    /// Prints it, and says then which files are not there.
+    /// Prints the text, then the errors of files that were not written.
     pub(super) fn print(self) -> Result<Exit, Failure> {
         print(&self.text)?;
         self.end()
@@ -169,12 +169,12 @@ pub(super) fn print(text: &str) -> Result<(), Failure> {
     printer.end()
 }
 
-/// Whether two paths lead to one file that is there.
+/// Whether two paths lead to the same existing file.
 pub(super) fn is_same_file(one: &Path, other: &Path) -> bool {
     one.canonicalize().ok().zip(other.canonicalize().ok()).is_some_and(|(one, other)| one == other)
 }
 
-/// What is written is a file of its own: neither standard output nor the scenario.
+/// The error for an output path that is standard output or the scenario itself.
 pub(super) fn is_no_other(what: &str, scenario: &Path, out: &Path) -> Result<(), Failure> {
     if out == Path::new("-") {
         let help = "give the path of a file; ./- is one of that name";

@@ -1,11 +1,11 @@
-//! `completions` and `man`: what the command line says of itself, to standard output or to a directory.
+//! `completions` and `man`: the shell script to standard output, the man pages to a directory.
 
 use std::path::Path;
 
 use super::finding::OutDir;
 use super::output::{Exit, Failure, print};
 
-/// Prints a script with which a shell completes command lines.
+/// Prints the script that completes command lines in a shell.
 ///
 /// # Errors
 /// Output that cannot be written.
@@ -14,11 +14,11 @@ pub fn completions(script: &str) -> Result<Exit, Failure> {
     Ok(Exit::Good)
 }
 
-/// Writes man pages, given by the names of their files, to a directory that is made if it is not there, and says how
-/// many.
+/// Writes man pages, given with their file names, to a directory, and prints their number. The directory is created if it does
+/// not exist.
 ///
 /// # Errors
-/// A directory that cannot be made or written.
+/// A directory that cannot be created or written.
 pub fn man(directory: &Path, pages: &[(String, String)]) -> Result<Exit, Failure> {
     let out = OutDir::new(directory)?;
     for (name, page) in pages {

@@ -8,16 +8,16 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::model::Setup;
 
-/// How long work goes on before it is worth a bar.
+/// The time after which a progress bar is shown.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// How much longer than its limit a search may take to write its findings.
+/// The time beyond its limit in which a search may write its findings.
 const GRACE: Duration = Duration::from_millis(250);
 
-/// Outputs between two looks at the clock.
+/// Outputs between two readings of the clock.
 const STRIDE: u64 = 4096;
 
-/// A bar that goes away with its owner.
+/// A progress bar that is cleared when it is dropped.
 struct Bar(ProgressBar);
 
 impl Bar {
@@ -26,7 +26,7 @@ impl Bar {
         Bar(bar.with_style(style))
     }
 
-    /// None where nobody looks.
+    /// None where standard error is not a terminal.
     fn on_terminal(bar: ProgressBar, template: &str) -> Option<Bar> {
         std::io::stderr().is_terminal().then(|| Bar::new(bar, template))
     }
@@ -55,7 +55,7 @@ impl Progress {
         std::io::stderr().is_terminal().then(progress)
     }
 
-    /// So many more outputs.
+    /// Adds outputs.
     pub(super) fn outputs(&mut self, more: u64) {
         let before = self.done / STRIDE;
         self.done += more;
@@ -72,17 +72,17 @@ impl Progress {
     }
 }
 
-/// Threads that this machine runs at once.
+/// The number of cores.
 pub(super) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// When a search, and the work on its findings, has to end. Without a limit the clock is not read.
+/// The time at which a search and the shrinking of its findings end. Without a limit the clock is not read.
 #[derive(Clone, Copy)]
 pub(super) struct TimeLimit(Option<Instant>);
 
 impl TimeLimit {
-    /// So many nanoseconds from now on.
+    /// A limit this many nanoseconds from now.
     pub(super) fn new(most_ns: Option<u64>) -> Self {
         TimeLimit(most_ns.and_then(|ns| Instant::now().checked_add(Duration::from_nanos(ns))))
     }
@@ -92,12 +92,12 @@ impl TimeLimit {
         self.0.is_some_and(|end| Instant::now() >= end)
     }
 
-    /// A little more time: a search that took all of it still gets its findings written.
+    /// The limit with a grace period, so that a search that used up its time can still write its findings.
     pub(super) fn with_grace(self) -> Self {
         TimeLimit(self.0.map(|end| end + GRACE))
     }
 
-    /// The first of so many parts of the time that is left.
+    /// A limit at the end of the first of `of` equal parts of the remaining time.
     pub(super) fn part(self, of: usize) -> Self {
         TimeLimit(self.0.map(|end| {
             let now = Instant::now();
@@ -106,8 +106,8 @@ impl TimeLimit {
     }
 }
 
-/// Shows how far a search of all timings is, and ends it when its time is over. That one thing depends on the clock: a
-/// search that it ends says so.
+/// The progress bar and the time limit of an exhaustive search. Only the end of a search depends on the clock, and a search that
+/// the limit ended reports that.
 pub(super) struct SearchProgress {
     started: Instant,
     limit: TimeLimit,
@@ -115,13 +115,14 @@ pub(super) struct SearchProgress {
 }
 
 impl SearchProgress {
-    /// A search that may take so long.
+    /// A search with a time limit.
     pub(super) fn new(limit: TimeLimit) -> Self {
         let bar = Bar::on_terminal(ProgressBar::new_spinner(), "{spinner} {pos} unique states in {elapsed}, {per_sec}");
         SearchProgress { started: Instant::now(), limit, bar }
     }
 
-    /// So many states are known. Says whether to stop. Threads ask very often: the clock is read only if something depends on it.
+    /// Shows the number of unique states. Returns whether the time is over. Called very often: the clock is read only for a bar
+    /// or a limit.
     pub(super) fn states(&self, unique: u64) -> bool {
         if let Some(bar) = self.bar.as_ref().filter(|_| self.started.elapsed() > QUIET) {
             bar.0.set_position(unique);
@@ -130,7 +131,7 @@ impl SearchProgress {
     }
 }
 
-/// Shows how far a random search is.
+/// The progress bar of a random search.
 pub(super) struct RunsProgress {
     started: Instant,
     done: AtomicU64,
@@ -138,13 +139,13 @@ pub(super) struct RunsProgress {
 }
 
 impl RunsProgress {
-    /// A search of so many runs.
+    /// A search with this many runs.
     pub(super) fn new(runs: u64) -> Self {
         let bar = Bar::on_terminal(ProgressBar::new(runs), "{bar:30} {pos}/{len} runs, {per_sec}, {eta} left");
         RunsProgress { started: Instant::now(), done: AtomicU64::new(0), bar }
     }
 
-    /// So many more runs are done.
+    /// Adds finished runs.
     pub(super) fn runs(&self, runs: u64) {
         let done = self.done.fetch_add(runs, Ordering::Relaxed) + runs;
         if let Some(bar) = self.bar.as_ref().filter(|_| self.started.elapsed() > QUIET) {

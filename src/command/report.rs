@@ -56,7 +56,7 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     Ok(Exit::Good)
 }
 
-/// The page of a scenario, and what is printed of it.
+/// The page of a scenario, and the line that `report` prints.
 ///
 /// # Errors
 /// A scenario that cannot be read, a rule that does not exist, choices that do not fit, and more turns than a page shows.
@@ -104,7 +104,7 @@ pub fn report_to_html(args: &ReportArgs) -> Result<(String, String), Failure> {
     Ok((html, said))
 }
 
-/// Runs it again to see what happens, and once more for the numbers if the engine has a numeric state.
+/// Runs the scenario again for the scene, and once more for the severity if the engine has a numeric state.
 fn look(
     scenario: &Scenario,
     rule: &dyn Rule,
@@ -139,7 +139,7 @@ fn first(scenario: &Scenario, rules: &[&dyn Rule]) -> usize {
     rules.iter().position(|rule| rule.name() == name).unwrap_or(0)
 }
 
-/// The text of a file that has been read as a scenario.
+/// The text of a scenario file that was parsed before.
 fn source(path: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(path).map_err(|error| {
         Failure(format!("error: cannot read {}: {error}\nhelp: give the path of a scenario file\n", path.display()))

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::model::Rule;
 use crate::report::{Timeline, plain, run_text, runs_json};
-use crate::runner::{self, Keep, Outcome};
+use crate::runner::{self, Keep, RunOutcome};
 use crate::scenario::Scenario;
 
 use super::format::Format;
@@ -117,7 +117,7 @@ fn draw(
     scenario: &Scenario,
     rule: &dyn Rule,
     (spec, turns): (ReplaySpec<'_>, Option<RangeInclusive<u32>>),
-    outcome: &Outcome,
+    outcome: &RunOutcome,
     out: &mut dyn FnMut(&str) -> bool,
 ) {
     let open = spec.open(scenario);

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use crate::judge::Judgement;
 use crate::model::Rule;
 use crate::report::Run;
-use crate::runner::{self, Keep, Outcome};
+use crate::runner::{self, Keep, RunOutcome};
 use crate::scenario::Scenario;
 
 use super::fail_on::{FailOn, verdicts};
@@ -23,7 +23,7 @@ pub(super) fn run_all(
     rules: &[&dyn Rule],
     spec: ReplaySpec<'_>,
     keep: Keep,
-) -> Result<Vec<Outcome>, Failure> {
+) -> Result<Vec<RunOutcome>, Failure> {
     let mut progress = Progress::on_terminal(&scenario.setup, rules.len());
     let open = spec.open(scenario);
     let mut run = |rule: &&dyn Rule| {
@@ -52,7 +52,7 @@ pub(super) fn run_one(
     rule: &dyn Rule,
     spec: ReplaySpec<'_>,
     keep: Keep,
-) -> Result<Outcome, Failure> {
+) -> Result<RunOutcome, Failure> {
     Ok(run_all(scenario, &[rule], spec, keep)?.swap_remove(0))
 }
 
@@ -62,7 +62,7 @@ pub(super) fn reports<'a>(
     path: &'a str,
     rules: &[&'static dyn Rule],
     spec: ReplaySpec<'_>,
-    outcomes: &'a [Outcome],
+    outcomes: &'a [RunOutcome],
 ) -> Vec<Run<'a>> {
     rules
         .iter()
@@ -85,7 +85,7 @@ pub(super) fn reports<'a>(
 }
 
 /// The exit of several runs: the worst of them.
-pub(super) fn exit_of(outcomes: &[Outcome], fail_on: FailOn) -> Exit {
+pub(super) fn exit_of(outcomes: &[RunOutcome], fail_on: FailOn) -> Exit {
     fail_on.exit(outcomes.iter().flat_map(|outcome| verdicts(&outcome.judgement)))
 }
 

@@ -1,30 +1,31 @@
-//! Which part of a search this process does, said on the command line or by the cluster that started it. Reads the
-//! environment, by name and nothing else.
+//! The shard of a search that this process runs, from the command line or from the cluster that started it. Reads two variables
+//! of the environment.
 
 use super::mistake::hint;
 
-/// A part of a search: `nth` of `of`, from 0.
+/// A part of a search: every `of`-th seed, beginning with number `nth`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// Which one.
+    /// The number of the shard, from 0.
     pub nth: u64,
-    /// Of how many.
+    /// The number of shards.
     pub of: u64,
 }
 
 impl Shard {
-    /// All of it.
+    /// The whole search.
     pub const WHOLE: Shard = Shard { nth: 0, of: 1 };
 }
 
-/// Variables that may stand for the number of the shard, and what is taken off them: where a Slurm array begins.
+/// The environment variables that may stand for the number of a shard, each with the variable that holds the first number: a
+/// Slurm array need not begin at 0.
 const VARIABLES: [(&str, Option<&str>); 2] =
     [("JOB_COMPLETION_INDEX", None), ("SLURM_ARRAY_TASK_ID", Some("SLURM_ARRAY_TASK_MIN"))];
 
-/// Reads `i/n`, where i may be the name of a variable that the cluster sets.
+/// Reads `i/n`; i may be the name of an environment variable that the cluster sets.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The error and its remedy, in words for the command line.
 pub(super) fn shard(word: &str) -> Result<Shard, String> {
     shard_with(word, &|name| std::env::var(name).ok())
 }

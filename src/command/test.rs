@@ -29,11 +29,11 @@ pub struct TestArgs {
 }
 
 /// Runs the `expect` of every scenario, and searches every timing for its `expect_every`. With `fail_on`, a verdict for which
-/// `run` would not end with 0 fails a scenario even if it is expected.
+/// `run` would not end with exit code 0 fails a scenario even if it is expected.
 ///
 /// # Errors
-/// No scenario at all. A path that cannot be read is a scenario that failed, and the command then ends with exit code 2
-/// after running the others.
+/// No scenario at all. A path that cannot be read counts as a failed scenario; the command then runs the others and ends with
+/// exit code 2.
 pub fn test(args: &TestArgs) -> Result<Exit, Failure> {
     let mut files = Vec::new();
     let mut outcomes = Vec::new();
@@ -59,9 +59,8 @@ pub fn test(args: &TestArgs) -> Result<Exit, Failure> {
     Ok(args.fail_on.unwrap_or_default().exit_of_difference(outcomes.iter().any(TestOutcome::failed)))
 }
 
-/// Finds the scenarios in a directory and below: names that end in `.ron`, in small letters or capitals. What is hidden
-/// is passed over, and links to directories are not followed, so that the search ends. A directory that cannot be read
-/// is an outcome of its own.
+/// Finds the scenarios in a directory and below: names that end in `.ron` in any case. Hidden files and directories are skipped.
+/// Links to directories are not followed, so the search ends. A directory that cannot be read gives an outcome of its own.
 fn collect(directory: &Path, files: &mut Vec<PathBuf>, outcomes: &mut Vec<TestOutcome>) {
     let entries = std::fs::read_dir(directory).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
     let entries = match entries {
@@ -77,7 +76,7 @@ fn collect(directory: &Path, files: &mut Vec<PathBuf>, outcomes: &mut Vec<TestOu
         let path = entry.path();
         let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
         let scenario = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ron"));
-        // The kind of the entry itself: that of a link is neither.
+        // The type of the entry itself: a link is neither a file nor a directory.
         let kind = entry.file_type();
         match kind {
             Ok(kind) if kind.is_dir() && !hidden => collect(&path, files, outcomes),

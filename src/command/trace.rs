@@ -14,7 +14,7 @@ use super::replay_spec::ReplaySpec;
 use super::runs::{no_turns, reports, run_one};
 use super::values::{self, Answers};
 
-/// Most events that are written: viewers in a browser take little more.
+/// The most events of a trace: viewers in a browser cannot show much more.
 const EVENTS_MAX: usize = 2_000_000;
 
 /// Write a run as a trace for Perfetto's viewer or chrome://tracing (exit code 0 even for a corrupt run)
@@ -40,7 +40,7 @@ pub struct TraceArgs {
     pub turns: Option<RangeInclusive<u32>>,
 }
 
-/// Runs a scenario, writes its trace and prints what was written.
+/// Runs a scenario, writes its trace and prints a line about it.
 ///
 /// # Errors
 /// As [`trace_to_text`], and a file that cannot be written.
@@ -52,7 +52,7 @@ pub fn trace(args: &TraceArgs) -> Result<Exit, Failure> {
     Ok(Exit::Good)
 }
 
-/// The trace, and what is printed of it.
+/// The trace, and the line that `trace` prints.
 ///
 /// # Errors
 /// A scenario that cannot be read, more or less than one rule, choices that do not fit, turns that were not run, or more events
@@ -66,8 +66,8 @@ pub fn trace_to_text(args: &TraceArgs) -> Result<(String, String), Failure> {
     let spec = ReplaySpec::of_options(args.seed, &args.answers);
     let outcome = run_one(&scenario, rule, spec, Keep { boundaries: true, ..Keep::default() })?;
     let judgement = &outcome.judgement;
-    // Four counters a turn and a slice a row at the least: what is too long by that is not painted first. Of some turns nothing is
-    // known before: numbers of turns jump.
+    // A trace has at least four counters a turn and a slice a row. A run that is too long by this count is refused before it is
+    // drawn. With --turns the count is not known before: turn numbers can jump.
     let fewest = u64::from(judgement.turns) * 4 + judgement.decode_results;
     if args.turns.is_none() && fewest > EVENTS_MAX as u64 {
         return Err(too_many(fewest, true, None, judgement));
@@ -93,7 +93,8 @@ pub fn trace_to_text(args: &TraceArgs) -> Result<(String, String), Failure> {
 fn too_many(events: u64, at_least: bool, turns: Option<&RangeInclusive<u32>>, judgement: &Judgement) -> Failure {
     let turns = turns.cloned().unwrap_or(0..=u32::MAX);
     let count = judgement.turns.min(turns.end() - turns.start());
-    // Half as many as would fit if all were alike, for some are longer; of what is no more than a bound from below, an eighth.
+    // Half the turns that would fit if all had the same number of events, because some have more; an eighth if the number is only
+    // a lower bound.
     let (least, part) = if at_least { ("at least ", 8) } else { ("", 2) };
     let fits = (u64::from(count) * EVENTS_MAX as u64 / events / part).clamp(1, 1 << 30) as u32;
     let found = judgement.findings.iter().map(|of| of.turn).find(|turn| turns.contains(turn));

@@ -89,7 +89,7 @@ pub(super) fn preset() -> impl TypedValueParser<Value = Preset> {
     PossibleValuesParser::new(values).map(|name| Preset::from_name(&name).expect("only known names are accepted"))
 }
 
-/// The name of a cost preset. Help and completions list those that there are; the command says what is wrong with another.
+/// The name of a cost preset. Help and completions list the presets; the command gives the error for another name.
 #[derive(Clone)]
 pub(super) struct CostPresetName(pub(super) CostSide);
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::meter::{Quantiles, Timing, per_second};
 use super::step_meter::{Steps, Stopped};
 
-/// One batch size under one rule: means over its steady decode steps, and what its requests saw.
+/// One batch size under one rule: means over its steady decode steps, and the latencies of its requests.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CostRun {
     /// The rule.
@@ -15,7 +15,7 @@ pub struct CostRun {
     pub masks: bool,
     /// Steady steps that the means are over.
     pub steps: u64,
-    /// CPU work of a turn: its length less what it waits for a forward.
+    /// CPU work of a turn: its length less its waits for a forward.
     pub cpu_step_ns: u64,
     /// A decode forward.
     pub gpu_step_ns: u64,
@@ -28,9 +28,9 @@ pub struct CostRun {
     /// What a turn is as long as: the longer one, `"cpu"` or `"gpu"`, so that shortening the other one gains nothing; `"copy"`, half of
     /// CPU step, forward and copy of its result, because the batch after next waits for the result; or, without overlap, `"sum"`.
     pub limit: &'static str,
-    /// What of the shorter one is hidden behind the longer one, in percent.
+    /// The share of the shorter one that is hidden behind the longer one, in percent.
     pub overlap_percent: f64,
-    /// Time in which the GPU had nothing to do, over all steady steps.
+    /// Time in which the GPU was idle, over all steady steps.
     pub gpu_idle_ns: u64,
     /// The share of it in their time, in percent.
     pub gpu_idle_percent: f64,
@@ -42,14 +42,14 @@ pub struct CostRun {
     pub tpot_ns: Quantiles,
     /// Inter-token latency as every gap between two outputs of a request that follow each other; quantiles over all gaps.
     pub itl_ns: Quantiles,
-    /// What ended the run before its end: `"assertion"` or `"bound"`.
+    /// What ended the run early: `"assertion"` or `"bound"`.
     pub stopped: Option<&'static str>,
     /// By how much the CPU step is longer than the GPU step, before rounding; `None` without steps.
     #[serde(skip)]
     pub cpu_ahead_ps: Option<i128>,
 }
 
-/// What a rule that reads masks saves.
+/// The savings of a rule that reads masks.
 #[derive(Clone, Debug, Serialize)]
 pub struct CostSaved {
     /// The rule.
@@ -58,14 +58,14 @@ pub struct CostSaved {
     pub beside: &'static str,
     /// Shorter CPU step.
     pub cpu_step_ns: i64,
-    /// What of it is left of the turn: the time between two tokens.
+    /// Shorter turn: the time between two tokens.
     pub turn_ns: i64,
     /// More tokens a second, in percent.
     pub faster_percent: f64,
 }
 
 impl CostRun {
-    /// What comes of a run of `batch` requests, with overlap or without.
+    /// The cost in a run of `batch` requests, with overlap or without.
     pub fn of(
         rule: &'static str,
         (batch, overlap): (u32, bool),
@@ -107,7 +107,7 @@ impl CostRun {
     }
 }
 
-/// What each rule that reads masks saves beside the first one that does not.
+/// The savings of each rule that reads masks, compared with the first rule that does not.
 pub fn cost_saved(runs: &[CostRun]) -> Vec<CostSaved> {
     let Some(beside) = runs.iter().find(|run| !run.masks && run.steps > 0) else { return Vec::new() };
     let less = |before: u64, after: u64| before as i64 - after as i64;
@@ -125,7 +125,7 @@ fn mean(sum: u64, count: u64) -> u64 {
     (sum + count / 2).checked_div(count).unwrap_or(0)
 }
 
-/// A share in percent, to one decimal: rounded in integers, so that the same digits come out on every machine.
+/// A share in percent, rounded to one decimal in integers, so that every machine prints the same digits.
 pub fn percent(part: i128, whole: u64) -> f64 {
     let (part, whole) = (part * 2000, i128::from(whole));
     let tenths = if whole == 0 { 0 } else { (part + whole).div_euclid(2 * whole) };

@@ -7,7 +7,7 @@ use crate::record::{
     BatchFact, BatchId, CacheFact, DecisionFact, Fact, Nothing, Phase, ReqId, RequestFact, RunFact, Sink, SlotId,
 };
 
-/// What a request offered at its end.
+/// The state that a request offered at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LastOffer {
     /// The label.
@@ -18,19 +18,20 @@ pub struct LastOffer {
     pub slot: SlotId,
 }
 
-/// A run that has been judged, with what the judgement does not say.
+/// The outcome of a run under a pattern: the judgement, the lookahead that the results had, and the offer at the end.
 #[derive(Clone, Debug)]
 pub struct JitterOutcome {
     /// The judgement, with its boundaries.
     pub judgement: Judgement,
-    /// The lookahead of the result of each step of the pattern; nothing where none was processed, or several that differ.
+    /// The lookahead of the result of each step of the pattern; `None` where no result was processed, or several with different
+    /// lookaheads.
     pub came_out: Vec<Option<i64>>,
-    /// What the request offered at its end, or why it did not; nothing if it did not end.
+    /// The state that the request offered at its end, or the reason why it offered none; `None` if the request did not end.
     pub end: Option<Result<LastOffer, Nothing>>,
 }
 
 impl JitterOutcome {
-    /// The lookahead of each step as a pattern is written.
+    /// The lookahead of each step in the notation of patterns; `-` without a result, `?` if neither 0 nor 1.
     pub fn came_out(&self) -> String {
         let letter = |lookahead: &Option<i64>| match lookahead {
             None => '-',
@@ -41,8 +42,8 @@ impl JitterOutcome {
         self.came_out.iter().map(letter).collect()
     }
 
-    /// Whether the lookahead is what `pattern` says. Where an assertion or a bound ended the run before the request had ended,
-    /// it is so as far as the run went.
+    /// Whether the lookahead equals `pattern`. Where an assertion or a bound ended the run before the request ended, only the
+    /// steps before that count.
     pub fn came_about(&self, pattern: &str) -> bool {
         let ended_early =
             self.judgement.bound.is_some() || self.judgement.findings.iter().any(|of| of.kind == Kind::Assertion);
@@ -67,7 +68,7 @@ pub struct PatternRun<'a> {
     pub outcome: &'a JitterOutcome,
 }
 
-/// Notes the lookahead of every processed decode result of a request, and what became of its state at its end.
+/// A sink that measures the lookahead of every decode result of a request, and keeps the offer of the request at its end.
 pub struct LookaheadMeter {
     req: ReqId,
     /// The decode batches that were prepared for it, with the length that each reaches.
@@ -91,7 +92,7 @@ impl LookaheadMeter {
         JitterOutcome { judgement, came_out: steps.map(|k| self.lookahead(k)).collect(), end: self.end }
     }
 
-    /// The lookahead of the result of step `k`; nothing if none was processed, or several that differ.
+    /// The lookahead of the result of step `k`; `None` if no result was processed, or several with different lookaheads.
     fn lookahead(&self, k: u32) -> Option<i64> {
         let mut rows = self.rows.iter().filter(|row| row.0 == k).map(|row| row.1);
         let first = rows.next()?;

@@ -1,4 +1,4 @@
-//! Latencies and throughput of a run, measured from its facts. Keeps one small value a request, nothing an output.
+//! Latencies and throughput of a run, measured from its facts. Memory grows with requests, not with outputs.
 
 use serde::Serialize;
 
@@ -25,15 +25,15 @@ impl Quantiles {
     }
 }
 
-/// How long things took, in virtual time.
+/// Latencies and throughput of a run, in virtual time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Timing {
     /// From zero to the end of the run.
     pub makespan_ns: u64,
     /// Arrival to first output.
     pub ttft_ns: Quantiles,
-    /// From output to output: first to last over their number less one, of finished requests with several outputs. Outputs that
-    /// are appended behind the end of a request are not delivered, and are none.
+    /// Time per output token: first output to last, over outputs less one, of finished requests with several outputs. Outputs
+    /// appended behind the end of a request are not delivered and do not count.
     pub tpot_ns: Quantiles,
     /// Arrival to last output, of finished requests.
     pub e2e_ns: Quantiles,
@@ -46,14 +46,14 @@ pub struct Timing {
 /// A sink that measures a run.
 #[derive(Clone, Debug, Default)]
 pub struct Meter {
-    lives: Vec<Life>,
+    lives: Vec<Lifetime>,
     output_tokens: u64,
     end_ns: u64,
 }
 
-/// What is kept of a request.
+/// The times of one request.
 #[derive(Clone, Copy, Debug, Default)]
-struct Life {
+struct Lifetime {
     arrived_ns: Option<u64>,
     first_ns: Option<u64>,
     last_ns: u64,
@@ -62,24 +62,24 @@ struct Life {
 }
 
 impl Meter {
-    /// A meter that has seen nothing.
+    /// An empty meter.
     pub fn new() -> Meter {
         Meter::default()
     }
 
-    /// What has been measured so far.
+    /// The measurement so far.
     pub fn timing(&self) -> Timing {
         Timing {
             makespan_ns: self.end_ns,
-            ttft_ns: self.quantiles(Life::ttft_ns),
-            tpot_ns: self.quantiles(Life::tpot_ns),
-            e2e_ns: self.quantiles(Life::e2e_ns),
+            ttft_ns: self.quantiles(Lifetime::ttft_ns),
+            tpot_ns: self.quantiles(Lifetime::tpot_ns),
+            e2e_ns: self.quantiles(Lifetime::e2e_ns),
             output_tokens_per_s: per_second(self.output_tokens, self.end_ns),
             output_tokens: self.output_tokens,
         }
     }
 
-    fn quantiles(&self, measure: fn(&Life) -> Option<u64>) -> Quantiles {
+    fn quantiles(&self, measure: fn(&Lifetime) -> Option<u64>) -> Quantiles {
         Quantiles::of(self.lives.iter().filter_map(measure).collect())
     }
 
@@ -89,7 +89,7 @@ impl Meter {
         self.output_tokens += u64::from(self.life(req).output(outputs, at.ns()));
     }
 
-    /// A request ended after so many outputs: those that a verify appended behind its end are taken back.
+    /// A request ended after this many outputs. Outputs that a verify appended behind the end are taken back.
     fn finish(&mut self, req: ReqId, outputs: u32) {
         let life = self.life(req);
         let behind = life.outputs.saturating_sub(outputs);
@@ -99,10 +99,10 @@ impl Meter {
     }
 
     #[inline]
-    fn life(&mut self, req: ReqId) -> &mut Life {
+    fn life(&mut self, req: ReqId) -> &mut Lifetime {
         let index = req.index();
         if index >= self.lives.len() {
-            self.lives.resize(index + 1, Life::default());
+            self.lives.resize(index + 1, Lifetime::default());
         }
         &mut self.lives[index]
     }
@@ -137,11 +137,11 @@ impl Sink for Meter {
     }
 }
 
-impl Life {
-    /// Outputs at this time, and how many there are then. Returns how many of them are new: a verify brings several.
+impl Lifetime {
+    /// A request has this many outputs at this time. Returns the number of new ones: a verify adds several.
     #[inline]
     fn output(&mut self, outputs: u32, at_ns: u64) -> u32 {
-        // A retracted request keeps its outputs, so a count that does not grow is one seen before.
+        // A retracted request keeps its outputs, so a count that does not grow was seen before.
         let new = outputs.saturating_sub(self.outputs);
         if new > 0 {
             self.outputs = outputs;
@@ -172,7 +172,7 @@ fn nearest_rank(sorted: &[u64], percent: usize) -> Option<u64> {
     sorted.get(rank.checked_sub(1)?).copied()
 }
 
-/// Rounded in integers, so that the same digits come out on every machine.
+/// Tokens per second, rounded to one decimal in integers, so that every machine prints the same digits.
 pub(super) fn per_second(tokens: u64, ns: u64) -> f64 {
     let (tokens, ns) = (u128::from(tokens), u128::from(ns));
     let tenths = (tokens * 10_000_000_000 + ns / 2).checked_div(ns).unwrap_or(0);

@@ -1,5 +1,5 @@
-//! What a run did that neither its verdict nor its times say: in which turn each request was admitted, what was
-//! evicted, and what the admission latch alone kept waiting.
+//! Counts of a run beside verdict and latencies: the turn in which each request was admitted, evictions, and the turns in which
+//! the admission latch alone kept a request waiting.
 
 use crate::record::{Fact, Owner, ProbeFact, ReqId, RequestFact, RowFacts, RunFact, Sink, SlotFact};
 
@@ -10,20 +10,20 @@ pub struct RunCounts {
     admitted: Vec<Option<u32>>,
     /// Cached states that were taken out of the tree.
     pub evictions: u64,
-    /// What the admission latch alone kept waiting, if it did.
+    /// The turns in which the admission latch alone kept a request waiting; `None` without such a turn.
     pub latched: Option<Latched>,
     turn: u32,
 }
 
-/// Turns in which the first waiting request was not admitted although rows, slots and KV for it were there: the running batch was
-/// still marked full.
+/// Turns in which the first waiting request was not admitted although there were rows, slots and KV for it, because the running
+/// batch was still marked full.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Latched {
-    /// How many turns.
+    /// The number of these turns.
     pub turns: u32,
-    /// The first of them.
+    /// The first of these turns.
     pub first_turn: u32,
-    /// The requests that were first in the queue then, in the order in which they came to be.
+    /// The requests that were first in the queue in these turns, each once, in the order of the turns.
     pub requests: Vec<ReqId>,
 }
 
@@ -51,7 +51,7 @@ impl RunCounts {
 }
 
 impl Sink for RunCounts {
-    // Where a fact is emitted its kind is known: inlined, only one arm remains.
+    // The kind of a fact is known where it is emitted, so inlining leaves a single arm.
     #[inline(always)]
     fn fact(&mut self, fact: Fact) {
         match fact {
@@ -67,7 +67,7 @@ impl Sink for RunCounts {
     fn rows(&mut self, rows: RowFacts<'_>) {
         match rows {
             RowFacts::SlotsFree(slots, Owner::Tree) => self.evictions += slots.len() as u64,
-            // Other slots, and rows that were admitted long before.
+            // These facts are about other slots, and about rows that were admitted before.
             RowFacts::SlotsFree(..)
             | RowFacts::SlotsAlloc(..)
             | RowFacts::Paged(_)

@@ -1,9 +1,9 @@
-//! Steady decode steps of a run, measured from its facts: turns in which a full decode batch is launched and the result of a
-//! full decode batch is processed. Owns the gaps between outputs too. Refuses to guess: a run without such turns has none.
+//! Steady decode steps of a run, measured from its facts: turns in which a full decode batch is launched and the result of a full
+//! decode batch is processed. A run without such turns has no steps. Also measures the gaps between outputs.
 
 use crate::record::{BatchId, Check, DecisionFact, Fact, ForwardFact, Mode, Phase, ReqId, RequestFact, RunFact, Sink};
 
-/// Steady turns at the beginning that are not counted: the GPU may still have prefill to do.
+/// Steady turns at the beginning that are not counted: the GPU may still run prefills.
 pub const WARM_UP: u64 = 2;
 
 /// Sums over the steady turns of a run.
@@ -11,16 +11,16 @@ pub const WARM_UP: u64 = 2;
 pub struct Steps {
     /// How many.
     pub turns: u64,
-    /// From the end of the forward before to the end of the one whose result they process. The turns of the CPU would do as
-    /// well but for their edges: what the last one puts off, the GPU still hides.
+    /// Time from the end of the previous forward to the end of the forward whose result the turn processes. CPU turns would give
+    /// the same sum except at the edges: the GPU still hides work that the last turn defers.
     pub turn_ns: u64,
-    /// What of it the CPU did not wait for a forward.
+    /// CPU time: the length of the turns less the waits for a forward.
     pub cpu_ns: u64,
-    /// How long the forwards took whose results they process.
+    /// GPU time of the forwards whose results are processed.
     pub gpu_ns: u64,
-    /// How long the GPU had nothing to do before each of these.
+    /// Time in which the GPU was idle before these forwards.
     pub idle_ns: u64,
-    /// How long the results of these took to the host.
+    /// Time from the end of these forwards until their results were on the host.
     pub copy_ns: u64,
 }
 
@@ -31,7 +31,7 @@ impl Steps {
     }
 }
 
-/// Why a run has no end of its own.
+/// Why a run ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
     /// An assertion of the modelled system failed.
@@ -44,7 +44,7 @@ pub enum Stopped {
 #[derive(Clone, Debug, Default)]
 pub struct StepMeter {
     rows: u32,
-    now: Turn,
+    now: OpenTurn,
     /// Full decode batches whose results have not been processed.
     full: Vec<(BatchId, Full)>,
     gpu_end_ns: u64,
@@ -56,7 +56,7 @@ pub struct StepMeter {
     stopped: Option<Stopped>,
 }
 
-/// What is known of a full decode batch.
+/// The times of a full decode batch.
 #[derive(Clone, Copy, Debug)]
 struct Full {
     gpu_ns: u64,
@@ -65,9 +65,9 @@ struct Full {
     copy_ns: u64,
 }
 
-/// What is known of the turn that goes on.
+/// The current turn.
 #[derive(Clone, Copy, Debug, Default)]
-struct Turn {
+struct OpenTurn {
     began_ns: u64,
     /// Whether a full decode batch was launched.
     launched: bool,
@@ -83,7 +83,7 @@ impl StepMeter {
         StepMeter { rows, ..StepMeter::default() }
     }
 
-    /// The steady turns so far, those of the warm-up left out.
+    /// The sums over the steady turns so far, without the warm-up.
     pub fn steps(&self) -> Steps {
         self.steps
     }
@@ -93,20 +93,20 @@ impl StepMeter {
         self.masks
     }
 
-    /// What ended the run, if that was not its end.
+    /// What ended the run early, if it did not end by itself.
     pub fn stopped(&self) -> Option<Stopped> {
         self.stopped
     }
 
-    /// The time between two outputs of one request that follow each other: of all requests, in no order. It is 0 between outputs
-    /// that one result brings.
+    /// The times between consecutive outputs of each request, of all requests, in no particular order. Outputs of the same result
+    /// have a gap of 0.
     pub fn into_gaps_ns(self) -> Vec<u64> {
         self.gaps_ns
     }
 
     /// The turn is over.
     fn close(&mut self, at_ns: u64) {
-        let turn = std::mem::replace(&mut self.now, Turn { began_ns: at_ns, ..Turn::default() });
+        let turn = std::mem::replace(&mut self.now, OpenTurn { began_ns: at_ns, ..OpenTurn::default() });
         let (true, Some(Full { gpu_ns, idle_ns, copy_ns })) = (turn.launched, turn.processed) else { return };
         self.seen += 1;
         if self.seen > WARM_UP {
@@ -135,7 +135,7 @@ impl StepMeter {
             self.outputs.resize(index + 1, (0, 0));
         }
         let (had, last_ns) = self.outputs[index];
-        // A retracted request keeps its outputs: one that was seen before is none.
+        // A retracted request keeps its outputs: an output that was seen before does not count again.
         if outputs > had {
             self.outputs[index] = (outputs, at_ns);
             if had > 0 {
@@ -146,7 +146,7 @@ impl StepMeter {
         }
     }
 
-    /// A request ended after so many outputs. What was appended behind its end came last, with the last output.
+    /// A request ended after this many outputs. Outputs behind the end came with the last result.
     fn finish(&mut self, req: ReqId, outputs: u32) {
         let Some((had, _)) = self.outputs.get_mut(req.index()) else { return };
         let behind = had.saturating_sub(outputs);

@@ -3,11 +3,11 @@
 use crate::engine::Time;
 use crate::model::{Awaits, Ended, Setup, Unfinished, World, turns_max};
 
-/// What is said of a judge that could not follow a run.
+/// The bound of the judge in words.
 pub const NOT_FOLLOWED: &str = "the run names more than the judge follows (2^20 slots, 2^25 KV pages, 2^22 requests): what lies beyond was not \
      judged. Use smaller pools or fewer requests";
 
-/// In words why a run was ended before its requests were; nothing if it was not.
+/// The reason in words why a run ended before its requests; `None` if it did not.
 pub fn bound_words(setup: &Setup, world: &World, ended: Ended) -> Option<String> {
     let stalled = match ended {
         Ended::Stalled => true,
@@ -51,7 +51,7 @@ fn out_of_turns(setup: &Setup, Unfinished { req, awaits, turns, idle }: Unfinish
     match awaits {
         Awaits::Time(at, idle_turns) => {
             let enough = more(setup, idle_turns);
-            // A bound that no file can name is no remedy.
+            // A bound beyond u32 cannot be written in a file.
             let or = if enough <= u64::from(u32::MAX) { format!(", or turns_max: {enough}") } else { String::new() };
             format!(
                 "request {name} arrives at {}: {idle_turns} idle turns exceed turns_max ({bound}). Open `order` too, use After/Turn{or}",
@@ -82,7 +82,7 @@ fn out_of_turns(setup: &Setup, Unfinished { req, awaits, turns, idle }: Unfinish
     }
 }
 
-/// A bound on turns that leaves room for so many idle turns, in whole hundreds.
+/// A bound on turns, in whole hundreds, that leaves room for this many idle turns.
 fn more(setup: &Setup, idle: u64) -> u64 {
     let least = turns_max(&setup.requests, &setup.events).max(setup.turns_max);
     (u64::from(least) + idle + 1).next_multiple_of(100)

@@ -1,4 +1,4 @@
-//! The exhaustive search of a setup under a rule: machine and judge as a system whose states can be told apart.
+//! The exhaustive search of a setup under a rule: machine and judge as a `System`, with a fingerprint for each state.
 
 use educe::Educe;
 
@@ -11,33 +11,33 @@ use crate::search::{self, Bound, Explored, Order, Path, Replay, SearchLimits, St
 use super::{Keep, run_while, run_with};
 
 /// What `check` is asked to do.
-pub struct Check<'a> {
-    /// What to run.
+pub struct CheckSpec<'a> {
+    /// The setup.
     pub setup: &'a Setup,
-    /// Under which rule.
+    /// The rule.
     pub rule: &'a dyn Rule,
     /// The questions that are open.
     pub open: &'a OpenPoints,
     /// Which state is next.
     pub order: Order,
-    /// Tell states apart by all that they are, not by what can matter later.
+    /// Compare whole states, not only what can matter later.
     pub unreduced: bool,
-    /// Threads; nothing that is reported depends on them.
+    /// Threads; the report does not depend on their number.
     pub jobs: usize,
 }
 
-/// A kind of finding, and the first way to it.
+/// A kind of finding, and the first path to it.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// The finding, as a replay of `path` shows it.
     pub finding: Finding,
-    /// How to get there.
+    /// The path to it.
     pub path: Path,
-    /// How many steps of the search found one of this kind.
+    /// The number of transitions that found one of this kind.
     pub times: u64,
 }
 
-/// What came of a search.
+/// The outcome of a search.
 #[derive(Clone, Debug)]
 pub struct Checked {
     /// The rule.
@@ -46,24 +46,24 @@ pub struct Checked {
     pub verdict: Verdict,
     /// Counts.
     pub explored: Explored<Kind>,
-    /// What ended the search if not all was seen, in words.
+    /// The bound that ended the search before it was complete, in words.
     pub bound: Option<String>,
-    /// In how many ways interchangeable requests can change places.
+    /// The number of permutations of interchangeable requests.
     pub symmetries: u64,
     /// By kind.
     pub findings: Vec<Found>,
 }
 
 impl Checked {
-    /// Whether everything was seen.
+    /// Whether no bound ended the search.
     pub fn is_complete(&self) -> bool {
         self.explored.bound.is_none()
     }
 }
 
 /// Searches all timings.
-pub fn check(check: &Check<'_>, limits: SearchLimits<'_>) -> Checked {
-    let Check { setup, rule, open, order, unreduced, jobs } = *check;
+pub fn check(check: &CheckSpec<'_>, limits: SearchLimits<'_>) -> Checked {
+    let CheckSpec { setup, rule, open, order, unreduced, jobs } = *check;
     let timings = Timings { setup, rule, reductions: Reductions::new(setup, open), unreduced };
     let explored = search::explore(&timings, open, order, jobs, limits);
     let findings: Vec<Found> = explored
@@ -71,7 +71,7 @@ pub fn check(check: &Check<'_>, limits: SearchLimits<'_>) -> Checked {
         .iter()
         .map(|(&kind, (path, times))| {
             let mut chooser = Replay::new(open, &path.answers, None);
-            // The way to the finding is always replayed; what comes after it only as long as the search may take.
+            // The path to the finding is always replayed in full; the turns after it only within the time limit.
             let go_on = &mut |turns| turns < path.steps || !(limits.stop)(explored.unique);
             let (judgement, _) = run_while(setup, rule, &mut chooser, go_on);
             let finding = first_of(&judgement, kind).expect("a replay of its choices shows what the search found");
@@ -114,7 +114,7 @@ pub fn counts(finding: &Finding) -> bool {
 pub struct SearchState {
     world: Box<World>,
     judge: Judge,
-    /// Turns taken, as the bound on them counts: the number of a turn jumps where nothing happens.
+    /// Turns taken, as `turns_max` counts them: turn numbers jump where nothing happens.
     turns: u32,
 }
 
@@ -176,10 +176,10 @@ impl System for Timings<'_> {
     }
 }
 
-/// The bounds within a run that can cut a step of the search short.
+/// The bounds that can end a run within a transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cut {
-    /// Requests wait that can never be admitted.
+    /// Waiting requests can never be admitted.
     Stalled,
     /// The bound on turns.
     Turns,
@@ -187,7 +187,7 @@ enum Cut {
     NotFollowed,
 }
 
-/// The bound that ended a search, in words: that of a run by the first run that it ended, which `shows` tells of.
+/// The bound that ended a search, in words. A bound within a run is described by `shows`, of the first run that it ended.
 fn bound_of(explored: &Explored<Kind>, shows: impl Fn(&Path) -> Option<String>) -> Option<String> {
     let text = match explored.bound? {
         Bound::States => "the most states (--max-states)".to_string(),

@@ -1,5 +1,5 @@
-//! Runs of steady decode at one batch size after another, and the search for batch sizes at which the CPU is the longer of CPU step
-//! and GPU step. No judge looks on: what is measured is time alone.
+//! Runs of steady decode at several batch sizes, and the search for batch sizes at which the CPU step is longer than the GPU
+//! step. The runs have no judge: only time is measured.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,14 @@ use crate::workload::{DecodeTable, NotSteady, RequestShape, steady};
 
 use super::replay;
 
-/// By how much the CPU step is longer than the GPU step, in picoseconds, at the batch sizes that have been run, `None` at one without
-/// a steady step: one for each rule.
+/// For each rule and each batch size that has been run: by how much the CPU step is longer than the GPU step, in picoseconds;
+/// `None` without a steady step.
 pub type CpuAhead = Vec<BTreeMap<u32, Option<i128>>>;
 
-/// What `cost` runs.
+/// The parameters of the runs of `cost`.
 #[derive(Clone, Copy, Debug)]
 pub struct SteadyCost<'a> {
-    /// The setup that engine and costs are of.
+    /// The setup with engine and costs.
     pub setup: &'a Setup,
     /// The requests that fill a batch, over and over.
     pub shapes: &'a [RequestShape],
@@ -43,8 +43,8 @@ impl SteadyCost<'_> {
         Ok(setup)
     }
 
-    /// One run for each batch size and rule, in the order of both: a list for each batch size, or why it has no steady step. The
-    /// same for any number of threads; `done` is told of every run.
+    /// One run for each batch size and rule, in the order of both: a list for each batch size, or the reason why it has no steady
+    /// step. The result is the same for any number of threads. `done` is called after every run.
     pub fn runs(
         &self,
         batches: &[u32],
@@ -53,7 +53,7 @@ impl SteadyCost<'_> {
         done: &(dyn Fn() + Sync),
     ) -> Vec<Result<Vec<CostRun>, NotSteady>> {
         let setups: Vec<Result<Setup, NotSteady>> = batches.iter().map(|&batch| self.setup(batch)).collect();
-        // The largest first: nobody waits for one that begins last.
+        // The largest batches first: a long run that begins last would delay the end.
         let last = batches.len() * rules.len();
         let work = |at: usize| {
             let (batch, rule) = ((last - 1 - at) / rules.len(), (last - 1 - at) % rules.len());
@@ -82,11 +82,11 @@ impl SteadyCost<'_> {
     }
 
     /// The ranges of batch sizes from 1 to `most` at which the CPU step is longer than the GPU step, under each rule. Costs are
-    /// straight between two knees of the table, so that at most one crossing is looked for between them: the exact place is found
-    /// by runs at both sides of it, those left out that are `known`.
+    /// linear between two knees of the table, so one crossing at most is searched between them. Runs on both sides locate it
+    /// exactly; sizes in `known` are not run again.
     ///
     /// # Errors
-    /// The least of the batch sizes that were looked at and have no steady step: nothing can be said of it.
+    /// The smallest batch size of the search without a steady step.
     pub fn cpu_longer(
         &self,
         most: u32,
@@ -132,8 +132,8 @@ impl SteadyCost<'_> {
         }
     }
 
-    /// The greatest batch size that has steady steps under every rule, from `least`, which has, to `most`: sizes beyond one that
-    /// has none are taken to have none either.
+    /// The greatest batch size from `least` to `most` that has steady steps under every rule; `least` has. Sizes above one
+    /// without steady steps are assumed to have none.
     pub fn largest(&self, least: u32, most: u32, rules: &[&'static dyn Rule], known: &mut CpuAhead) -> u32 {
         let mut has_steps = |batch: u32| {
             let mut of_rules = rules.iter().zip(known.iter_mut());
@@ -150,7 +150,7 @@ impl SteadyCost<'_> {
         low
     }
 
-    /// As in [`CpuAhead`]; what is not known is run.
+    /// The entry of [`CpuAhead`]; a size that is not known is run.
     fn cpu_ahead(&self, batch: u32, rule: &'static dyn Rule, known: &mut BTreeMap<u32, Option<i128>>) -> Option<i128> {
         *known.entry(batch).or_insert_with(|| {
             let setup = self.setup(batch).ok()?;
@@ -161,8 +161,8 @@ impl SteadyCost<'_> {
     }
 }
 
-/// The first batch size with the sign of the end, between a start and an end of different signs: where a straight line would cross,
-/// and halfway in every other step, so that it ends soon in any case.
+/// The first batch size with the sign of the end, between a start and an end of different signs. Alternates interpolation and
+/// bisection, so the number of runs is logarithmic in any case.
 fn crossing(start: (u32, i128), end: (u32, i128), ahead: &mut impl FnMut(u32) -> i128) -> u32 {
     let ((mut low, mut low_at), (mut high, mut high_at)) = (start, end);
     let mut straight = true;
@@ -197,7 +197,7 @@ mod tests {
             assert_eq!(i128::from(found), at);
             assert!(looks < 9, "{looks} looks for {at}");
         }
-        // Falling, and as crooked as can be.
+        // A falling step function, the worst case for interpolation.
         let mut step = |batch: u32| if batch < 1000 { 1_000_000 } else { -1 };
         assert_eq!(crossing((1, 1_000_000), (4096, -1), &mut step), 1000);
     }

@@ -1,4 +1,4 @@
-//! Random search: many runs of a setup, or of generated ones, under several rules, each a function of its seed.
+//! Random search: many runs of one setup or of generated setups, under several rules. Each run is a function of its seed.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,48 +14,49 @@ use super::check::kinds;
 /// Seeds that one thread takes at once.
 const BATCH: u64 = 64;
 
-/// Batches whose tallies wait to be added.
+/// The most batches whose tallies are kept before they are added up.
 const BATCHES_MAX: usize = 1 << 12;
-/// Keeps the draws of a setup apart from those of its timing.
+/// Separates the random numbers of a setup from those of its timing.
 const SETUP: u64 = 0x7365_7475_7073_2E2E;
 
 /// Where setups come from.
 #[derive(Clone, Copy, Debug)]
-pub enum Source<'a> {
+pub enum SetupSource<'a> {
     /// One setup, with these questions open.
     Setup(&'a Setup, Vary),
-    /// A setup for each seed. Its own script ends, aborts and disturbs requests: what is open is what scripts say badly.
+    /// A setup for each seed. Its script ends, aborts and retracts requests; the open questions are those that scripts cannot
+    /// express well.
     Preset(Preset),
 }
 
-/// What is open in generated setups.
+/// The open questions of generated setups.
 const GENERATED: Vary = Vary { stops: false, aborts: false, retract: false, ..Vary::ALL };
 
 /// What `fuzz` is asked to do.
 #[derive(Clone, Copy, Debug)]
-pub struct Fuzz<'a> {
+pub struct FuzzSpec<'a> {
     /// Where setups come from.
-    pub source: Source<'a>,
+    pub source: SetupSource<'a>,
     /// The rules, each run on every seed.
     pub rules: &'a [&'static dyn Rule],
     /// How answers are drawn.
     pub style: Style,
-    /// The first seed, the end of the seeds, and from one to the next.
+    /// The first seed, the end of the seeds, and the step from one seed to the next.
     pub seeds: (u64, u64, u64),
 }
 
-/// How many runs found a kind of finding, and the first of them.
+/// The number of runs with a kind of finding, and the first of these runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
-    /// Runs that found one.
+    /// The number of runs.
     pub runs: u64,
-    /// The least seed of them.
+    /// The least seed of these runs.
     pub seed: u64,
 }
 
 /// The sum over the runs of one rule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct FuzzTally {
     /// Runs.
     pub runs: u64,
     /// By verdict.
@@ -64,7 +65,7 @@ pub struct Tally {
     pub lookahead: [u64; 2],
     /// Checkpoints due, and of these lost.
     pub checkpoints: [u64; 2],
-    /// By kind of finding, those that are faults of their own.
+    /// By kind of finding, inherited findings excluded.
     pub kinds: BTreeMap<Kind, Times>,
     /// Runs that a bound ended.
     pub bounds: Option<Times>,
@@ -72,8 +73,8 @@ pub struct Tally {
     pub goals: Goals,
 }
 
-impl Tally {
-    /// Adds what came of one run.
+impl FuzzTally {
+    /// Adds the judgement of one run.
     fn add(&mut self, seed: u64, judgement: &Judgement) {
         self.runs += 1;
         *self.verdicts.entry(judgement.verdict).or_default() += 1;
@@ -103,8 +104,8 @@ impl Tally {
         known.seed = known.seed.min(times.seed);
     }
 
-    /// Adds other runs. In whatever order sums are added, the result is the same.
-    pub fn absorb(&mut self, other: &Tally) {
+    /// Adds other runs. The result does not depend on the order.
+    pub fn absorb(&mut self, other: &FuzzTally) {
         self.runs += other.runs;
         for (&verdict, count) in &other.verdicts {
             *self.verdicts.entry(verdict).or_default() += count;
@@ -126,14 +127,14 @@ impl Tally {
     }
 }
 
-/// Runs every seed under every rule on `jobs` threads; a tally for each rule, the same for any number of threads. `done` is
-/// told of every so many runs.
-pub fn fuzz(fuzz: &Fuzz<'_>, jobs: usize, done: &(dyn Fn(u64) + Sync)) -> Vec<Tally> {
+/// Runs every seed under every rule on `jobs` threads. Returns a tally for each rule, the same for any number of threads. `done`
+/// gets the number of runs that have ended since its last call.
+pub fn fuzz(fuzz: &FuzzSpec<'_>, jobs: usize, done: &(dyn Fn(u64) + Sync)) -> Vec<FuzzTally> {
     let (first, end, step) = fuzz.seeds;
     let count = end.saturating_sub(first).div_ceil(step);
     let batches = count.div_ceil(BATCH);
     let work = |batch: u64| {
-        let mut tallies = vec![Tally::default(); fuzz.rules.len()];
+        let mut tallies = vec![FuzzTally::default(); fuzz.rules.len()];
         let nths = batch * BATCH..((batch + 1) * BATCH).min(count);
         for seed in nths.map(|nth| first + nth * step) {
             let (setup, open) = drawn(fuzz.source, seed);
@@ -144,8 +145,8 @@ pub fn fuzz(fuzz: &Fuzz<'_>, jobs: usize, done: &(dyn Fn(u64) + Sync)) -> Vec<Ta
         tallies
     };
     let told = |batch: u64| done((count - batch * BATCH).min(BATCH) * fuzz.rules.len() as u64);
-    let mut sums = vec![Tally::default(); fuzz.rules.len()];
-    // So many at a time that what waits to be added stays small.
+    let mut sums = vec![FuzzTally::default(); fuzz.rules.len()];
+    // In groups, so that few tallies are kept at a time.
     for from in (0..batches).step_by(BATCHES_MAX) {
         let here = (batches - from).min(BATCHES_MAX as u64) as usize;
         let work_and_report = |at: usize| {
@@ -163,10 +164,10 @@ pub fn fuzz(fuzz: &Fuzz<'_>, jobs: usize, done: &(dyn Fn(u64) + Sync)) -> Vec<Ta
 }
 
 /// The setup of a seed and what is open in it.
-pub fn drawn(source: Source<'_>, seed: u64) -> (Cow<'_, Setup>, OpenPoints) {
+pub fn drawn(source: SetupSource<'_>, seed: u64) -> (Cow<'_, Setup>, OpenPoints) {
     match source {
-        Source::Setup(setup, vary) => (Cow::Borrowed(setup), vary.open()),
-        Source::Preset(preset) => {
+        SetupSource::Setup(setup, vary) => (Cow::Borrowed(setup), vary.open()),
+        SetupSource::Preset(preset) => {
             let open = OpenPoints(vec![ChoicePoint::Generate]);
             let setup = generate(preset, &mut RandomChooser::new(&open, Style::Uniform, seed ^ SETUP));
             (Cow::Owned(setup), GENERATED.open())

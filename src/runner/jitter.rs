@@ -12,14 +12,14 @@ use super::replay;
 
 /// What `jitter` is asked to do.
 #[derive(Clone, Copy, Debug)]
-pub struct Jitter<'a> {
+pub struct JitterSpec<'a> {
     /// The setup.
     pub setup: &'a Setup,
     /// The seed of drawn durations.
     pub seed: u64,
     /// The request.
     pub req: ReqId,
-    /// The step whose result the first place of a pattern is about.
+    /// The decode step of the first digit of a pattern.
     pub from: u32,
     /// The rules, each run under every pattern.
     pub rules: &'a [&'static dyn Rule],
@@ -31,7 +31,7 @@ pub struct Jitter<'a> {
 /// # Panics
 /// If a pattern reaches beyond the decode steps of the request.
 pub fn jitter<T: Send>(
-    jitter: &Jitter<'_>,
+    jitter: &JitterSpec<'_>,
     patterns: &[Pattern],
     jobs: usize,
     done: &(dyn Fn(u64) + Sync),
@@ -53,10 +53,10 @@ pub fn jitter<T: Send>(
     in_order(jobs, 0..patterns.len(), work)
 }
 
-/// The request in a setup that some requests have left: what was before it may be gone.
+/// The index of a request in a setup from which other requests were removed.
 ///
 /// # Panics
-/// If it has left itself.
+/// If the request itself was removed.
 pub fn same_request(before: &Setup, req: ReqId, after: &Setup) -> ReqId {
     let place = after.names.iter().position(|name| name == before.name(req));
     ReqId(place.expect("the request stays") as u32)

@@ -1,17 +1,17 @@
-//! What is told of the admission latch is what happens without it: in every turn that begins with a batch marked full, the same
-//! turn is run without the mark.
+//! Test of `Fact::Latched`: every turn that begins with a batch marked full is run again without the mark, and the fact must say
+//! what the mark changed.
 
 use crate::engine::Seeded;
 use crate::model::{Exhaustion, Machine, Setup, World};
 use crate::record::{Fact, ProbeFact, Record, ReqId, RequestFact};
 use crate::workload::Preset;
 
-use super::{DEFAULT_RULE, Source, drawn, rule};
+use super::{DEFAULT_RULE, SetupSource, drawn, rule};
 
-/// Most turns of a run that are looked at.
+/// The most turns of a run that are tested.
 const TURNS_MAX: u32 = 300;
 
-/// Runs one turn; its facts.
+/// Runs one turn and returns its facts.
 fn turn(setup: &Setup, world: Box<World>) -> (Record, Box<World>, bool) {
     let mut record = Record::default();
     let mut chooser = Seeded::new(0);
@@ -22,7 +22,7 @@ fn turn(setup: &Setup, world: Box<World>) -> (Record, Box<World>, bool) {
     (record, world, over)
 }
 
-/// The request that is told of as latched out.
+/// The request of the first `Fact::Latched`.
 fn latched(record: &Record) -> Option<ReqId> {
     record.facts().find_map(|fact| if let Fact::Probe(ProbeFact::Latched { req }) = fact { Some(req) } else { None })
 }
@@ -32,7 +32,7 @@ fn admitted(record: &Record) -> Option<ReqId> {
     record.facts().find_map(|fact| if let Fact::Request(RequestFact::Admit { req }) = fact { Some(req) } else { None })
 }
 
-/// Compares every turn of a setup; in how many the latch alone kept a request out.
+/// Compares every turn of a setup. Returns the number of turns in which the latch alone kept a request waiting.
 fn compare(setup: &Setup, what: &str) -> u32 {
     let mut world = Box::new(World::new(setup));
     let mut told = 0;
@@ -56,7 +56,7 @@ fn a_turn_without_the_latch_admits_what_is_told_and_nothing_else() {
     let mut told = 0;
     for preset in Preset::ALL {
         for seed in 0..150 {
-            let mut setup = drawn(Source::Preset(preset), seed).0.into_owned();
+            let mut setup = drawn(SetupSource::Preset(preset), seed).0.into_owned();
             // With `Assert`, a lack of slots ends the run in place of a wait.
             setup.engine.exhaustion = Exhaustion::Skip;
             for kv_tokens in [setup.engine.kv_tokens, setup.engine.kv_tokens / 3, setup.engine.kv_tokens / 8] {

@@ -1,7 +1,7 @@
-//! A run that a person steps through: any moment of it, under any rule, with answers given on the way.
+//! An interactive run: any position of it, under any rule, with answers that can be changed.
 //!
-//! Owns where the person is and how to get there fast: the state is kept at some turns, and the turns in between are run again.
-//! A position is a list of answers, a turn and a number of facts: the same on every machine. Refuses to draw.
+//! Owns the current position and reaches any position fast: the states at some turns are kept, and the turns between them are run
+//! again. A position is a list of answers, a turn and a number of facts, the same on every machine. Drawing is left to `tui`.
 
 mod interactive;
 mod moves;
@@ -15,57 +15,57 @@ use crate::scene::{JudgedView, Scene, SceneBuilder};
 use crate::search::Misfit;
 
 pub use interactive::Question;
-pub use moves::{Stop, Unit, differs};
+pub use moves::{StopPoint, Unit, differs};
 
 use interactive::Interactive;
 
 use super::{Keep, run_with};
 
-/// Most states that are kept: with more turns they lie further apart.
+/// The most states that are kept. In longer runs they lie further apart.
 const KEPT_MAX: usize = 128;
 
-/// A moment of a run: a turn, counted from 0, and how many of its facts have happened.
+/// A position in a run: a turn, counted from 0, and the number of its facts that have happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
-    /// How many turns were taken before this one. The number of a turn may be higher: it jumps where nothing happens.
+    /// The number of turns taken before this one. Turn numbers may be higher: they jump where nothing happens.
     pub turn: usize,
     /// Entries of the turn's record that have happened.
     pub fact: usize,
 }
 
-/// How far the machine is, between two turns.
+/// The machine between two turns.
 #[derive(Clone, Debug)]
-struct Place {
-    /// Away only while a machine has it.
+struct MachineState {
+    /// `None` only while a machine runs with it.
     world: Option<Box<World>>,
     durations: Seeded,
-    /// Answers asked for.
+    /// The number of questions asked so far.
     asked: usize,
     turns: usize,
     ended: Option<Ended>,
 }
 
-/// The state between two turns.
+/// Machine, judge and live view between two turns.
 #[derive(Clone, Debug)]
-struct Moment {
-    place: Place,
+struct SavedState {
+    place: MachineState,
     view: JudgedView,
 }
 
-/// The turn that is looked at.
+/// The turn of the current position.
 #[derive(Debug)]
-struct Turn {
-    before: Moment,
+struct CurrentTurn {
+    before: SavedState,
     record: Vec<Entry>,
     questions: Vec<Question>,
-    /// How far the machine is after it.
-    after: Option<Place>,
+    /// The machine after the turn.
+    after: Option<MachineState>,
     /// After the first `fact` entries.
     view: JudgedView,
     fact: usize,
 }
 
-/// A run under a person's eyes.
+/// An interactive run.
 #[derive(Debug)]
 pub struct Session<'a> {
     setup: &'a Setup,
@@ -78,13 +78,13 @@ pub struct Session<'a> {
     numbers: Vec<u32>,
     /// The turns in which something was open, counted from 0.
     asking: Vec<usize>,
-    /// The first answer given that did not fit when the run was last begun anew.
+    /// The first of the given answers that did not fit in the last full run.
     misfit: Option<Misfit>,
-    /// By finding: the turn in which it was found, counted from 0. Some are found when all is over.
+    /// By finding: the turn in which it was found, counted from 0. Findings at the end of the run have none.
     found: Vec<usize>,
     /// By turns taken, the first one before any.
-    kept: Vec<Moment>,
-    turn: Turn,
+    kept: Vec<SavedState>,
+    turn: CurrentTurn,
 }
 
 impl<'a> Session<'a> {
@@ -103,10 +103,17 @@ impl<'a> Session<'a> {
             keep_reasons: true,
         }));
         let durations = Seeded::new(seed);
-        let place = Place { world: Some(Box::new(World::new(setup))), durations, asked: 0, turns: 0, ended: None };
-        let before = Moment { place, view: view.clone() };
-        let turn =
-            Turn { before: before.clone(), record: Vec::new(), questions: Vec::new(), after: None, view, fact: 0 };
+        let place =
+            MachineState { world: Some(Box::new(World::new(setup))), durations, asked: 0, turns: 0, ended: None };
+        let before = SavedState { place, view: view.clone() };
+        let turn = CurrentTurn {
+            before: before.clone(),
+            record: Vec::new(),
+            questions: Vec::new(),
+            after: None,
+            view,
+            fact: 0,
+        };
         let judgement =
             Judge::new(JudgeOptions { page_size: 1, keep_boundaries: false, keep_reasons: true }).finish(&[]);
         let (numbers, asking, misfit, found, kept) = (Vec::new(), Vec::new(), None, Vec::new(), vec![before]);
@@ -137,17 +144,17 @@ impl<'a> Session<'a> {
         &self.answers
     }
 
-    /// The first of the answers that were given which the run did not ask for: what follows it is as scripted.
+    /// The first of the given answers that did not fit. From there on the script answers.
     pub fn misfit(&self) -> Option<Misfit> {
         self.misfit
     }
 
-    /// What the judge says of the whole run.
+    /// The judgement of the whole run.
     pub fn judgement(&self) -> &Judgement {
         &self.judgement
     }
 
-    /// How many turns the run has.
+    /// The number of turns of the run.
     pub fn turns(&self) -> usize {
         self.numbers.len()
     }
@@ -157,12 +164,12 @@ impl<'a> Session<'a> {
         self.numbers.get(turn).copied()
     }
 
-    /// Where the person is.
+    /// The current position.
     pub fn position(&self) -> Position {
         Position { turn: self.turn.before.place.turns, fact: self.turn.fact }
     }
 
-    /// What is known there.
+    /// Judge and live view at the current position.
     pub fn view(&self) -> &JudgedView {
         &self.turn.view
     }
@@ -177,10 +184,10 @@ impl<'a> Session<'a> {
         &self.turn.questions
     }
 
-    /// What there is to see of this turn and of some before it.
+    /// The scene of this turn and of some turns before it.
     pub fn scene(&self, turns_before: usize) -> Scene {
         let here = self.turn.before.place.turns;
-        let Moment { mut place, view } = self.moment(here.saturating_sub(turns_before));
+        let SavedState { mut place, view } = self.moment(here.saturating_sub(turns_before));
         let mut builder = SceneBuilder::new(view, None);
         while place.turns <= here && place.ended.is_none() {
             self.take_turn(&mut place, &mut builder);
@@ -188,7 +195,7 @@ impl<'a> Session<'a> {
         builder.finish(&self.judgement)
     }
 
-    /// Goes to a moment, or to the nearest there is.
+    /// Goes to a position, or to the nearest that exists.
     pub fn seek(&mut self, to: Position) {
         let turn = to.turn.min(self.turns().saturating_sub(1));
         if turn != self.turn.before.place.turns || self.turn.record.is_empty() {
@@ -197,7 +204,7 @@ impl<'a> Session<'a> {
             let mut record = Record::default();
             let questions = self.take_turn(&mut after, &mut record);
             let view = before.view.clone();
-            self.turn = Turn { before, record: record.entries, questions, after: Some(after), view, fact: 0 };
+            self.turn = CurrentTurn { before, record: record.entries, questions, after: Some(after), view, fact: 0 };
         }
         let fact = to.fact.min(self.turn.record.len());
         if fact < self.turn.fact {
@@ -210,7 +217,7 @@ impl<'a> Session<'a> {
         self.turn.fact = fact;
     }
 
-    /// Runs under another rule, with the same answers as far as they fit, and stays at the same point.
+    /// Changes the rule. The answers are kept as far as they fit, and the position stays the same.
     pub fn set_rule(&mut self, rule: &'static dyn Rule) {
         let stop = self.stop();
         let turn = self.position().turn;
@@ -302,7 +309,7 @@ impl<'a> Session<'a> {
     }
 
     /// The state before the turn after this one, if it is that: nothing needs to be run again.
-    fn following(&mut self, turn: usize) -> Option<Moment> {
+    fn following(&mut self, turn: usize) -> Option<SavedState> {
         if turn != self.turn.before.place.turns + 1 || self.turn.record.is_empty() {
             return None;
         }
@@ -310,11 +317,11 @@ impl<'a> Session<'a> {
             tell(entry, &mut self.turn.view);
         }
         self.turn.fact = self.turn.record.len();
-        Some(Moment { place: self.turn.after.take()?, view: self.turn.view.clone() })
+        Some(SavedState { place: self.turn.after.take()?, view: self.turn.view.clone() })
     }
 
     /// The state before a turn.
-    fn moment(&self, turn: usize) -> Moment {
+    fn moment(&self, turn: usize) -> SavedState {
         let at = self.kept.partition_point(|moment| moment.place.turns <= turn) - 1;
         let mut now = self.kept[at].clone();
         while now.place.turns < turn && now.place.ended.is_none() {
@@ -324,7 +331,7 @@ impl<'a> Session<'a> {
     }
 
     /// Runs one turn, and returns the open questions that it asked.
-    fn take_turn(&self, place: &mut Place, mut sink: &mut dyn Sink) -> Vec<Question> {
+    fn take_turn(&self, place: &mut MachineState, mut sink: &mut dyn Sink) -> Vec<Question> {
         let world = place.world.take().expect("between two turns it is here");
         let mut person = Interactive::new(&self.open, &self.answers, place.asked, place.durations.clone());
         let mut chooser: &mut dyn Chooser = &mut person;
@@ -353,7 +360,7 @@ fn misfit(questions: &[Question], answers: &[u32], turn: u32) -> Option<Misfit> 
     Some(Misfit { nth, answer, asked: Some(question.choice), turn })
 }
 
-/// Tells a sink of one entry.
+/// Gives one entry to a sink.
 fn tell(entry: &Entry, sink: &mut impl Sink) {
     match entry {
         Entry::Fact(fact) => sink.fact(*fact),

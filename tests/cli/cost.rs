@@ -196,7 +196,8 @@ fn decode_costs_over_a_preset_put_its_table_out_of_use() {
         );
         of(&format!("set-{}", set.len()), &text, "100", "mask-lookahead").expect("it is run")
     };
-    let warned = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").contains("not its table");
+    let warned =
+        |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").contains("not the table of the preset");
     assert!(!warned(&costs("")) && !warned(&costs(", result_copy: Fixed(9)")));
     assert!(warned(&costs(", gpu_decode_request: Fixed(70_580)")));
 }

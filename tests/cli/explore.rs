@@ -171,7 +171,7 @@ fn wrong_arguments_are_refused() {
         (&["--script", "", "--size", "80"], "is not a size"),
         (&["--size", "80x24"], "--script"),
         (&["--rule", "all"], "one rule at a time"),
-        (&["--vary", "arrival"], "nothing called `arrival` can be open"),
+        (&["--vary", "arrival"], "no question is called `arrival`"),
         (&["--rule", "mask"], "there is no rule `mask`"),
     ];
     for (more, said) in cases {

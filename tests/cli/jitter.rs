@@ -320,7 +320,7 @@ fn wrong_arguments_are_refused_with_a_remedy() {
     assert!(pattern("").contains("is empty"));
     assert!(
         pattern("1111")
-            .contains("of 4 from step 2 reaches past the last decode result of a: it has those of steps 2 to 4")
+            .contains("of 4 from step 2 reaches past the last decode result of a: it has the results of steps 2 to 4")
     );
     assert!(with(&|args| args.all = Some(4)).contains("give at most 3 places"));
     assert!(with(&|args| args.all = Some(13)).contains("--all 13 is too many"));

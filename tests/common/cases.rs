@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "tests and examples use some of it each")]
 
 use overlapsim::model::{Setup, Vary};
-use overlapsim::runner::{self, Check, Checked};
+use overlapsim::runner::{self, CheckSpec, Checked};
 use overlapsim::scenario;
 use overlapsim::search::{Order, SearchLimits};
 
@@ -66,7 +66,7 @@ impl Case {
     pub fn search(&self, rule: &str, states_max: u64) -> Checked {
         let (setup, vary) = self.setup();
         let rule = runner::rule(rule).expect("the rule exists");
-        let check = Check { setup: &setup, rule, open: &vary.open(), order: Order::Bfs, unreduced: false, jobs: 1 };
+        let check = CheckSpec { setup: &setup, rule, open: &vary.open(), order: Order::Bfs, unreduced: false, jobs: 1 };
         runner::check(&check, SearchLimits { states_max, stop: &|_| false })
     }
 }

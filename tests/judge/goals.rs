@@ -7,7 +7,7 @@ use overlapsim::engine::{Choice, ChoicePoint, Chooser, Scripted};
 use overlapsim::judge::{Goal, Goals, Judge, Judgement, Options};
 use overlapsim::model::Setup;
 use overlapsim::record::*;
-use overlapsim::runner::{self, Keep, Outcome};
+use overlapsim::runner::{self, Keep, RunOutcome};
 use overlapsim::scenario;
 
 const A: ReqId = ReqId(0);
@@ -139,7 +139,7 @@ fn setup(name: &str, text: &str) -> Setup {
     scenario::parse(name, text, Path::new("scenarios"), &runner::rule_names()).expect("the scenario can be read").setup
 }
 
-fn run(setup: &Setup, rule: &str, chooser: &mut impl Chooser, keep: Keep) -> Outcome {
+fn run(setup: &Setup, rule: &str, chooser: &mut impl Chooser, keep: Keep) -> RunOutcome {
     runner::run_with(setup, runner::rule(rule).expect("the rule exists"), chooser, keep, None)
 }
 

@@ -6,7 +6,7 @@ use overlapsim::history::{concrete, measure, smaller};
 use overlapsim::judge::{Finding, Kind};
 use overlapsim::model::{Event, Prompt, Rule, Setup, Strategy, Vary};
 use overlapsim::record::{CacheFact, DecisionFact, Fact, ForwardFact, Record, ReqId, RequestFact, RunFact};
-use overlapsim::runner::{self, Keep, Outcome};
+use overlapsim::runner::{self, Keep, RunOutcome};
 use overlapsim::scenario::{self, Scenario};
 use overlapsim::search::{RandomChooser, Style};
 use overlapsim::shrink;
@@ -30,7 +30,7 @@ fn read(setup: &Setup) -> Option<Setup> {
 type Seen = (Kind, Option<String>, Option<u32>, Option<u32>, u32);
 
 /// What was found, in an order that does not depend on the places of requests in the setup.
-fn findings(setup: &Setup, outcome: &Outcome) -> Vec<Seen> {
+fn findings(setup: &Setup, outcome: &RunOutcome) -> Vec<Seen> {
     let name = |req: ReqId| setup.name(req).to_string();
     let of = |finding: &Finding| (finding.kind, finding.req.map(name), finding.label, finding.holds, finding.turn);
     let mut findings: Vec<Seen> = outcome.judgement.findings.iter().map(of).collect();
@@ -88,7 +88,7 @@ fn course(setup: &Setup, record: &Record) -> Vec<(u32, Fact, Option<String>)> {
     course
 }
 
-fn run(setup: &Setup, rule: &dyn Rule, chooser: &mut impl Chooser) -> Outcome {
+fn run(setup: &Setup, rule: &dyn Rule, chooser: &mut impl Chooser) -> RunOutcome {
     runner::run_with(setup, rule, chooser, Keep { record: true, ..Keep::default() }, None)
 }
 
@@ -114,7 +114,7 @@ fn try_one(setup: &Setup, style: Style, seed: u64) -> Result<(), TestCaseError> 
     };
     let again = run(&script, rule, &mut Scripted);
     prop_assert_eq!(findings(setup, &history), findings(&script, &again));
-    let course_of = |setup, outcome: &Outcome| course(setup, outcome.record.as_ref().unwrap());
+    let course_of = |setup, outcome: &RunOutcome| course(setup, outcome.record.as_ref().unwrap());
     prop_assert_eq!(course_of(setup, &history), course_of(&script, &again));
     prop_assert_eq!(history.judgement.verdict, again.judgement.verdict);
     if read(setup).is_some() {

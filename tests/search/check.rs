@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use overlapsim::command::{CheckArgs, Exit, FailOnVerdict, Format, OrderWord, check_to_text};
 use overlapsim::judge::{Kind, Verdict};
-use overlapsim::runner::{self, Check, Checked};
+use overlapsim::runner::{self, CheckSpec, Checked};
 use overlapsim::scenario::{self, Scenario};
 use overlapsim::search::{Bound, Order, SearchLimits};
 use serde_json::Value;
@@ -17,7 +17,7 @@ fn read(text: &str) -> Scenario {
 
 fn search_in(scenario: &Scenario, rule: &str, order: Order, jobs: usize, states_max: u64) -> Checked {
     let rule = runner::rule(rule).expect("a rule");
-    let check = Check { setup: &scenario.setup, rule, open: &scenario.vary.open(), order, unreduced: false, jobs };
+    let check = CheckSpec { setup: &scenario.setup, rule, open: &scenario.vary.open(), order, unreduced: false, jobs };
     runner::check(&check, SearchLimits { states_max, stop: &|_| false })
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use overlapsim::engine::ChoicePoint;
 use overlapsim::judge::{Goal, Goals};
-use overlapsim::runner::{self, Check, Fuzz, Source};
+use overlapsim::runner::{self, CheckSpec, FuzzSpec, SetupSource};
 use overlapsim::scenario;
 use overlapsim::search::{Order, SearchLimits, Style};
 use overlapsim::workload::Preset;
@@ -22,7 +22,7 @@ fn suite() -> Goals {
     let rules: Vec<_> = names.iter().map(|name| runner::rule(name).expect("a rule")).collect();
     let mut reached = Goals::NONE;
     for preset in Preset::ALL {
-        let fuzz = Fuzz { source: Source::Preset(preset), rules: &rules, style: JITTER, seeds: (0, SEEDS, 1) };
+        let fuzz = FuzzSpec { source: SetupSource::Preset(preset), rules: &rules, style: JITTER, seeds: (0, SEEDS, 1) };
         for tally in runner::fuzz(&fuzz, 2, &|_| ()) {
             reached = reached.union(tally.goals);
         }
@@ -32,7 +32,7 @@ fn suite() -> Goals {
         let open = scenario.vary.open();
         for &rule in &rules {
             let check =
-                Check { setup: &scenario.setup, rule, open: &open, order: Order::Bfs, unreduced: false, jobs: 1 };
+                CheckSpec { setup: &scenario.setup, rule, open: &open, order: Order::Bfs, unreduced: false, jobs: 1 };
             let checked = runner::check(&check, SearchLimits { states_max: 100_000, stop: &|_| false });
             reached = reached.union(Goals::from_bits(checked.explored.goals));
         }

@@ -7,7 +7,7 @@ use overlapsim::model::{
     Arrive, Cost, Costs, Engine, Machine, Prompt, Release, RequestSpec, Setup, Stop, Strategy, Vary,
 };
 use overlapsim::record::{Fact, ForwardFact, Record, ReqId, RequestFact, RunFact};
-use overlapsim::runner::{self, Check};
+use overlapsim::runner::{self, CheckSpec};
 use overlapsim::scenario;
 use overlapsim::search::{Bound, Order, SearchLimits};
 
@@ -172,7 +172,7 @@ fn a_wait_for_a_time_does_not_use_up_the_turns() {
         let rule = runner::rule("paired").expect("a rule");
         let open = Vary { arrivals: true, ..scenario.vary }.open();
         for unreduced in [false, true] {
-            let check = Check { setup: &scenario.setup, rule, open: &open, order: Order::Bfs, unreduced, jobs: 1 };
+            let check = CheckSpec { setup: &scenario.setup, rule, open: &open, order: Order::Bfs, unreduced, jobs: 1 };
             let checked = runner::check(&check, SearchLimits { states_max: 20_000, stop: &mut |_| false });
             assert_eq!(checked.explored.bound, None::<Bound>, "{text}");
         }

@@ -4,7 +4,7 @@ use overlapsim::engine::{ChoicePoint, OpenPoints};
 use overlapsim::history::concrete;
 use overlapsim::judge::Kind;
 use overlapsim::model::{Rule, Setup, Vary};
-use overlapsim::runner::{self, Check, Fuzz, Source, drawn};
+use overlapsim::runner::{self, CheckSpec, FuzzSpec, SetupSource, drawn};
 use overlapsim::scenario;
 use overlapsim::search::{Order, RandomChooser, Replay, SearchLimits, Style};
 use overlapsim::shrink;
@@ -34,7 +34,7 @@ fn setup(strategy: &str) -> (Setup, Vary) {
 
 /// The kinds that the exhaustive search finds, each with the choices that lead there.
 fn check(setup: &Setup, rule: &dyn Rule, open: &OpenPoints) -> Vec<(Kind, Vec<u32>)> {
-    let check = Check { setup, rule, open, order: Order::Bfs, unreduced: false, jobs: 2 };
+    let check = CheckSpec { setup, rule, open, order: Order::Bfs, unreduced: false, jobs: 2 };
     let checked = runner::check(&check, SearchLimits { states_max: 100_000, stop: &|_| false });
     assert!(checked.is_complete());
     checked.findings.into_iter().map(|found| (found.finding.kind, found.path.answers)).collect()
@@ -43,7 +43,7 @@ fn check(setup: &Setup, rule: &dyn Rule, open: &OpenPoints) -> Vec<(Kind, Vec<u3
 /// The kinds that random runs find, each with the first seed.
 fn fuzz(setup: &Setup, vary: Vary, rule: &'static dyn Rule) -> Vec<(Kind, u64)> {
     let rules = [rule];
-    let fuzz = Fuzz { source: Source::Setup(setup, vary), rules: &rules, style: JITTER, seeds: (0, 200, 1) };
+    let fuzz = FuzzSpec { source: SetupSource::Setup(setup, vary), rules: &rules, style: JITTER, seeds: (0, 200, 1) };
     let tally = runner::fuzz(&fuzz, 2, &|_| ()).remove(0);
     tally.kinds.into_iter().map(|(kind, times)| (kind, times.seed)).collect()
 }
@@ -65,7 +65,7 @@ fn find(setup: &Setup, vary: Vary, rule: &'static dyn Rule, kinds: &[Kind]) {
     let random = fuzz(setup, vary, rule);
     assert!(random.iter().all(|(kind, _)| searched.iter().any(|(found, _)| found == kind)), "{}", rule.name());
     let (kind, seed) = *random.iter().find(|(kind, _)| wanted(*kind)).expect("fuzz finds it");
-    let (drawn, open) = drawn(Source::Setup(setup, vary), seed);
+    let (drawn, open) = drawn(SetupSource::Setup(setup, vary), seed);
     becomes_small(
         concrete(&drawn, rule, &mut RandomChooser::new(&open, JITTER, seed), scenario::turns_max),
         rule,

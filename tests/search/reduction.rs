@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use overlapsim::judge::{Judge, Kind, Options, Verdict};
 use overlapsim::model::{Machine, Rule, Setup, Strategy, Vary};
-use overlapsim::runner::{self, Check, Checked, counts};
+use overlapsim::runner::{self, CheckSpec, Checked, counts};
 use overlapsim::scenario::{self, Scenario};
 use overlapsim::search::{Bound, Order, RandomChooser, SearchLimits, Style};
 
@@ -20,7 +20,7 @@ const STATES_MAX: u64 = 400;
 const RUNS: u64 = 12;
 
 fn search(setup: &Setup, rule: &dyn Rule, vary: Vary, unreduced: bool, order: Order, jobs: usize) -> Checked {
-    let check = Check { setup, rule, open: &vary.open(), order, unreduced, jobs };
+    let check = CheckSpec { setup, rule, open: &vary.open(), order, unreduced, jobs };
     let states_max = if unreduced { STATES_MAX } else { 20 * STATES_MAX };
     runner::check(&check, SearchLimits { states_max, stop: &|_| false })
 }
@@ -187,7 +187,8 @@ fn what_comes_at_one_moment_and_turns_that_are_jumped_over_are_told_apart() {
         let scenario = scenario::parse("x.ron", text, ".".as_ref(), &[]).expect("a valid scenario");
         let rule = runner::rule(rule).expect("a rule");
         let find = |unreduced, order| {
-            let check = Check { setup: &scenario.setup, rule, open: &scenario.vary.open(), order, unreduced, jobs: 1 };
+            let check =
+                CheckSpec { setup: &scenario.setup, rule, open: &scenario.vary.open(), order, unreduced, jobs: 1 };
             told(&runner::check(&check, SearchLimits { states_max: 100_000, stop: &|_| false }))
         };
         let letter_by_letter = find(true, Order::Bfs);

@@ -1,4 +1,4 @@
-//! `cost`: what a decode step costs at one batch size after another, under every rule.
+//! `cost`: the cost of a decode step at several batch sizes, under every rule.
 
 mod sizes;
 mod warnings;
@@ -17,12 +17,12 @@ use super::input::{load, rules};
 use super::output::{Exit, Failure, print};
 use super::progress::{RunsProgress, cores};
 use super::values::{self, CostPresetName};
-use warnings::Asked;
+use warnings::Measurement;
 
 use sizes::BATCHES;
 pub use sizes::{Batches, batches};
 
-/// The batch sizes up to which the CPU is looked for as the longer one, unless larger ones are asked for.
+/// The largest batch size of the search for sizes at which the CPU is the longer, unless --batch has a larger one.
 const SEARCHED: u32 = 4096;
 
 /// Measure a decode step at several batch sizes: CPU time, GPU time, the time that overlap hides, and where the CPU takes
@@ -65,7 +65,7 @@ pub fn cost(args: &CostArgs) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// Measures steady decode; what `cost` prints, without styles, and how it ends.
+/// Measures steady decode. Returns the text that `cost` prints, without styles, and the exit.
 ///
 /// # Errors
 /// A scenario that cannot be read or has no steady decode at any of the sizes, a preset or a rule that does not exist.
@@ -93,7 +93,7 @@ fn report(args: &CostArgs, scenario: &Scenario) -> Result<CostReport, Failure> {
     for preset in [&cpu, &gpu].into_iter().flatten() {
         preset.apply(&mut setup.costs);
     }
-    // What the scenario names is still in force where the command line says nothing.
+    // The presets of the scenario apply unless the command line names others.
     let own = |of, name: Option<&str>| name.and_then(|name| cost_preset(of, name));
     let cpu = cpu.or_else(|| own(CostSide::Cpu, scenario.cost_names.cpu));
     let gpu = gpu.or_else(|| own(CostSide::Gpu, scenario.cost_names.gpu));
@@ -119,8 +119,13 @@ fn report(args: &CostArgs, scenario: &Scenario) -> Result<CostReport, Failure> {
     };
     let wanted = most.max(SEARCHED);
     let (searched, cpu_longer) = cpu_longer(&cost, (most, wanted), &rules, known(&batches, rules.len()));
-    let asked =
-        Asked { setup: &setup, shapes: &shapes, gpu: gpu.as_ref(), searched: (searched, wanted), refused: &refused };
+    let asked = Measurement {
+        setup: &setup,
+        shapes: &shapes,
+        gpu: gpu.as_ref(),
+        searched: (searched, wanted),
+        refused: &refused,
+    };
     Ok(CostReport {
         scenario: args.file.to_string_lossy().into_owned(),
         cpu: cpu.map(|preset| of_preset(&preset, &setup.costs)),
@@ -144,7 +149,7 @@ fn lengths(shapes: &[RequestShape], batch: u32) -> ([u32; 2], [u32; 2]) {
     (range(&|shape| shape.prompt), range(&|shape| shape.outputs))
 }
 
-/// What the runs of the batch sizes that were asked for say of where the CPU is the longer.
+/// By rule and batch size, how far the CPU step is ahead in the runs that were measured.
 fn known(batches: &[CostBatch], rules: usize) -> CpuAhead {
     let of = |rule: usize| {
         let one = |batch: &CostBatch| batch.runs.get(rule).map(|run| (batch.batch, run.cpu_ahead_ps));
@@ -153,7 +158,8 @@ fn known(batches: &[CostBatch], rules: usize) -> CpuAhead {
     (0..rules).map(of).collect()
 }
 
-/// Where the CPU is the longer under each rule, and up to which batch size that is known: from `most`, which has steps, to `wanted`.
+/// The batch sizes at which the CPU is the longer under each rule, and the largest size up to which this is known: at least
+/// `most`, which has steady steps, and at most `wanted`.
 fn cpu_longer(
     cost: &SteadyCost<'_>,
     (most, wanted): (u32, u32),
@@ -180,14 +186,14 @@ fn named(of: CostSide, name: &Option<String>) -> Result<Option<CostPreset>, Fail
     })
 }
 
-/// The name of a preset, and whether the scenario sets costs over it.
+/// The name of a preset, marked if the scenario overrides costs of it.
 fn of_preset(preset: &CostPreset, costs: &Costs) -> String {
     let mut own = costs.clone();
     preset.apply(&mut own);
     if own == *costs { preset.name.to_owned() } else { format!("{} with changes", preset.name) }
 }
 
-/// Of the least batch size, when none could be measured.
+/// The error where no batch size could be measured, with the reason of the smallest.
 fn none_measured(batch: u32, why: NotSteady, remedy: &str) -> Failure {
     let what = match why {
         NotSteady::Speculative => why.to_string(),

@@ -1,12 +1,12 @@
-//! The batch sizes that `cost` is asked for. Owns how a list of them is read. Refuses sizes that are none.
+//! The batch sizes of `cost`: how a list of them is read.
 
 use super::super::mistake::hint;
 
 /// The largest batch.
 const BATCH_MAX: u32 = 65_536;
-/// Most batch sizes.
+/// The most batch sizes in a list.
 const BATCHES_MAX: usize = 64;
-/// The batch sizes that are run if nothing is said.
+/// The default batch sizes.
 pub(super) const BATCHES: &str = "1,10,100,1000";
 
 /// Batch sizes, ascending, each once.
@@ -16,7 +16,7 @@ pub struct Batches(pub Vec<u32>);
 /// Reads a list of batch sizes.
 ///
 /// # Errors
-/// What is wrong with it, in words for the command line.
+/// The error and its remedy, in words for the command line.
 pub fn batches(word: &str) -> Result<Batches, String> {
     let help = format!("give sizes from 1 to {BATCH_MAX} with commas between, as in {BATCHES}");
     let mut sizes = Vec::new();

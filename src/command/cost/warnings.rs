@@ -6,7 +6,7 @@ use crate::scenario::CostPreset;
 use crate::workload::{NotSteady, RequestShape};
 
 /// The measurement that the warnings are about.
-pub(super) struct Asked<'a> {
+pub(super) struct Measurement<'a> {
     /// The setup of the scenario, with the costs that are in force.
     pub(super) setup: &'a Setup,
     pub(super) shapes: &'a [RequestShape],
@@ -17,7 +17,7 @@ pub(super) struct Asked<'a> {
     pub(super) refused: &'a [(u32, NotSteady)],
 }
 
-impl Asked<'_> {
+impl Measurement<'_> {
     pub(super) fn warnings(&self, batches: &[CostBatch]) -> Vec<String> {
         let costs = &self.setup.costs;
         let mut warnings = Vec::new();

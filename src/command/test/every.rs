@@ -1,4 +1,4 @@
-//! What `expect_every` says of every timing, against a complete search.
+//! `expect_every` of a scenario, compared with a complete search.
 
 use crate::command::expectation::verdict;
 use crate::command::fail_on::FailOn;
@@ -8,26 +8,26 @@ use crate::command::progress::cores;
 use crate::command::replay_spec::ReplaySpec;
 use crate::judge::{Kind, weight};
 use crate::report::{FindingLine, RuleFailure, Scope, TestBound, name};
-use crate::runner::{self, Check, Checked, Found};
+use crate::runner::{self, CheckSpec, Checked, Found};
 use crate::scenario::{ExpectEvery, Scenario};
 use crate::search::{Bound, Order, SearchLimits};
 
 use super::TestArgs;
 
-/// Searches every timing under one rule; what differed from what is expected, if anything did. A search that a bound ended is
-/// never as expected: what it has not seen may be anything.
+/// Searches every timing under one rule and returns the difference from the expectation, if there is one. A search that a bound
+/// ended always fails: the timings it has not seen could show anything.
 pub(super) fn check(scenario: &Scenario, expect: &ExpectEvery, args: &TestArgs) -> Option<RuleFailure> {
     let rule = runner::rule(&expect.rule).expect("the parser knows every rule by name");
     let open = scenario.vary.open();
     let setup = &scenario.setup;
-    let search = Check { setup, rule, open: &open, order: Order::Bfs, unreduced: false, jobs: cores() };
+    let search = CheckSpec { setup, rule, open: &open, order: Order::Bfs, unreduced: false, jobs: cores() };
     let checked = runner::check(&search, SearchLimits { states_max: args.states_max, stop: &mut |_| false });
     let expected = verdict(expect.verdict);
     let wanted: Vec<Kind> = expect.kinds.iter().map(|kind| kind_named(kind)).collect();
     // As in `expect`: an inherited finding changes the verdict and is not listed.
     let found: Vec<&Found> = checked.findings.iter().filter(|found| found.finding.kind != Kind::Inherited).collect();
     let shown = |kind: &Kind| found.iter().any(|found| found.finding.kind == *kind);
-    // What a search that was cut short has not found may still be there.
+    // An incomplete search may have missed a kind that exists.
     let missing: Vec<Kind> = wanted.iter().copied().filter(|kind| checked.is_complete() && !shown(kind)).collect();
     let unexpected: Vec<&&Found> = found.iter().filter(|found| !wanted.contains(&found.finding.kind)).collect();
     let verdicts = checked.findings.iter().map(|found| weight(&found.finding)).chain([checked.verdict]);
@@ -62,7 +62,7 @@ fn kind_named(kind: &str) -> Kind {
     name::kind_from_name(kind).expect("the parser knows every kind by name")
 }
 
-/// What ended a search before all was seen, and what to do about it.
+/// The bound that ended a search before it was complete, and the remedy.
 fn bound(checked: &Checked, args: &TestArgs) -> Option<TestBound> {
     let remedy = match checked.explored.bound? {
         Bound::States => {
@@ -76,7 +76,7 @@ fn bound(checked: &Checked, args: &TestArgs) -> Option<TestBound> {
     Some(TestBound { what: checked.bound.clone()?, seen, remedy })
 }
 
-/// The command that searches again and shows everything.
+/// The command that repeats the search and prints its report.
 fn check_line(scenario: &Scenario, expect: &ExpectEvery, args: &TestArgs) -> String {
     let (path, rule, states) = (shell_word(&scenario.path), &expect.rule, args.states_max);
     format!("overlapsim check {path} --rule {rule} --max-states {states}")

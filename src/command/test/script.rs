@@ -1,4 +1,4 @@
-//! What `expect` says of the script, against the run of it.
+//! `expect` of a scenario, compared with the scripted run.
 
 use petgraph::algo::maximum_matching;
 use petgraph::graph::{NodeIndex, UnGraph};
@@ -13,10 +13,10 @@ use crate::judge::{Finding, Kind};
 use crate::model::Setup;
 use crate::record::{FinishKind, ReqId};
 use crate::report::{self, Difference, FindingLine, RuleFailure, Scope, name};
-use crate::runner::{self, Keep, Outcome};
+use crate::runner::{self, Keep, RunOutcome};
 use crate::scenario::{Expect, ExpectEnd, ExpectFinding, ExpectRequest, Scenario};
 
-/// Runs one expectation; what differed, if anything did.
+/// Runs one expectation and returns the difference, if there is one.
 pub(super) fn check(
     scenario: &Scenario,
     path: &str,
@@ -58,8 +58,8 @@ pub(super) fn check(
 }
 
 /// The numbers and ends of requests that are not as expected.
-fn differences(setup: &Setup, expect: &Expect, outcome: &Outcome) -> Vec<Difference> {
-    let Outcome { judgement, counts, .. } = outcome;
+fn differences(setup: &Setup, expect: &Expect, outcome: &RunOutcome) -> Vec<Difference> {
+    let RunOutcome { judgement, counts, .. } = outcome;
     let mut all = Vec::new();
     for ExpectRequest { id, outputs, prefix_hit, admitted, ended } in &expect.requests {
         let at = setup.names.iter().position(|name| name == id).expect("the parser knows every request by name");
@@ -99,7 +99,7 @@ fn finish(ended: ExpectEnd) -> Option<FinishKind> {
     }
 }
 
-/// Pairs expected findings with found ones, as many as can be paired at once; what is left over on either side.
+/// Matches expected findings with found ones (a maximum matching). Returns the unmatched ones of both sides.
 fn match_up(names: &[String], expected: &[ExpectFinding], found: &[&Finding]) -> (Vec<FindingLine>, Vec<FindingLine>) {
     let mut graph = UnGraph::<(), ()>::new_undirected();
     let wanted: Vec<NodeIndex> = expected.iter().map(|_| graph.add_node(())).collect();
@@ -115,7 +115,7 @@ fn match_up(names: &[String], expected: &[ExpectFinding], found: &[&Finding]) ->
     let single = |node: &NodeIndex| pairs.mate(*node).is_none();
     let missing = expected.iter().zip(&wanted).filter(|(_, node)| single(node)).map(|(want, _)| wanted_line(want));
     let unexpected = found.iter().zip(&shown).filter(|(_, node)| single(node));
-    // None of these is inherited, so what it holds needs no other finding.
+    // None of these findings is inherited, so the length that the slot holds does not depend on another finding.
     let unexpected = unexpected.map(|(finding, _)| FindingLine::found(finding, names, &[]));
     (missing.collect(), unexpected.collect())
 }

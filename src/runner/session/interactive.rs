@@ -13,7 +13,7 @@ pub struct Question {
     pub nth: usize,
 }
 
-/// Answers open questions on a person's behalf. Durations are drawn.
+/// Answers open questions from the list of a session, then by the script. Durations are drawn.
 #[derive(Clone, Debug)]
 pub(super) struct Interactive<'a> {
     open: &'a OpenPoints,
@@ -29,7 +29,7 @@ impl<'a> Interactive<'a> {
         Interactive { open, answers, next: asked, durations, questions: Vec::new() }
     }
 
-    /// What was asked, and where the durations go on.
+    /// The questions that were asked, and the random state of the durations.
     pub fn end(self) -> (Vec<Question>, Seeded) {
         (self.questions, self.durations)
     }

@@ -5,7 +5,7 @@ use crate::record::{BatchFact, BatchId, DecisionFact, Entry, Fact, ReqId, Reques
 
 use super::{Position, Session, tell};
 
-/// What a person steps by.
+/// The unit of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// A loop turn.
@@ -19,7 +19,7 @@ pub enum Unit {
 /// A point within a turn that means the same under every rule: how many phases had begun and ended, and how many rows had been
 /// prepared or processed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Stop {
+pub struct StopPoint {
     /// Phases begun so far.
     pub begun: usize,
     ended: usize,
@@ -30,7 +30,7 @@ pub struct Stop {
     last: bool,
 }
 
-impl Stop {
+impl StopPoint {
     fn add(&mut self, entry: &Entry) {
         let Entry::Fact(fact) = entry else { return };
         let row = begins_row(fact)
@@ -57,7 +57,7 @@ fn begins_row(fact: &Fact) -> bool {
 }
 
 impl Session<'_> {
-    /// Steps forward. Says whether there was anywhere to go.
+    /// Steps forward. Returns false at the end of the run.
     pub fn forward(&mut self, unit: Unit) -> bool {
         let Position { turn, fact } = self.position();
         let last = self.record().len();
@@ -73,7 +73,7 @@ impl Session<'_> {
         true
     }
 
-    /// Steps back. Says whether there was anywhere to go.
+    /// Steps back. Returns false at the beginning of the run.
     pub fn back(&mut self, unit: Unit) -> bool {
         let Position { turn, fact } = self.position();
         let to = match unit {
@@ -99,7 +99,7 @@ impl Session<'_> {
         self.seek(Position { turn: usize::MAX, fact: usize::MAX });
     }
 
-    /// Goes to the next result at which a boundary was due or fired, or to the one before; those that `fits` only.
+    /// Goes to the next result with a boundary that was due or fired and for which `fits` returns true, or to the previous one.
     pub fn seek_boundary(&mut self, ahead: bool, fits: impl Fn(&Boundary) -> bool) -> bool {
         let here = self.position();
         let list: Vec<Boundary> = self.judgement().boundaries.iter().filter(|of| fits(of)).copied().collect();
@@ -109,18 +109,18 @@ impl Session<'_> {
         })
     }
 
-    /// Goes to the moment at which the next finding was found, or the one before.
+    /// Goes to the position at which the next finding was found, or the previous one.
     pub fn seek_finding(&mut self, ahead: bool) -> bool {
         let here = self.position();
         self.seek_nearest(here, self.judgement().findings.len(), ahead, |session, nth| {
-            // What is found when all is over is found at the end.
+            // A finding at the end of the run belongs to the last turn.
             let turn = session.found.get(nth).copied().unwrap_or(session.turns() - 1);
             session.seek(Position { turn, fact: 0 });
             Some(Position { turn, fact: session.found_at(nth) })
         })
     }
 
-    /// Goes to the next turn, or the one before, in which a question was open.
+    /// Goes to the next turn in which a question was open, or to the previous one.
     pub fn seek_question(&mut self, ahead: bool) -> bool {
         let here = self.position().turn;
         let to = if ahead {
@@ -134,8 +134,8 @@ impl Session<'_> {
     }
 
     /// The point within the turn.
-    pub fn stop(&self) -> Stop {
-        let mut stop = Stop::default();
+    pub fn stop(&self) -> StopPoint {
+        let mut stop = StopPoint::default();
         let fact = self.position().fact;
         self.record()[..fact].iter().for_each(|entry| stop.add(entry));
         stop.last = fact == self.record().len();
@@ -144,9 +144,9 @@ impl Session<'_> {
 
     /// Goes to a point within this turn that a run under another rule had: right after the same phase began or ended, or
     /// after the whole of the same row.
-    pub(super) fn seek_stop(&mut self, to: Stop) {
+    pub(super) fn seek_stop(&mut self, to: StopPoint) {
         let turn = self.position().turn;
-        let mut stop = Stop::default();
+        let mut stop = StopPoint::default();
         let mut fact = 0;
         for (at, entry) in self.record().iter().enumerate() {
             let before = stop;
@@ -216,7 +216,7 @@ impl Session<'_> {
         self.seek_start();
     }
 
-    /// Goes to the nearest of a list in the order of the run that lies after here, or before. Stays if there is none.
+    /// Goes to the nearest position of a sorted list after the current one, or before it. Stays if there is none.
     fn seek_nearest(
         &mut self,
         here: Position,
@@ -224,7 +224,7 @@ impl Session<'_> {
         ahead: bool,
         place: impl Fn(&mut Self, usize) -> Option<Position>,
     ) -> bool {
-        // Places are in order: half of what is left falls away with each look.
+        // A binary search: the positions are sorted.
         let (mut low, mut high) = (0, count);
         while low < high {
             let middle = low + (high - low) / 2;

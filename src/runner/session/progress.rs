@@ -1,4 +1,4 @@
-//! What has come of a run up to a moment of it, and what is still to come.
+//! What a run has shown up to the current position, and what is still to come.
 
 use crate::judge::{Boundary, Finding};
 use crate::record::{BatchFact, Entry, Fact, ReqId, RequestFact};
@@ -35,7 +35,7 @@ impl Session<'_> {
         found
     }
 
-    /// The request that the row is about which is being prepared or processed, or was last.
+    /// The request of the row that is being prepared or processed, or was last.
     pub fn about(&self) -> Option<ReqId> {
         let Position { fact, .. } = self.position();
         self.record()[..fact].iter().rev().find_map(|entry| match entry {

@@ -20,7 +20,7 @@ fn import_never_overwrites_its_input_or_a_link() {
         let link = folder.join("link.ron");
         std::os::unix::fs::symlink(folder.join("target.ron"), &link).unwrap();
         let out = overlapsim(&["import", recording.to_str().unwrap(), "-o", link.to_str().unwrap()]);
-        assert!(out.status.code() == Some(2) && text(&out.stderr).contains("no regular file"));
+        assert!(out.status.code() == Some(2) && text(&out.stderr).contains("not a regular file"));
         assert!(link.is_symlink());
     }
 }
