@@ -219,7 +219,7 @@ impl Asked<'_> {
         if !engine.overlap {
             warnings.push("overlap is off: a result is processed before the next step is prepared, so L is always 0");
         }
-        if engine.track_slots() == 0 {
+        if !engine.track_policy().has_track_slots() {
             warnings.push("the strategy keeps no track slots: no rule is asked");
         }
         if engine.mixed_chunk {

@@ -206,9 +206,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Whether the pool, after eviction, has more than the slots of one more request beside the `admitted`.
     pub(super) fn slots_left(&self, admitted: &[ReqId]) -> bool {
-        let engine = &self.setup.engine;
         let taken = |req: &&ReqId| self.world.reqs[req.index()].active.is_some();
-        let wanted = engine.slots_at_admission() * (admitted.len() as u32 + 1);
+        let wanted = self.world.policy.slots_at_admission() * (admitted.len() as u32 + 1);
         let held = admitted.iter().filter(taken).count() as u32;
         self.world.slots.available_with_spare() + self.world.tree.state_evictable() + held > wanted
     }

@@ -11,7 +11,7 @@ use super::machine::{Dead, Machine, Step};
 use super::pages::Pages;
 use super::radix::{Inserted, NodeId};
 use super::request::Stage;
-use super::setup::{SlotFree, Snapshot, Strategy};
+use super::setup::{SlotFree, Snapshot};
 
 /// What a donation offers.
 struct Offer {
@@ -25,8 +25,7 @@ struct Offer {
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Donates the kept state of a finished request and frees the rest (`cache_finished_req`, `release_kv_cache`).
     pub(super) fn release_finished(&mut self, req: ReqId) -> Step {
-        let lazy = self.setup.engine.strategy == Strategy::ExtraBufferLazy;
-        let kept = if lazy && self.world.reqs[req.index()].decline {
+        let kept = if self.world.policy.may_decline && self.world.reqs[req.index()].decline {
             self.donate_nothing(req, Nothing::Declined, None);
             None
         } else {
@@ -49,13 +48,12 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     fn donate_finished(&mut self, req: ReqId) -> Step<Option<SlotId>> {
         let it = &self.world.reqs[req.index()];
         let committed = self.committed_to_cache(req);
-        let (label, slot, owner) = match self.setup.engine.strategy {
-            Strategy::NoBuffer => (committed, it.active, Owner::Active(req)),
-            Strategy::ExtraBuffer | Strategy::ExtraBufferLazy => {
-                let (label, idx) = self.checkpoint(req, committed);
-                let slot = idx.and_then(|idx| it.track[usize::from(idx)]);
-                (label, slot, Owner::Track(req, idx.unwrap_or(0)))
-            }
+        let (label, slot, owner) = if self.world.policy.has_track_slots() {
+            let (label, idx) = self.checkpoint(req, committed);
+            let slot = idx.and_then(|idx| it.track[usize::from(idx)]);
+            (label, slot, Owner::Track(req, idx.unwrap_or(0)))
+        } else {
+            (committed, it.active, Owner::Active(req))
         };
         let key_len = self.floor_to_page(label.min(committed));
         if key_len == 0 {
@@ -99,13 +97,13 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// checkpoint before, if the engine can name it, or to nothing (`_select_finished_checkpoint`).
     fn checkpoint(&self, req: ReqId, committed: u32) -> (u32, Option<u8>) {
         let it = &self.world.reqs[req.index()];
-        let engine = &self.setup.engine;
         let idx = self.keep_idx(req);
         let label = it.last_track_seqlen.unwrap_or(0);
-        if label <= committed || !engine.previous_checkpoint {
+        if label <= committed || !self.setup.engine.previous_checkpoint {
             return (label, Some(idx));
         }
-        match it.prev_track_seqlen.filter(|&previous| engine.is_pair() && previous <= committed) {
+        let pair = self.world.policy.is_ping_pong();
+        match it.prev_track_seqlen.filter(|&previous| pair && previous <= committed) {
             Some(previous) => (previous, Some(1 - idx)),
             None => (0, None),
         }
@@ -139,10 +137,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     pub(super) fn cache_unfinished(&mut self, req: ReqId) -> Step {
         let it = &self.world.reqs[req.index()];
         let end = it.extend_end;
-        let label = match self.setup.engine.strategy {
-            Strategy::NoBuffer => Some(end),
-            Strategy::ExtraBuffer | Strategy::ExtraBufferLazy => it.last_track_seqlen,
-        };
+        let label = if self.world.policy.has_track_slots() { it.last_track_seqlen } else { Some(end) };
         // Whatever is cached of it, the next chunk goes on from here.
         self.req(req).prefix_len = end;
         let Some(label) = label else {
@@ -174,8 +169,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// The slot to donate while the request goes on, and who holds it: the kept one, replaced by a fresh one; without
     /// track slots, a fresh one that receives a copy on the schedule stream.
     fn hand_over(&mut self, req: ReqId) -> Step<Option<(SlotId, Owner)>> {
-        let engine = &self.setup.engine;
-        if engine.strategy == Strategy::NoBuffer || engine.snapshot == Snapshot::Copy {
+        if !self.world.policy.has_track_slots() || self.setup.engine.snapshot == Snapshot::Copy {
             let Some(slot) = self.slot_for_donation(req, Owner::Spare)? else { return Ok(None) };
             let it = &self.world.reqs[req.index()];
             let kept = if it.has_track { it.track[usize::from(self.keep_idx(req))] } else { it.active };
@@ -196,8 +190,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         if let Some(slot) = self.alloc_slot(owner) {
             return Ok(Some(slot));
         }
-        let engine = &self.setup.engine;
-        if engine.handover_unlocks_state && engine.strategy == Strategy::ExtraBufferLazy {
+        if self.setup.engine.handover_unlocks_state && self.world.policy.may_unlock_source {
             self.unlock_state(req);
         }
         self.evict(0, 1);

@@ -27,6 +27,7 @@ impl World {
         let World {
             // By the setup.
             grid: _,
+            policy: _,
             clock: Clock { cpu, gpu_free },
             turn,
             reqs,

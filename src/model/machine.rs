@@ -21,6 +21,7 @@ use super::rule::{RowMasks, Rule};
 use super::sequences::{Sequence, sequences};
 use super::setup::{Arrive, Cost, RequestSpec, ResultQueue, Setup};
 use super::slots::SlotPool;
+use super::track_policy::TrackPolicy;
 
 /// What the scheduler remembers of the batch it launched last.
 #[derive(Educe, Debug)]
@@ -50,6 +51,8 @@ pub(super) struct Pending {
 pub struct World {
     /// The grid of decode boundaries, in tokens. By the setup, and kept as every row asks for it.
     pub(super) grid: u32,
+    /// The track policy of the engine. Fixed by the setup, and kept here since every row asks for it.
+    pub(super) policy: TrackPolicy,
     pub(super) clock: Clock,
     pub(super) turn: u32,
     pub(super) reqs: Vec<Req>,
@@ -107,6 +110,7 @@ impl World {
         let (streams, sequences) = sequences(setup);
         World {
             grid: engine.grid_len(),
+            policy: engine.track_policy(),
             clock: Clock::default(),
             turn: 0,
             reqs: vec![Req::unseen(); setup.requests.len()],

@@ -34,6 +34,7 @@ mod setup;
 mod skew;
 mod slots;
 mod store;
+mod track_policy;
 mod vary;
 mod verify;
 
@@ -50,4 +51,5 @@ pub use setup::{
     Prompt, Release, RequestSpec, ResultQueue, Setup, SlotFree, SlotHeadroom, Snapshot, Spec, Stop, Strategy,
     turns_max,
 };
+pub use track_policy::TrackPolicy;
 pub use vary::Vary;

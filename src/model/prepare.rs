@@ -12,7 +12,7 @@ use super::masks::HostMasks;
 use super::pages::Pages;
 use super::request::Req;
 use super::rule::{Refused, WantsMasks};
-use super::setup::{Event, MixedTracking, Release, ResultQueue, SlotHeadroom, Strategy};
+use super::setup::{Event, MixedTracking, Release, ResultQueue, SlotHeadroom};
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Prepares a prefill batch (`prepare_for_extend`).
@@ -86,9 +86,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     fn join(&mut self, batch: &mut Batch, decode: &Batch) {
         match self.setup.engine.mixed_tracking {
             MixedTracking::Dropped => batch.prefills.iter_mut().for_each(|row| row.track = None),
-            MixedTracking::Kept if self.setup.engine.strategy == Strategy::ExtraBufferLazy => {
-                self.undo_prealloc(decode)
-            }
+            MixedTracking::Kept if self.world.policy.second_slot_on_demand => self.undo_prealloc(decode),
             MixedTracking::Kept => {}
         }
         batch.mode = Mode::Mixed;
@@ -131,14 +129,14 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Active and track slots of the admitted, after making room for them by eviction (`alloc_req_slots`).
     fn take_request_slots(&mut self, admitted: &[ReqId]) -> Step {
-        let engine = &self.setup.engine;
-        let wanted = match engine.slot_headroom {
-            SlotHeadroom::PerRequest if engine.strategy == Strategy::ExtraBufferLazy => 2 * admitted.len() as u32,
-            SlotHeadroom::PerRequest => 3 * admitted.len() as u32,
+        let policy = self.world.policy;
+        let tracks = u32::from(policy.track_slots_at_admission);
+        let wanted = match self.setup.engine.slot_headroom {
+            SlotHeadroom::PerRequest => u32::from(policy.headroom_per_request) * admitted.len() as u32,
             SlotHeadroom::Exact => {
                 let own = |req: &ReqId| {
                     let it = &self.world.reqs[req.index()];
-                    u32::from(it.active.is_none()) + if it.has_track { 0 } else { engine.slots_at_admission() - 1 }
+                    u32::from(it.active.is_none()) + if it.has_track { 0 } else { tracks }
                 };
                 admitted.iter().map(own).sum()
             }
@@ -147,7 +145,6 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         if available < wanted {
             self.evict(0, wanted - available);
         }
-        let tracks = engine.slots_at_admission() - 1;
         for &req in admitted {
             if !std::mem::replace(&mut self.req(req).holds_row, true) {
                 self.world.rows_held += 1;
@@ -178,12 +175,12 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             let last = i + 1 == slots.len();
             self.emit(SlotFact::Alloc { slot, owner: Owner::Track(req, i as u8), last });
         }
-        let pair = self.setup.engine.is_pair();
+        let last_track_idx = self.world.policy.first_last_track_idx();
         let it = self.req(req);
         it.track = [slots.first().copied(), slots.get(1).copied()];
         it.has_track = true;
         it.next_track_idx = 0;
-        it.last_track_idx = u8::from(pair);
+        it.last_track_idx = last_track_idx;
         Some(())
     }
 
@@ -217,7 +214,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         // The kernel gives the state at the end of the extend, or after whole chunks of the model before a given end.
         let newest = self.setup.engine.release >= Release::V0_5_23;
         let kernel_chunk = if newest { self.setup.engine.mamba_chunk } else { branch_chunk };
-        let flips = self.setup.engine.is_pair();
+        let flips = self.world.policy.is_ping_pong();
         let it = self.req(req);
         let extend_len = it.extend_end - it.prefix_len;
         if !it.has_track || extend_len < chunk {
@@ -259,7 +256,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.make_kv_room(wanted);
         self.take_decode_pages(&batch)?;
         self.advance(&mut batch);
-        if self.setup.engine.strategy == Strategy::ExtraBufferLazy {
+        if self.world.policy.second_slot_on_demand {
             self.prealloc_at_boundary(&batch);
         }
         self.capture_rows(&mut batch);
@@ -364,13 +361,12 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     fn build_masks(&mut self, batch: &mut Batch) {
-        let engine = &self.setup.engine;
         let wants = self.rule.wants_masks();
         batch.masks = None;
-        if wants == WantsMasks::No || engine.strategy == Strategy::NoBuffer {
+        if wants == WantsMasks::No || !self.world.policy.has_track_slots() {
             return;
         }
-        let masks = HostMasks::new(wants, self.world.grid, engine.overlap);
+        let masks = HostMasks::new(wants, self.world.grid, self.setup.engine.overlap);
         let bytes = masks.row_bytes() * batch.prepared.len() as u64;
         self.emit(BatchFact::HostMasks { batch: batch.id, bytes });
         batch.masks = Some(masks);
@@ -379,9 +375,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Captures what the forward and the result will use of each row, the track slot among it.
     fn capture_rows(&mut self, batch: &mut Batch) {
         let grid = self.world.grid;
-        let lazy = self.setup.engine.strategy == Strategy::ExtraBufferLazy;
-        // Lazy: the write index still names the kept slot if the second one was refused.
-        let spares_kept = lazy && self.rule.refused() == Refused::WritesNothing;
+        // The write index still names the kept slot if the second slot was refused.
+        let spares_kept = self.world.policy.second_slot_on_demand && self.rule.refused() == Refused::WritesNothing;
         let all = &self.world.reqs[..];
         let row = |(&req, &k): (&ReqId, &u32)| {
             let it = &all[req.index()];

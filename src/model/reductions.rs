@@ -1,7 +1,7 @@
 //! What can be said of all runs of a setup before any of them begins: which requests are interchangeable, and which parts
 //! of a state can never matter. Used to tell states of a search apart no more than their futures differ.
 
-use super::setup::{Arrive, Event, Prompt, RequestSpec, Setup, Strategy};
+use super::setup::{Arrive, Event, Prompt, RequestSpec, Setup};
 use crate::engine::{ChoicePoint, OpenPoints};
 use crate::record::Encoding;
 
@@ -54,11 +54,12 @@ fn given_out(setup: &Setup, open: &OpenPoints) -> Option<u64> {
     let retractions = setup.events.iter().filter(|event| matches!(event, Event::Retract { .. })).count() as u64;
     // Every round of admission admits somebody (`Machine::admit`), and sets a slot aside for each who waits.
     let by_prefills = (requests + retractions).saturating_mul(requests + SLOTS_OF_PREFILL);
-    // The lazy strategy takes a second slot at a boundary, at most one a step.
     let steps = |index: usize| (reach(setup, index) + 2).saturating_mul(1 + retractions);
-    let by_steps = match engine.strategy {
-        Strategy::NoBuffer | Strategy::ExtraBuffer => 0,
-        Strategy::ExtraBufferLazy => (0..setup.requests.len()).map(steps).fold(0, u64::saturating_add),
+    // A second slot is taken for a boundary, at most one for each step.
+    let by_steps = if engine.track_policy().second_slot_on_demand {
+        (0..setup.requests.len()).map(steps).fold(0, u64::saturating_add)
+    } else {
+        0
     };
     Some(by_prefills.saturating_add(by_steps))
 }

@@ -10,7 +10,7 @@ use super::batch::Batch;
 use super::machine::{Dead, Machine, Pending, Step};
 use super::request::Req;
 use super::rule::{Action, Keeps, RowView};
-use super::setup::{FinishOrder, Stop, Strategy};
+use super::setup::{FinishOrder, Stop};
 
 /// How a request ends, and how many outputs it delivers.
 type End = (FinishKind, u32);
@@ -194,8 +194,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     fn view(&self, batch: &Batch, i: usize, it: &Req) -> RowView {
         RowView {
             grid: self.world.grid,
-            lazy: self.setup.engine.strategy == Strategy::ExtraBufferLazy,
-            track_slots: self.setup.engine.track_slots(),
+            policy: self.world.policy,
             prompt_len: it.prompt_len,
             outputs: it.outputs,
             finished: it.finished(),
@@ -211,10 +210,10 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Sets what an action records. Returns the write index if it is another one now.
     fn record(&mut self, req: ReqId, action: Action) -> Option<u8> {
-        let pair = self.setup.engine.strategy == Strategy::ExtraBuffer;
+        let keeps_previous_label = self.world.policy.keeps_previous_label;
         let it = self.req(req);
         if let Some((label, idx)) = action.record {
-            if pair {
+            if keeps_previous_label {
                 it.prev_track_seqlen = it.last_track_seqlen;
             }
             it.last_track_seqlen = Some(label);
@@ -246,8 +245,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let it = &self.world.reqs[req.index()];
         match self.rule.keeps() {
             Keeps::Last => it.last_track_idx,
-            Keeps::FromNext if self.setup.engine.is_pair() => 1 - it.next_track_idx,
-            Keeps::FromNext => it.next_track_idx,
+            Keeps::FromNext => self.world.policy.keep_idx(it.next_track_idx),
         }
     }
 

@@ -5,6 +5,8 @@
 
 use crate::record::{AssertKind, Check};
 
+use super::track_policy::TrackPolicy;
+
 /// The host arrays that a rule wants built once a batch at prepare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WantsMasks {
@@ -54,10 +56,8 @@ pub struct RowMasks {
 pub struct RowView {
     /// G, in tokens.
     pub grid: u32,
-    /// Whether the second track slot is taken on demand.
-    pub lazy: bool,
-    /// Track slots of the pair: 2, or 1 with overlap off.
-    pub track_slots: u8,
+    /// How track slots are taken, flipped and given back.
+    pub policy: TrackPolicy,
     /// Tokens of the prompt.
     pub prompt_len: u32,
     /// Output tokens, this result's included.
@@ -81,11 +81,6 @@ pub struct RowView {
 }
 
 impl RowView {
-    /// The other index of the pair; the same one where there is a single slot.
-    pub fn other_idx(&self, idx: u8) -> u8 {
-        if self.track_slots == 2 { 1 - idx } else { idx }
-    }
-
     /// Tokens whose outputs are known, less the one that no forward has consumed yet.
     pub fn token_len(&self) -> u32 {
         self.prompt_len + self.outputs - 1
@@ -97,10 +92,8 @@ impl RowView {
 pub struct VerifyView {
     /// G, in tokens.
     pub grid: u32,
-    /// Whether the second track slot is taken on demand.
-    pub lazy: bool,
-    /// Track slots of the pair.
-    pub track_slots: u8,
+    /// How track slots are taken, flipped and given back.
+    pub policy: TrackPolicy,
     /// Tokens of the prompt.
     pub prompt_len: u32,
     /// Output tokens, all accepted ones included, also those behind a stop.

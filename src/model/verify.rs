@@ -10,7 +10,7 @@ use super::batch::{Batch, Rows};
 use super::machine::{Machine, Pending, Step};
 use super::prepare::prepared;
 use super::rule::{Refused, VerifyView};
-use super::setup::{Accept, ResultQueue, Strategy};
+use super::setup::{Accept, ResultQueue};
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Prepares the running batch for one verify step (`spec_prepare_for_decode`).
@@ -46,7 +46,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Lazy: for each row the index that its step will write if it crosses a boundary. Where one is in reach the second
     /// slot is taken, but the write index stays until a result confirms the crossing (`mamba_lazy_spec_prepare`).
     fn plan_tracks(&mut self, rows: &[ReqId]) -> Option<Rows<u8>> {
-        if self.setup.engine.strategy != Strategy::ExtraBufferLazy {
+        if !self.world.policy.second_slot_on_demand {
             return None;
         }
         let mut plan = Rows::with_capacity(rows.len());
@@ -140,13 +140,11 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// What a rule sees of row `i` of a verify result.
     pub(super) fn verify_view(&self, pending: &Pending, i: usize) -> VerifyView {
-        let engine = &self.setup.engine;
         let req = pending.batch.reqs[i];
         let it = &self.world.reqs[req.index()];
         VerifyView {
             grid: self.world.grid,
-            lazy: engine.strategy == Strategy::ExtraBufferLazy,
-            track_slots: engine.track_slots(),
+            policy: self.world.policy,
             prompt_len: it.prompt_len,
             outputs: it.outputs,
             accepted: pending.accepted[i],

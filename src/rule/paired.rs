@@ -58,25 +58,32 @@ fn at_boundary(row: &RowView, check: Check) -> Action {
     let written = row.next_track_idx;
     let before = row.last_track_idx;
     let fired = Action { record: Some((row.token_len(), Some(written))), ..Action::none(check) };
-    match (row.lazy, written == before) {
-        (true, true) => Action::none(check),
-        (true, false) => Action { release_idx: Some(before), ..fired },
-        (false, _) => Action { next_track_idx: Some(row.other_idx(written)), ..fired },
+    match (row.policy.flips_at_result, written == before) {
+        (true, _) => Action { next_track_idx: Some(row.policy.other_idx(written)), ..fired },
+        (false, true) => Action::none(check),
+        (false, false) => Action { release_idx: Some(before), ..fired },
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::RowMasks;
+    use crate::model::{RowMasks, Strategy, TrackPolicy};
+
+    fn single() -> TrackPolicy {
+        TrackPolicy::new(Strategy::ExtraBuffer, false)
+    }
+
+    fn lazy() -> TrackPolicy {
+        TrackPolicy::new(Strategy::ExtraBufferLazy, true)
+    }
 
     /// A result of step 8 of a grid of 4, with the next step in flight.
     fn row(mask: Option<bool>) -> RowView {
         let masks = mask.map(|mask| RowMasks { mask, mask_next: None, decode_batch_idx: 0, track_idx: 0 });
         RowView {
             grid: 4,
-            lazy: false,
-            track_slots: 2,
+            policy: TrackPolicy::new(Strategy::ExtraBuffer, true),
             prompt_len: 3,
             outputs: 6,
             finished: false,
@@ -103,20 +110,20 @@ mod tests {
 
     #[test]
     fn a_single_slot_is_kept_and_stays_the_one_to_write() {
-        let action = decide(RowView { track_slots: 1, next_track_idx: 0, held: [true, false], ..row(Some(true)) });
+        let action = decide(RowView { policy: single(), next_track_idx: 0, held: [true, false], ..row(Some(true)) });
         assert_eq!((action.record, action.next_track_idx), (Some((8, Some(0))), Some(0)));
     }
 
     #[test]
     fn lazy_gives_the_slot_kept_before_back() {
-        let action = decide(RowView { lazy: true, ..row(Some(true)) });
+        let action = decide(RowView { policy: lazy(), ..row(Some(true)) });
         assert_eq!((action.record, action.release_idx), (Some((8, Some(1))), Some(0)));
         assert_eq!(action.next_track_idx, None);
     }
 
     #[test]
     fn lazy_records_nothing_for_a_step_whose_slot_was_refused() {
-        let action = decide(RowView { lazy: true, next_track_idx: 0, held: [true, false], ..row(Some(true)) });
+        let action = decide(RowView { policy: lazy(), next_track_idx: 0, held: [true, false], ..row(Some(true)) });
         assert_eq!(action, Action::none(Check::Mask));
     }
 
@@ -144,9 +151,9 @@ mod tests {
 
     #[test]
     fn it_never_declines() {
-        for lazy in [false, true] {
+        for policy in [row(None).policy, single(), lazy()] {
             for mask in [None, Some(false), Some(true)] {
-                assert!(!decide(RowView { lazy, finished: true, ..row(mask) }).decline);
+                assert!(!decide(RowView { policy, finished: true, ..row(mask) }).decline);
             }
         }
     }

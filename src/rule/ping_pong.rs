@@ -15,10 +15,10 @@ pub(super) fn fire_on_grid(row: &RowView, len: u32, check: Check) -> Action {
 #[inline(always)]
 pub(super) fn fire(row: &RowView, label: u32, check: Check) -> Action {
     let fired = Action { record: Some((label, None)), ..Action::none(check) };
-    if !row.lazy {
-        return Action { next_track_idx: Some(row.other_idx(row.next_track_idx)), ..fired };
+    let other = row.policy.other_idx(row.next_track_idx);
+    if row.policy.flips_at_result {
+        return Action { next_track_idx: Some(other), ..fired };
     }
-    let other = 1 - row.next_track_idx;
     if row.held[usize::from(other)] {
         Action { release_idx: Some(other), ..fired }
     } else {

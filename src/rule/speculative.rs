@@ -11,20 +11,20 @@ pub(super) fn on_verify(row: &VerifyView) -> Action {
     let prev = cur - row.accepted;
     let crossed = cur / row.grid != prev / row.grid;
     let label = cur / row.grid * row.grid;
-    if row.lazy {
-        return lazy(row, crossed, label);
+    if row.policy.second_slot_on_demand {
+        return promote_planned(row, crossed, label);
     }
     if !crossed {
         return Action::none(Check::Recompute);
     }
     let idx = row.next_track_idx;
-    let next = if row.track_slots == 2 { 1 - idx } else { idx };
-    Action { record: Some((label, Some(idx))), next_track_idx: Some(next), ..Action::none(Check::Recompute) }
+    let next_track_idx = Some(row.policy.other_idx(idx));
+    Action { record: Some((label, Some(idx))), next_track_idx, ..Action::none(Check::Recompute) }
 }
 
 /// Lazy: a confirmed crossing promotes the planned slot and gives the old one back. A request that finishes keeps what
 /// it has only if no step wrote the kept slot in place, and none in flight may.
-fn lazy(row: &VerifyView, crossed: bool, label: u32) -> Action {
+fn promote_planned(row: &VerifyView, crossed: bool, label: u32) -> Action {
     let none = Action::none(Check::Recompute);
     let keep = row.next_track_idx;
     if row.finished {

@@ -217,7 +217,7 @@ fn grids(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
 
 fn pools(source: &Source<'_>, engine: &Engine) -> Result<(), Diagnostic> {
     // What it holds from admission on, and the one that replaces or receives the state of its prefill.
-    let need = engine.slots_at_admission() + 1;
+    let need = engine.track_policy().slots_at_admission() + 1;
     if engine.mamba_slots < need {
         return Err(source.at(
             &field("mamba_slots"),

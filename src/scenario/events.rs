@@ -6,7 +6,7 @@ use super::locate::Step;
 use super::raw::{self, Act};
 use super::requests::{Index, unknown_request};
 use super::source::Source;
-use crate::model::{Engine, Event, Strategy};
+use crate::model::{Engine, Event};
 
 /// Checks each event against the engine and the requests.
 pub(super) fn validate(
@@ -37,7 +37,7 @@ pub(super) fn validate(
             Act::Retract(_) => Event::Retract { turn, req },
             Act::FailAlloc(_) => Event::FailAlloc { turn, req },
         };
-        if matches!(event, Event::FailAlloc { .. }) && engine.strategy != Strategy::ExtraBufferLazy {
+        if matches!(event, Event::FailAlloc { .. }) && !engine.track_policy().second_slot_on_demand {
             let message = format!("FailAlloc has nothing to refuse under the strategy {:?}", engine.strategy);
             let remedy =
                 "only ExtraBufferLazy takes a slot on demand: set `strategy: ExtraBufferLazy`, or drop the event";

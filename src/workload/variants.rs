@@ -4,7 +4,7 @@
 use crate::engine::Chooser;
 use crate::model::{
     CopyOnWrite, Cost, Costs, Engine, Exhaustion, FinishOrder, Grid, KvEviction, MixedTracking, ResultQueue, SlotFree,
-    SlotHeadroom, Snapshot, Strategy, TombstoneLock,
+    SlotHeadroom, Snapshot, TombstoneLock,
 };
 use crate::numeric::Ssm;
 
@@ -58,7 +58,7 @@ pub(super) fn vary<C: Chooser>(draw: &mut Draw<'_, C>, engine: &mut Engine) {
         state,
     } = engine;
 
-    if *strategy != Strategy::NoBuffer {
+    if strategy.allows_pages() {
         *page_size = draw.of(&[1, 2, 4, 3]);
     }
     *track_interval = *page_size * draw.between(1, 8);

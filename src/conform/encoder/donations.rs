@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::model::{Release, Strategy};
+use crate::model::Release;
 use crate::record::{Donated, Nothing, ReqId, SlotId};
 
 use super::{Scribe, option};
@@ -73,7 +73,7 @@ impl Scribe<'_> {
         if gave
             && self.requests[req.index()].track_slots == 0
             && self.setup.engine.release < Release::V0_5_23
-            && self.setup.engine.strategy != Strategy::NoBuffer
+            && self.setup.engine.track_policy().has_track_slots()
         {
             self.say("slot_free", vec![("slots", json!([])), ("free", self.free.into())]);
         }
