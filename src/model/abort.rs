@@ -4,9 +4,10 @@
 use crate::engine::{Choice, ChoicePoint, Chooser};
 use crate::record::{FinishKind, Nothing, Place, ReqId, RequestFact, Sink};
 
-use super::machine::{Last, Machine, Step};
-use super::request::Stage;
+use super::machine::{Checked, Machine};
+use super::request::ReqStage;
 use super::setup::Event;
+use super::world::LastBatch;
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Takes in the aborts of this turn, after its arrivals (`abort_request`).
@@ -23,7 +24,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             return;
         }
         for i in 0..self.world.reqs.len() as u32 {
-            let live = matches!(self.world.reqs[i as usize].stage, Stage::Waiting | Stage::Running);
+            let live = matches!(self.world.reqs[i as usize].stage, ReqStage::Waiting | ReqStage::Running);
             let scripted = self.setup.events.contains(&Event::Abort { turn, req: ReqId(i) });
             let choice = Choice { point: ChoicePoint::Abort, subject: i, options: 2, default: u32::from(scripted) };
             if live && self.chooser.choose(choice) == 1 {
@@ -59,7 +60,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         if in_chunks {
             self.world.chunk_abort = Some(req);
         }
-        let in_last = matches!(&self.world.last, Last::Extend(last) if last.reqs.contains(&req));
+        let in_last = matches!(&self.world.last, LastBatch::Extend(last) if last.reqs.contains(&req));
         if in_last || self.world.running.reqs.contains(&req) {
             self.req(req).to_abort = true;
         }
@@ -69,25 +70,25 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// What an abort of a request meets now.
     fn place(&self, req: ReqId) -> Place {
         let it = &self.world.reqs[req.index()];
-        let in_last = matches!(&self.world.last, Last::Extend(last) if last.reqs.contains(&req));
+        let in_last = matches!(&self.world.last, LastBatch::Extend(last) if last.reqs.contains(&req));
         match it.stage {
-            Stage::Unseen => Place::Gone,
-            Stage::Finished if it.dropped => Place::Gone,
-            Stage::Finished => Place::Finished,
-            Stage::Running if it.finished() => Place::Finished,
-            Stage::Running if self.world.chunked == Some(req) => Place::Chunk,
-            Stage::Waiting => Place::Waiting,
-            Stage::Running if in_last && it.outputs == 0 => Place::Prefill,
-            Stage::Running => Place::Decode,
+            ReqStage::Unseen => Place::Gone,
+            ReqStage::Finished if it.dropped => Place::Gone,
+            ReqStage::Finished => Place::Finished,
+            ReqStage::Running if it.finished() => Place::Finished,
+            ReqStage::Running if self.world.chunked == Some(req) => Place::Chunk,
+            ReqStage::Waiting => Place::Waiting,
+            ReqStage::Running if in_last && it.outputs == 0 => Place::Prefill,
+            ReqStage::Running => Place::Decode,
         }
     }
 
     /// Tears down the request in chunks that was to be aborted, before its next chunk
     /// (`process_pending_chunked_abort`). Its chunk in flight still has a result, which emits nothing.
-    pub(super) fn abort_chunked(&mut self) -> Step {
+    pub(super) fn abort_chunked(&mut self) -> Checked {
         let Some(req) = self.world.chunk_abort else { return Ok(()) };
         if self.world.chunked != Some(req) {
-            if self.world.reqs[req.index()].stage == Stage::Finished {
+            if self.world.reqs[req.index()].stage == ReqStage::Finished {
                 self.world.chunk_abort = None;
             }
             return Ok(());

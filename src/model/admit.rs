@@ -4,10 +4,10 @@ use crate::engine::{ChoicePoint, Chooser};
 use crate::record::{CacheFact, Owner, ReqId, RequestFact, RowFacts, Sink, SlotFact, SlotId, Stream};
 
 use super::batch::Rows;
-use super::budget::{Budget, Limits, Verdict};
-use super::machine::{Machine, Step};
+use super::budget::{AddReqResult, Budget, PrefillLimits};
+use super::machine::{Checked, Machine};
 use super::radix::Match;
-use super::request::Stage;
+use super::request::ReqStage;
 use super::setup::{CopyOnWrite, Exhaustion, Stop};
 
 /// `WAITING_PREFIX_REFRESH_INTERVAL` and `WAITING_QUEUE_PREFIX_MATCH_MAX` of 0.5.23.
@@ -17,7 +17,7 @@ const WAITING_REFRESH_MAX: usize = 128;
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Chooses the requests of a prefill batch, in queue order; empty if there is none to run. Where nothing is short, and neither chunks
     /// nor riding rows take of the budget, whoever is first in the queue is taken: `Reductions` counts on it.
-    pub(super) fn admit(&mut self) -> Step<Rows<ReqId>> {
+    pub(super) fn admit(&mut self) -> Checked<Rows<ReqId>> {
         if self.setup.engine.filter_before_prefill && self.world.running.reqs.is_empty() {
             self.world.running.is_full = false;
         }
@@ -55,11 +55,11 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
                 break;
             }
             let verdict = self.try_admit(req, &mut budget, &mut admitted);
-            goes_on = verdict == Verdict::Continue;
+            goes_on = verdict == AddReqResult::Continue;
             if goes_on {
                 continue;
             }
-            if verdict == Verdict::NoToken {
+            if verdict == AddReqResult::NoToken {
                 let newest = self.setup.engine.filter_before_prefill;
                 self.world.running.is_full = !newest || !admitted.is_empty() || !self.world.running.reqs.is_empty();
             }
@@ -103,7 +103,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Whether there may be room for one more request beside the `admitted`.
     fn looks_on(&mut self, budget: &Budget, admitted: &[ReqId]) -> bool {
-        if self.setup.engine.filter_before_prefill && budget.state(self.room()) == Verdict::Other {
+        if self.setup.engine.filter_before_prefill && budget.state(self.room()) == AddReqResult::Other {
             return false;
         }
         if admitted.len() as u32 >= self.rows_left(admitted) {
@@ -173,7 +173,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             let ratio = if fixed { 1.0 } else { self.world.ratio.current };
             (i64::from(spec.max_new) - i64::from(self.world.reqs[req.index()].outputs), ratio)
         });
-        let limits = Limits {
+        let limits = PrefillLimits {
             page_size: engine.page_size,
             max_prefill_tokens: engine.max_prefill_tokens,
             chunk: engine.chunked_prefill_size,
@@ -214,7 +214,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Matches the prefix of a waiting request and, on a hit, takes an active slot for the copy. Says no if there is
     /// none and the request has to wait.
-    fn match_prefix(&mut self, req: ReqId) -> Step<bool> {
+    fn match_prefix(&mut self, req: ReqId) -> Checked<bool> {
         let it = &self.world.reqs[req.index()];
         let key = self.world.streams.prefix(it.stream, it.known_len() - 1);
         let found = self.world.tree.match_prefix(&self.world.streams, key);
@@ -240,7 +240,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Ok(true)
     }
 
-    fn slot_for_hit(&mut self, req: ReqId) -> Step<Option<SlotId>> {
+    fn slot_for_hit(&mut self, req: ReqId) -> Checked<Option<SlotId>> {
         let owner = Owner::Active(req);
         if let Some(slot) = self.world.slots.take_spare() {
             self.emit(SlotFact::Move { slot, from: Owner::Spare, to: owner });
@@ -258,7 +258,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// Admits one request if the budget allows (`add_one_req`), and says whether to go on.
-    fn try_admit(&mut self, req: ReqId, budget: &mut Budget, admitted: &mut Rows<ReqId>) -> Verdict {
+    fn try_admit(&mut self, req: ReqId, budget: &mut Budget, admitted: &mut Rows<ReqId>) -> AddReqResult {
         let it = &self.world.reqs[req.index()];
         let max_new = self.setup.requests[req.index()].max_new;
         let extend_len = it.known_len() - it.prefix_len;
@@ -267,7 +267,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         if !budget.fits(extend_len, outputs_left, self.room())
             && self.ask(ChoicePoint::Admit, req.0, extend_len + 1, 0) == 0
         {
-            return Verdict::NoToken;
+            return AddReqResult::NoToken;
         }
         // Locked while it is looked at: what it will hold is not evictable for it.
         let lock = self.world.tree.lock(node);
@@ -290,12 +290,12 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             let it = self.req(req);
             it.lock = Some(held);
             it.extend_end = it.prefix_len + len;
-            it.stage = Stage::Running;
+            it.stage = ReqStage::Running;
         }
         self.world.tree.unlock(lock);
         match (fits, part) {
-            (false, _) => Verdict::NoToken,
-            (true, None) => Verdict::Other,
+            (false, _) => AddReqResult::NoToken,
+            (true, None) => AddReqResult::Other,
             (true, Some(_)) => budget.state(self.room()),
         }
     }

@@ -12,7 +12,7 @@ use super::setup::{Arrive, Setup};
 
 /// A request that may be seen now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Due {
+pub struct DueArrival {
     /// When it arrived.
     pub at: Time,
     /// Which.
@@ -22,21 +22,21 @@ pub struct Due {
 /// The requests not seen yet.
 #[derive(Educe, Debug)]
 #[educe(Clone)]
-pub struct Arrivals {
+pub struct ArrivalQueue {
     timed: EventQueue<ReqId>,
     /// By turn, the latest first; of one turn, the last of the setup first.
     by_turn: Vec<(u32, ReqId)>,
     /// Who waits for the end of each request. Not changed by it: a request ends once.
     after: Arc<[Vec<ReqId>]>,
     before: Vec<(ReqId, ReqId, u32)>,
-    due: Vec<Due>,
+    due: Vec<DueArrival>,
 }
 
-impl Arrivals {
+impl ArrivalQueue {
     /// Everything that `setup` will show.
     pub fn new(setup: &Setup) -> Self {
         let mut after = vec![Vec::new(); setup.requests.len()];
-        let mut arrivals = Arrivals {
+        let mut arrivals = ArrivalQueue {
             timed: EventQueue::default(),
             by_turn: Vec::new(),
             after: Vec::new().into(),
@@ -60,16 +60,16 @@ impl Arrivals {
     /// Moves those whose turn or time has come among the due ones.
     pub fn come(&mut self, turn: u32, now: Time) {
         while let Some((at, req)) = self.timed.pop_due(now) {
-            self.due.push(Due { at, req });
+            self.due.push(DueArrival { at, req });
         }
         while let Some((_, req)) = self.by_turn.pop_if(|next| next.0 <= turn) {
-            self.due.push(Due { at: now, req });
+            self.due.push(DueArrival { at: now, req });
         }
     }
 
     /// Moves those that waited for the end of `req` among the due ones.
     pub fn ended(&mut self, req: ReqId, now: Time) {
-        self.due.extend(self.after[req.index()].iter().map(|&req| Due { at: now, req }));
+        self.due.extend(self.after[req.index()].iter().map(|&req| DueArrival { at: now, req }));
     }
 
     /// Moves the pinned requests for which `ready(other, k)` holds among the due ones; returns them with the request
@@ -80,12 +80,12 @@ impl Arrivals {
         }
         let (came, wait): (Vec<_>, Vec<_>) = self.before.iter().copied().partition(|&(_, other, k)| ready(other, k));
         self.before = wait;
-        self.due.extend(came.iter().map(|&(req, ..)| Due { at: now, req }));
+        self.due.extend(came.iter().map(|&(req, ..)| DueArrival { at: now, req }));
         came.into_iter().map(|(req, other, _)| (req, other)).collect()
     }
 
     /// Takes the due requests in order of arrival, then of their place in the setup, for which `see` holds.
-    pub fn take_due(&mut self, mut see: impl FnMut(Due) -> bool) -> Rows<Due> {
+    pub fn take_due(&mut self, mut see: impl FnMut(DueArrival) -> bool) -> Rows<DueArrival> {
         if self.due.is_empty() {
             return Rows::new();
         }
@@ -123,13 +123,13 @@ impl Arrivals {
     /// in the setup among whatever comes at the next ingest. `times` says that times are to be written as they are.
     pub fn encode(&self, now: Time, times: bool, out: &mut Encoding) {
         // By the setup, those of them that are still there are the requests that were not seen and are not due.
-        let Arrivals { due, timed: _, by_turn: _, after: _, before: _ } = self;
+        let ArrivalQueue { due, timed: _, by_turn: _, after: _, before: _ } = self;
         if due.is_empty() {
             return;
         }
         let mut due = due.clone();
         due.sort_unstable();
-        for Due { at, req } in due {
+        for DueArrival { at, req } in due {
             out.req(req);
             out.flag(at == now);
             if times {

@@ -7,7 +7,7 @@ use crate::record::{BatchId, Mode, PreparedRow, ReqId, SlotId};
 
 use super::masks::HostMasks;
 use super::rule::RowMasks;
-use super::skew::Glimpse;
+use super::skew::FieldSnapshot;
 
 /// A value for each row of a batch. Those of a small batch, as searches run them by the million, lie within their owner.
 pub type Rows<T> = TinyVec<[T; 4]>;
@@ -48,7 +48,7 @@ pub struct Batch {
     /// Speculative decoding leaves those of the prefill behind until a filter or merge drops them. Only for a probe.
     pub track_rows: Vec<(bool, SlotId)>,
     /// What prepare saw of the shared fields, a value a row, if that is asked for.
-    pub glimpses: Vec<Glimpse>,
+    pub field_snapshots: Vec<FieldSnapshot>,
     /// Host masks, if built and not dropped.
     pub masks: Option<HostMasks>,
     /// Admission found no room last time and need not try again.
@@ -69,7 +69,7 @@ impl Batch {
             prepared: Rows::new(),
             plan: None,
             track_rows: Vec::new(),
-            glimpses: Vec::new(),
+            field_snapshots: Vec::new(),
             masks: None,
             is_full: false,
         }

@@ -6,9 +6,9 @@ use crate::engine::Time;
 use crate::record::ReqId;
 
 use super::clock::least;
-use super::machine::World;
-use super::request::Stage;
+use super::request::ReqStage;
 use super::setup::{Arrive, Setup};
+use super::world::World;
 
 /// What a request waited for when a bound ended the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,12 +46,12 @@ pub struct Unfinished {
 }
 
 /// Looks for a request of one kind.
-type Look = fn(&World, &Setup) -> Option<(ReqId, Awaits)>;
+type FindAwaited = fn(&World, &Setup) -> Option<(ReqId, Awaits)>;
 
 impl World {
     /// The request that a run which stalls is about: one that waits for what never comes.
     pub fn stalled(&self, setup: &Setup) -> Option<Unfinished> {
-        let order: [Look; 4] = [World::queued, World::served, World::held_back, World::to_come];
+        let order: [FindAwaited; 4] = [World::queued, World::served, World::held_back, World::to_come];
         self.first_of(&order, setup)
     }
 
@@ -59,13 +59,14 @@ impl World {
     pub fn unfinished(&self, setup: &Setup) -> Option<Unfinished> {
         // Where idle turns used up the bound, the request that they were spent on is named; else the one that was served.
         let spent_idle = 2 * self.turns_idle >= self.turns_run;
-        let idle_first: [Look; 6] =
+        let idle_first: [FindAwaited; 6] =
             [World::timed, World::held_back, World::timed_last, World::served, World::queued, World::to_come];
-        let served_first: [Look; 5] = [World::served, World::queued, World::timed, World::held_back, World::to_come];
+        let served_first: [FindAwaited; 5] =
+            [World::served, World::queued, World::timed, World::held_back, World::to_come];
         self.first_of(if spent_idle { &idle_first } else { &served_first }, setup)
     }
 
-    fn first_of(&self, order: &[Look], setup: &Setup) -> Option<Unfinished> {
+    fn first_of(&self, order: &[FindAwaited], setup: &Setup) -> Option<Unfinished> {
         let (req, awaits) = order.iter().find_map(|look| look(self, setup))?;
         Some(Unfinished { req, awaits, turns: self.turns_run, idle: self.turns_idle })
     }
@@ -73,7 +74,7 @@ impl World {
     /// The next request that comes at a time.
     fn timed(&self, setup: &Setup) -> Option<(ReqId, Awaits)> {
         let next = self.arrivals.next().1?;
-        let unseen = |req: &ReqId| self.reqs[req.index()].stage == Stage::Unseen;
+        let unseen = |req: &ReqId| self.reqs[req.index()].stage == ReqStage::Unseen;
         let (at, req) = timed_requests(setup).filter(|(at, req)| *at == next && unseen(req)).min()?;
         let idle_turns = u64::from(self.turns_idle) + at.since(self.clock.cpu).ns().div_ceil(idle_ns(setup));
         Some((req, Awaits::Time(at, idle_turns)))
@@ -93,7 +94,7 @@ impl World {
 
     /// The first request that was being run.
     fn served(&self, _: &Setup) -> Option<(ReqId, Awaits)> {
-        let at = self.reqs.iter().position(|it| it.stage == Stage::Running)?;
+        let at = self.reqs.iter().position(|it| it.stage == ReqStage::Running)?;
         Some((ReqId(at as u32), Awaits::Outputs(self.reqs[at].outputs)))
     }
 
@@ -105,7 +106,7 @@ impl World {
 
     /// The first request that has not been seen.
     fn to_come(&self, setup: &Setup) -> Option<(ReqId, Awaits)> {
-        let at = self.reqs.iter().position(|it| it.stage == Stage::Unseen)?;
+        let at = self.reqs.iter().position(|it| it.stage == ReqStage::Unseen)?;
         let awaits = match setup.requests[at].arrive {
             Arrive::Turn(turn) => Awaits::Turn(turn),
             Arrive::After(other) | Arrive::Before(other, _) => Awaits::Other(other),

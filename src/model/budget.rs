@@ -49,7 +49,7 @@ impl TokenRatio {
 
 /// Why admission goes on or stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum AddReqResult {
     /// There is room for another request.
     Continue,
     /// KV is short.
@@ -71,7 +71,7 @@ pub struct Budget {
 
 /// The limits of one prefill batch, in tokens.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct PrefillLimits {
     /// Tokens of a KV page.
     pub page_size: u32,
     /// Most prompt tokens.
@@ -85,7 +85,7 @@ pub struct Limits {
 impl Budget {
     /// A budget within `limits`, after what the running requests reserve: outputs left, and the share of them. A finished
     /// request whose last verify went beyond its limit has less than none left, and lowers the sum.
-    pub fn new(limits: Limits, running: impl Iterator<Item = (i64, f64)>) -> Self {
+    pub fn new(limits: PrefillLimits, running: impl Iterator<Item = (i64, f64)>) -> Self {
         let reserved = running.fold(0.0, |sum, (left, ratio)| sum + left.min(CLIP_MAX_NEW.into()) as f64 * ratio);
         let mixed = i64::from(limits.mixed_rows);
         Budget {
@@ -143,13 +143,13 @@ impl Budget {
     }
 
     /// Whether another request may be looked at.
-    pub fn state(&self, room: u32) -> Verdict {
+    pub fn state(&self, room: u32) -> AddReqResult {
         if f64::from(room) - self.total_offset <= 0.0 || i64::from(room) - self.current_offset <= 0 {
-            Verdict::NoToken
+            AddReqResult::NoToken
         } else if self.input_left <= 0 || self.chunk_left.is_some_and(|left| left <= 0) {
-            Verdict::Other
+            AddReqResult::Other
         } else {
-            Verdict::Continue
+            AddReqResult::Continue
         }
     }
 
@@ -176,19 +176,19 @@ mod tests {
 
     #[test]
     fn the_first_request_is_taken_whatever_its_length() {
-        let limits = Limits { page_size: 1, max_prefill_tokens: 8, chunk: None, mixed_rows: 0 };
+        let limits = PrefillLimits { page_size: 1, max_prefill_tokens: 8, chunk: None, mixed_rows: 0 };
         let mut budget = Budget::new(limits, [(10, 0.5), (5000, 0.5)].into_iter());
         assert!(budget.input_fits(100));
         assert!(budget.fits(100, 10, 2165) && !budget.fits(100, 10, 2164));
         budget.take(100, 10);
         assert!(!budget.input_fits(1));
-        assert_eq!(budget.state(4000), Verdict::Other);
-        assert_eq!(budget.state(2000), Verdict::NoToken);
+        assert_eq!(budget.state(4000), AddReqResult::Other);
+        assert_eq!(budget.state(2000), AddReqResult::NoToken);
     }
 
     #[test]
     fn outputs_beyond_the_limit_count_as_less_than_none() {
-        let limits = Limits { page_size: 1, max_prefill_tokens: 100, chunk: None, mixed_rows: 0 };
+        let limits = PrefillLimits { page_size: 1, max_prefill_tokens: 100, chunk: None, mixed_rows: 0 };
         let exact = Budget::new(limits, [(10, 1.0), (0, 1.0)].into_iter());
         let beyond = Budget::new(limits, [(10, 1.0), (-1, 1.0)].into_iter());
         assert!(!exact.fits(5, 5, 21) && beyond.fits(5, 5, 21));
@@ -196,12 +196,12 @@ mod tests {
 
     #[test]
     fn a_prompt_longer_than_the_chunk_is_cut_on_a_page() {
-        let limits = Limits { page_size: 4, max_prefill_tokens: 100, chunk: Some(10), mixed_rows: 1 };
+        let limits = PrefillLimits { page_size: 4, max_prefill_tokens: 100, chunk: Some(10), mixed_rows: 1 };
         let mut budget = Budget::new(limits, std::iter::empty());
         assert_eq!(budget.chunk(0, 8), Some(8));
         assert_eq!(budget.chunk(0, 9), Some(8), "nine tokens are three pages, the budget has room for two");
         budget.take(8, 0);
-        assert_eq!((budget.chunk(0, 1), budget.state(1000)), (None, Verdict::Continue));
+        assert_eq!((budget.chunk(0, 1), budget.state(1000)), (None, AddReqResult::Continue));
         assert_eq!((budget.next_chunk(20, 1000), budget.next_chunk(20, 0)), (1, 1));
     }
 }

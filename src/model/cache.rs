@@ -7,14 +7,14 @@ use crate::record::{
 };
 
 use super::batch::Rows;
-use super::machine::{Dead, Machine, Step};
-use super::pages::Pages;
+use super::machine::{Checked, FailedAssert, Machine};
+use super::pages::ReqPages;
 use super::radix::{Inserted, NodeId};
-use super::request::Stage;
+use super::request::ReqStage;
 use super::setup::{SlotFree, Snapshot};
 
 /// What a donation offers.
-struct Offer {
+struct DonationOffer {
     label: u32,
     slot: SlotId,
     owner: Owner,
@@ -24,7 +24,7 @@ struct Offer {
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Donates the kept state of a finished request and frees the rest (`cache_finished_req`, `release_kv_cache`).
-    pub(super) fn release_finished(&mut self, req: ReqId) -> Step {
+    pub(super) fn release_finished(&mut self, req: ReqId) -> Checked {
         let kept = if self.world.policy.may_decline && self.world.reqs[req.index()].decline {
             self.donate_nothing(req, Nothing::Declined, None);
             None
@@ -38,14 +38,14 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// A request is over: who waited for its end may come.
     pub(super) fn close_request(&mut self, req: ReqId) {
-        self.req(req).stage = Stage::Finished;
+        self.req(req).stage = ReqStage::Finished;
         self.world.unfinished -= 1;
         let now = self.world.clock.cpu;
         self.world.arrivals.ended(req, now);
     }
 
     /// Offers the kept state. Returns the slot that the tree took.
-    fn donate_finished(&mut self, req: ReqId) -> Step<Option<SlotId>> {
+    fn donate_finished(&mut self, req: ReqId) -> Checked<Option<SlotId>> {
         let it = &self.world.reqs[req.index()];
         let committed = self.committed_to_cache(req);
         let (label, slot, owner) = if self.world.policy.has_track_slots() {
@@ -61,9 +61,9 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             return Ok(None);
         }
         let Some(slot) = slot else {
-            return Err(Dead { req: Some(req), kind: AssertKind::NoKeptSlot });
+            return Err(FailedAssert { req: Some(req), kind: AssertKind::NoKeptSlot });
         };
-        let inserted = self.insert(req, &Offer { label, slot, owner, key_len }, true);
+        let inserted = self.insert(req, &DonationOffer { label, slot, owner, key_len }, true);
         self.drop_pages(req, key_len.max(self.world.reqs[req.index()].cache_protected_len));
         Ok((!inserted.state_existed).then_some(slot))
     }
@@ -116,7 +116,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let active = it.active.take();
         let tracks = std::mem::take(&mut it.track);
         it.has_track = false;
-        it.pages = Pages::default();
+        it.pages = ReqPages::default();
         it.holds_row = false;
         let in_flight = self.world.queue.iter().any(|pending| pending.batch.reqs.contains(&req));
         let later = self.setup.engine.slot_free == SlotFree::Deferred && in_flight;
@@ -134,7 +134,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// Gives the tree the state that the prefill tracked, and goes on with a fresh slot (`cache_unfinished_req`).
-    pub(super) fn cache_unfinished(&mut self, req: ReqId) -> Step {
+    pub(super) fn cache_unfinished(&mut self, req: ReqId) -> Checked {
         let it = &self.world.reqs[req.index()];
         let end = it.extend_end;
         let label = if self.world.policy.has_track_slots() { it.last_track_seqlen } else { Some(end) };
@@ -151,7 +151,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         };
         let key_len = self.floor_to_page(label.min(end));
         if key_len > 0 {
-            let inserted = self.insert(req, &Offer { label, slot, owner, key_len }, false);
+            let inserted = self.insert(req, &DonationOffer { label, slot, owner, key_len }, false);
             if inserted.state_existed {
                 self.free_slot(slot, owner, true);
             }
@@ -168,7 +168,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// The slot to donate while the request goes on, and who holds it: the kept one, replaced by a fresh one; without
     /// track slots, a fresh one that receives a copy on the schedule stream.
-    fn hand_over(&mut self, req: ReqId) -> Step<Option<(SlotId, Owner)>> {
+    fn hand_over(&mut self, req: ReqId) -> Checked<Option<(SlotId, Owner)>> {
         if !self.world.policy.has_track_slots() || self.setup.engine.snapshot == Snapshot::Copy {
             let Some(slot) = self.slot_for_donation(req, Owner::Spare)? else { return Ok(None) };
             let it = &self.world.reqs[req.index()];
@@ -186,7 +186,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// A fresh slot, evicting a cached state if there is none (`_alloc_mamba_slot`).
-    fn slot_for_donation(&mut self, req: ReqId, owner: Owner) -> Step<Option<SlotId>> {
+    fn slot_for_donation(&mut self, req: ReqId, owner: Owner) -> Checked<Option<SlotId>> {
         if let Some(slot) = self.alloc_slot(owner) {
             return Ok(Some(slot));
         }
@@ -200,7 +200,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Inserts the first `key_len` tokens with the offered state. What the tree takes changes owner, and the pages
     /// that it had already are freed.
-    fn insert(&mut self, req: ReqId, offer: &Offer, finished: bool) -> Inserted {
+    fn insert(&mut self, req: ReqId, offer: &DonationOffer, finished: bool) -> Inserted {
         let page = self.setup.engine.page_size;
         let it = &self.world.reqs[req.index()];
         let (pages, protected) = (it.pages, it.cache_protected_len / page);
@@ -213,7 +213,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             self.emit(PageFact::Move { pages: given, from: Owner::Request(req), to: Owner::Tree });
         }
         let how = Donated { finished, existed: inserted.state_existed };
-        let &Offer { label, slot, owner, key_len } = offer;
+        let &DonationOffer { label, slot, owner, key_len } = offer;
         self.emit(CacheFact::Donate { req, label, key_len, slot, how });
         if !inserted.state_existed {
             self.emit(SlotFact::Move { slot, from: owner, to: Owner::Tree });

@@ -6,7 +6,7 @@ use super::setup::Cost;
 
 /// Where the CPU and the forward stream are.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Clock {
+pub struct MachineClock {
     /// The CPU's time.
     pub cpu: Time,
     /// When the forward stream has run all that is queued.

@@ -8,8 +8,9 @@ use crate::record::{CacheFact, ForwardFact, Mode, Phase, PreparedRow, ReqId, Row
 
 use super::batch::{Batch, Prefill, Rows};
 use super::clock::{draw, draw_many};
-use super::machine::{Machine, World};
+use super::machine::Machine;
 use super::setup::SlotFree;
+use super::world::World;
 
 /// Tokens are below this.
 const TOKEN_END: u32 = 1 << 31;

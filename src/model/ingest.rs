@@ -3,10 +3,10 @@
 use crate::engine::{Choice, ChoicePoint, Chooser};
 use crate::record::{Phase, ReqId, RequestFact, ScriptFact, Sink, State};
 
-use super::arrivals::Due;
+use super::arrivals::DueArrival;
 use super::batch::Rows;
 use super::machine::Machine;
-use super::request::Stage;
+use super::request::ReqStage;
 use super::setup::{Arrive, Stop};
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
@@ -20,7 +20,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let reqs = &world.reqs;
         let pinned = world.arrivals.pinned(now, |other, k| {
             let other = &reqs[other.index()];
-            other.finished() || other.stage == Stage::Running && other.kv_committed_len + 1 >= k
+            other.finished() || other.stage == ReqStage::Running && other.kv_committed_len + 1 >= k
         });
         for (req, other) in pinned {
             let Arrive::Before(_, k) = self.setup.requests[req.index()].arrive else { continue };
@@ -49,7 +49,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// The order in which requests that are seen in one turn join the waiting queue: by time and place in the setup,
     /// unless the chooser has another.
-    fn in_order(&mut self, mut seen: Rows<Due>) -> Rows<Due> {
+    fn in_order(&mut self, mut seen: Rows<DueArrival>) -> Rows<DueArrival> {
         if seen.len() < 2 || !self.chooser.is_open(ChoicePoint::Order) {
             return seen;
         }
@@ -85,7 +85,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         it.stream = stream;
         (it.prompt_len, it.known, it.tip) = (prompt.len, prompt.len, tip);
         it.ends_at = ends_at;
-        it.stage = Stage::Waiting;
+        it.stage = ReqStage::Waiting;
         self.world.waiting.push(req);
         if let Arrive::Before(other, k) = spec.arrive
             && !self.world.reqs[other.index()].finished()
@@ -98,7 +98,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Reports the requests that were pinned to this turn and are still waiting after its plan.
     pub(super) fn check_pins(&mut self) {
         for req in std::mem::take(&mut self.world.pinned) {
-            if self.world.reqs[req.index()].stage == Stage::Waiting {
+            if self.world.reqs[req.index()].stage == ReqStage::Waiting {
                 self.emit(ScriptFact::PinMissed { req });
             }
         }

@@ -6,11 +6,11 @@
 use crate::engine::Chooser;
 use crate::record::{ProbeFact, ReqId, Sink};
 
-use super::budget::{Budget, Verdict};
+use super::budget::{AddReqResult, Budget};
 use super::machine::Machine;
 
 #[cfg(test)]
-impl super::machine::World {
+impl super::world::World {
     /// Takes the mark of a full running batch away; says whether it was there.
     pub(crate) fn take_latch(&mut self) -> bool {
         std::mem::take(&mut self.running.is_full)
@@ -37,7 +37,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// wait for many turns.
     fn would_admit(&self, req: ReqId, budget: &Budget, admitted: &[ReqId]) -> bool {
         let room = self.room();
-        let closed = self.setup.engine.filter_before_prefill && budget.state(room) == Verdict::Other;
+        let closed = self.setup.engine.filter_before_prefill && budget.state(room) == AddReqResult::Other;
         if closed || admitted.len() as u32 >= self.rows_left(admitted) || !self.slots_left(admitted) {
             return false;
         }

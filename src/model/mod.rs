@@ -14,6 +14,7 @@ mod choice_points;
 mod clock;
 mod encoding;
 mod forward;
+mod idle;
 mod ingest;
 mod latch;
 mod lengths;
@@ -35,12 +36,14 @@ mod skew;
 mod slots;
 mod store;
 mod track_policy;
+mod track_slots;
 mod vary;
 mod verify;
+mod world;
 
 pub use bound::{Awaits, Unfinished};
 pub use lengths::prompt_len;
-pub use machine::{Ended, Machine, World};
+pub use machine::{Ended, Machine};
 pub use masks::HostMasks;
 pub use radix::TombstoneLock;
 pub use reductions::Reductions;
@@ -53,3 +56,4 @@ pub use setup::{
 };
 pub use track_policy::TrackPolicy;
 pub use vary::Vary;
+pub use world::World;

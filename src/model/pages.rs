@@ -11,7 +11,7 @@ pub struct PagePool {
 
 /// The pages of a request, in token order: those of its cached prefix, which are the tree's, then its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pages {
+pub struct ReqPages {
     /// The admission in which it got its own.
     pub grant: GrantId,
     /// How many there are, the tree's included.
@@ -44,7 +44,7 @@ impl PagePool {
     }
 }
 
-impl Pages {
+impl ReqPages {
     /// Its own pages behind the first `from` up to the first `to` pages of its sequence.
     pub fn range(self, from: u32, to: u32) -> PageRange {
         PageRange { grant: self.grant, from, to: to.max(from) }
@@ -67,7 +67,7 @@ mod tests {
         let mut pool = PagePool::new(12, 4);
         assert!(!pool.alloc(4) && pool.available() == 12);
         assert!(pool.alloc(2) && pool.available() == 4);
-        pool.free(Pages { grant: GrantId(1), count: 2 }.range(0, 2));
+        pool.free(ReqPages { grant: GrantId(1), count: 2 }.range(0, 2));
         assert_eq!(pool.available(), 12);
     }
 }

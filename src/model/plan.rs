@@ -4,11 +4,12 @@ use crate::engine::{ChoicePoint, Chooser};
 use crate::record::{BatchFact, Mode, Phase, ReqId, Sink};
 
 use super::batch::{Batch, Rows};
-use super::machine::{Last, Machine, Step};
+use super::machine::{Checked, Machine};
+use super::world::LastBatch;
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Plans and prepares the next batch (`get_next_batch_to_run`).
-    pub(super) fn plan(&mut self) -> Step<Option<Box<Batch>>> {
+    pub(super) fn plan(&mut self) -> Checked<Option<Box<Batch>>> {
         self.begin(Phase::Plan, None);
         self.spend(self.setup.costs.plan);
         self.abort_chunked()?;
@@ -40,7 +41,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// Caches the chunk of a request in chunks that was launched last, before its result (`stash_chunked_request`).
-    fn stash_chunk(&mut self) -> Step {
+    fn stash_chunk(&mut self) -> Checked {
         match self.world.chunked {
             Some(req) if self.world.reqs[req.index()].extend_end > self.world.reqs[req.index()].prefix_len => {
                 self.cache_unfinished(req)
@@ -51,7 +52,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Filters the finished out of the last prefill batch and merges the rest into the running batch.
     fn merge_last_extend(&mut self) {
-        let Last::Extend(mut last) = std::mem::replace(&mut self.world.last, Last::None) else { return };
+        let LastBatch::Extend(mut last) = std::mem::replace(&mut self.world.last, LastBatch::None) else { return };
         let before = last.reqs.len();
         let reqs = &self.world.reqs;
         let in_chunks = [self.world.chunked, last.chunked];
@@ -89,7 +90,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// Makes the running batch ready for a decode step (`update_running_batch`). Says whether there is anything to run.
-    fn decode_next(&mut self) -> Step<bool> {
+    fn decode_next(&mut self) -> Checked<bool> {
         if self.world.running.reqs.is_empty() {
             return Ok(false);
         }

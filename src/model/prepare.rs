@@ -1,22 +1,23 @@
 //! The prepare phase: what a batch needs before its forward can be queued.
 
-use crate::engine::{Choice, ChoicePoint, Chooser};
+use crate::engine::{ChoicePoint, Chooser};
 use crate::record::{
-    AssertKind, BatchFact, BatchId, GrantId, Mode, Owner, Phase, PreparedRow, ReqId, RowFacts, Sink, SlotFact, SlotId,
+    AssertKind, BatchFact, BatchId, GrantId, Mode, Owner, Phase, PreparedRow, ReqId, RowFacts, Sink, SlotId,
 };
 
-use super::batch::{Batch, Prefill, Rows};
+use super::batch::{Batch, Prefill};
 use super::clock::draw_many;
-use super::machine::{Dead, Machine, Step, World};
+use super::machine::{Checked, FailedAssert, Machine};
 use super::masks::HostMasks;
-use super::pages::Pages;
+use super::pages::ReqPages;
 use super::request::Req;
 use super::rule::{Refused, WantsMasks};
-use super::setup::{Event, MixedTracking, Release, ResultQueue, SlotHeadroom};
+use super::setup::{MixedTracking, ResultQueue, SlotHeadroom};
+use super::world::World;
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Prepares a prefill batch (`prepare_for_extend`).
-    pub(super) fn prepare_extend(&mut self, admitted: &[ReqId]) -> Step<Box<Batch>> {
+    pub(super) fn prepare_extend(&mut self, admitted: &[ReqId]) -> Checked<Box<Batch>> {
         let mut batch = Box::new(self.new_batch(Mode::Extend));
         batch.chunked = self.world.chunked;
         self.begin_prepare(&batch, admitted.len());
@@ -61,7 +62,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// Lets the running batch ride along in a prefill batch (`mix_with_running`).
-    fn mix(&mut self, batch: &mut Batch) -> Step {
+    fn mix(&mut self, batch: &mut Batch) -> Checked {
         let newest = self.setup.engine.filter_before_prefill;
         let finishing = self.left_out();
         self.filter_running(&finishing);
@@ -99,27 +100,6 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.emit(BatchFact::Mix { batch: batch.id, decode: decode.id, rows });
     }
 
-    /// Gives the second slots back that the boundary rows of a decode batch took: their step keeps no state
-    /// (`mamba_lazy_undo_prealloc_at_boundary`).
-    fn undo_prealloc(&mut self, decode: &Batch) {
-        let grid = self.world.grid;
-        for (&req, &k) in decode.reqs.iter().zip(&decode.seq_lens) {
-            if !k.is_multiple_of(grid) {
-                continue;
-            }
-            let it = self.req(req);
-            it.untracked_idx = Some(it.decode_batch_idx);
-            let next = it.next_track_idx;
-            if it.track[usize::from(1 - next)].is_none() {
-                continue;
-            }
-            it.next_track_idx = 1 - next;
-            if let Some(slot) = it.track[usize::from(next)].take() {
-                self.free_slot(slot, Owner::Track(req, next), true);
-            }
-        }
-    }
-
     fn begin_prepare(&mut self, batch: &Batch, rows: usize) {
         self.begin(Phase::Prepare, Some(batch.id));
         let costs = &self.setup.costs;
@@ -128,7 +108,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// Active and track slots of the admitted, after making room for them by eviction (`alloc_req_slots`).
-    fn take_request_slots(&mut self, admitted: &[ReqId]) -> Step {
+    fn take_request_slots(&mut self, admitted: &[ReqId]) -> Checked {
         let policy = self.world.policy;
         let tracks = u32::from(policy.track_slots_at_admission);
         let wanted = match self.setup.engine.slot_headroom {
@@ -151,7 +131,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             }
         }
         for &req in admitted {
-            let out = Dead { req: Some(req), kind: AssertKind::OutOfSlots };
+            let out = FailedAssert { req: Some(req), kind: AssertKind::OutOfSlots };
             if self.world.reqs[req.index()].active.is_none() {
                 let slot = self.alloc_slot(Owner::Active(req)).ok_or(out)?;
                 let it = self.req(req);
@@ -165,27 +145,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Ok(())
     }
 
-    fn take_track_slots(&mut self, req: ReqId, count: u32) -> Option<()> {
-        let mut slots = Rows::new();
-        if !self.give_slots(count, &mut slots) {
-            self.emit(SlotFact::Refused { req: Some(req), count });
-            return None;
-        }
-        for (i, &slot) in slots.iter().enumerate() {
-            let last = i + 1 == slots.len();
-            self.emit(SlotFact::Alloc { slot, owner: Owner::Track(req, i as u8), last });
-        }
-        let last_track_idx = self.world.policy.first_last_track_idx();
-        let it = self.req(req);
-        it.track = [slots.first().copied(), slots.get(1).copied()];
-        it.has_track = true;
-        it.next_track_idx = 0;
-        it.last_track_idx = last_track_idx;
-        Some(())
-    }
-
     /// KV pages for the new tokens of the admitted; the cached prefix brings the tree's own.
-    fn take_extend_pages(&mut self, admitted: &[ReqId]) -> Step {
+    fn take_extend_pages(&mut self, admitted: &[ReqId]) -> Checked {
         let page = self.setup.engine.page_size;
         let mut wanted = 0;
         for &req in admitted {
@@ -197,42 +158,12 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             let it = &mut self.world.reqs[req.index()];
             if it.pages.count == 0 {
                 self.world.grants += 1;
-                it.pages = Pages { grant: GrantId(self.world.grants), count: it.prefix_len / page };
+                it.pages = ReqPages { grant: GrantId(self.world.grants), count: it.prefix_len / page };
             }
             let new = it.extend_end.div_ceil(page) - it.prefix_len.div_ceil(page);
             self.take_pages(req, new)?;
         }
         Ok(())
-    }
-
-    /// Sets up prefill tracking: which slot keeps the state of which length, if this extend is long enough, and the end
-    /// that the forward is told (`mamba_track_seqlens`).
-    fn track_extend(&mut self, req: ReqId) -> Option<(Option<(SlotId, u32)>, u32)> {
-        let chunk = self.setup.engine.prefill_grid_len();
-        // The releases call the larger of the two `mamba_cache_chunk_size`.
-        let branch_chunk = self.setup.engine.mamba_chunk.max(self.setup.engine.page_size);
-        // The kernel gives the state at the end of the extend, or after whole chunks of the model before a given end.
-        let newest = self.setup.engine.release >= Release::V0_5_23;
-        let kernel_chunk = if newest { self.setup.engine.mamba_chunk } else { branch_chunk };
-        let flips = self.world.policy.is_ping_pong();
-        let it = self.req(req);
-        let extend_len = it.extend_end - it.prefix_len;
-        if !it.has_track || extend_len < chunk {
-            return None;
-        }
-        let aligned = it.prefix_len + extend_len / chunk * chunk;
-        let within =
-            |at: u32| it.prefix_len < at && at < it.extend_end && (at - it.prefix_len).is_multiple_of(branch_chunk);
-        let by_kernel = it.prefix_len + extend_len / kernel_chunk * kernel_chunk;
-        let end = if by_kernel == aligned { it.extend_end } else { aligned + 1 };
-        let (len, end) = it.branching.filter(|&at| within(at)).map_or((aligned, end), |at| (at, at + 1));
-        let written = it.next_track_idx;
-        it.last_track_idx = written;
-        if flips {
-            it.next_track_idx = 1 - written;
-        }
-        it.last_track_seqlen = Some(len);
-        Some((it.track[usize::from(written)].map(|slot| (slot, len)), end))
     }
 
     /// Takes the running batch to be prepared under a new number; until [`Machine::queue_copy`] gives it back, a batch without rows stands in
@@ -249,7 +180,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// Prepares the running batch for one decode step (`prepare_for_decode`).
-    pub(super) fn prepare_decode(&mut self) -> Step<Box<Batch>> {
+    pub(super) fn prepare_decode(&mut self) -> Checked<Box<Batch>> {
         let mut batch = self.take_running(Mode::Decode);
         let page = self.setup.engine.page_size;
         let wanted = if page > 1 { page } else { 1 } * batch.reqs.len() as u32;
@@ -262,7 +193,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.capture_rows(&mut batch);
         self.build_masks(&mut batch);
         self.emit_rows(&mut batch);
-        batch.glimpses = self.glimpse(&batch.reqs);
+        batch.field_snapshots = self.snapshot_fields(&batch.reqs);
         self.end();
         Ok(self.queue_copy(batch))
     }
@@ -279,7 +210,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// A page for each row whose next token begins one.
-    fn take_decode_pages(&mut self, batch: &Batch) -> Step {
+    fn take_decode_pages(&mut self, batch: &Batch) -> Checked {
         let page = self.setup.engine.page_size;
         let rows = batch.reqs.iter().zip(&batch.seq_lens);
         let mut reqs = rows.filter(|(_, len)| page == 1 || len.is_multiple_of(page)).map(|(req, _)| *req);
@@ -292,7 +223,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             self.sink.rows(RowFacts::Paged(&self.paged));
         }
         match reqs.next() {
-            Some(req) => Err(Dead { req: Some(req), kind: AssertKind::OutOfPages }),
+            Some(req) => Err(FailedAssert { req: Some(req), kind: AssertKind::OutOfPages }),
             None => Ok(()),
         }
     }
@@ -305,59 +236,6 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             it.decode_batch_idx += 1;
             *len += 1;
         }
-    }
-
-    /// Lazy: takes the second slot for the rows on a boundary (`mamba_lazy_prealloc_at_boundary`).
-    fn prealloc_at_boundary(&mut self, batch: &Batch) {
-        let grid = self.world.grid;
-        for (&req, &k) in batch.reqs.iter().zip(&batch.seq_lens) {
-            let it = &self.world.reqs[req.index()];
-            let other = 1 - it.next_track_idx;
-            if !k.is_multiple_of(grid) || it.track[usize::from(other)].is_some() {
-                continue;
-            }
-            let owner = Owner::Track(req, other);
-            let slot = if self.refused(req) { None } else { self.second_slot(owner) };
-            if slot.is_none() {
-                self.go_without(req, k, self.rule.refused());
-                continue;
-            }
-            let it = self.req(req);
-            it.track[usize::from(other)] = slot;
-            it.next_track_idx = other;
-        }
-    }
-
-    /// The second slot for step `k` was not to be had: if the step writes in place, the label may go.
-    pub(super) fn go_without(&mut self, req: ReqId, k: u32, refused: Refused) {
-        let in_place = refused == Refused::WritesInPlace;
-        if in_place && self.setup.engine.refused_prealloc_clears_label {
-            self.req(req).last_track_seqlen = None;
-        }
-        self.emit(BatchFact::TrackRefused { req, k, in_place });
-    }
-
-    fn second_slot(&mut self, owner: Owner) -> Option<SlotId> {
-        let slot = self.alloc_slot(owner);
-        if slot.is_some() || !self.setup.engine.lazy_prealloc_evicts {
-            return slot;
-        }
-        self.evict(0, 1);
-        self.alloc_slot(owner)
-    }
-
-    /// Whether the second slot of `req` is refused in this turn, by script or by choice.
-    pub(super) fn refused(&mut self, req: ReqId) -> bool {
-        let turn = self.world.turn;
-        let mut scripted = false;
-        for (event, used) in self.setup.events.iter().zip(&mut self.world.events_used) {
-            if *event == (Event::FailAlloc { turn, req }) {
-                (scripted, *used) = (true, true);
-            }
-        }
-        let choice =
-            Choice { point: ChoicePoint::AllocFailure, subject: req.0, options: 2, default: u32::from(scripted) };
-        self.chooser.choose(choice) == 1
     }
 
     fn build_masks(&mut self, batch: &mut Batch) {

@@ -2,12 +2,12 @@
 
 use crate::record::{FinishKind, SlotId, State, StreamId};
 
-use super::pages::Pages;
+use super::pages::ReqPages;
 use super::radix::{Lock, NodeId};
 
 /// How far a request has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stage {
+pub enum ReqStage {
     /// Not seen yet.
     Unseen,
     /// In the waiting queue.
@@ -50,7 +50,7 @@ pub struct Req {
     /// The track slot kept, for the rules that keep it up.
     pub last_track_idx: u8,
     /// How far it has come.
-    pub stage: Stage,
+    pub stage: ReqStage,
     /// It was dropped by an abort, without a result that finished it.
     pub dropped: bool,
     /// The slot of its active state.
@@ -58,7 +58,7 @@ pub struct Req {
     /// Track slots by index.
     pub track: [Option<SlotId>; 2],
     /// Its KV pages, the tree's first.
-    pub pages: Pages,
+    pub pages: ReqPages,
     /// The stream that its tokens lie on.
     pub stream: StreamId,
     /// How many tokens it has: prompt, outputs, and those that steps in flight have sampled already.
@@ -101,7 +101,7 @@ impl Req {
     /// A request that has not been seen.
     pub fn unseen() -> Self {
         Req {
-            stage: Stage::Unseen,
+            stage: ReqStage::Unseen,
             stream: StreamId::ROOT,
             known: 0,
             tip: State::ZERO,
@@ -136,7 +136,7 @@ impl Req {
             branching: None,
             last_node: NodeId::ROOT,
             lock: None,
-            pages: Pages::default(),
+            pages: ReqPages::default(),
             holds_row: false,
         }
     }
@@ -157,7 +157,7 @@ impl Req {
     pub fn reset_for_retract(&mut self) {
         assert!(self.active.is_none() && !self.has_track && self.lock.is_none() && self.pages.count == 0);
         *self = Req {
-            stage: Stage::Waiting,
+            stage: ReqStage::Waiting,
             stream: self.stream,
             known: self.known,
             tip: self.tip,

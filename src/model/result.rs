@@ -2,22 +2,23 @@
 
 use crate::engine::{Choice, ChoicePoint, Chooser, Time};
 use crate::record::{
-    AssertKind, Check, Decision, DecisionFact, FinishKind, Kept, Mode, Owner, Passed, Phase, PreparedRow, ReqId,
-    RequestFact, ResultRow, RowFacts, RunFact, Sink,
+    AssertKind, Check, Decision, DecisionFact, FinishKind, Mode, Owner, Passed, Phase, PreparedRow, ReqId, RequestFact,
+    ResultRow, RowFacts, RunFact, Sink,
 };
 
 use super::batch::Batch;
-use super::machine::{Dead, Machine, Pending, Step};
+use super::machine::{Checked, FailedAssert, Machine};
 use super::request::Req;
-use super::rule::{Action, Keeps, RowView};
+use super::rule::{Action, RowView};
 use super::setup::{FinishOrder, Stop};
+use super::world::PendingResult;
 
 /// How a request ends, and how many outputs it delivers.
-type End = (FinishKind, u32);
+type RequestEnd = (FinishKind, u32);
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Waits for a forward's completion event and processes its result, row by row.
-    pub(super) fn process(&mut self, pending: &Pending) -> Step {
+    pub(super) fn process(&mut self, pending: &PendingResult) -> Checked {
         let batch = pending.batch.id;
         self.begin(Phase::Result, Some(batch));
         self.world.clock.cpu = self.world.clock.cpu.max(pending.copied);
@@ -40,7 +41,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// A row that prefills: if that was its last chunk, its request is cached, or released if the first output ends it.
-    fn process_prefill(&mut self, pending: &Pending, req: ReqId) -> Step {
+    fn process_prefill(&mut self, pending: &PendingResult, req: ReqId) -> Checked {
         let batch = pending.batch.id;
         self.spend(self.setup.costs.result_request);
         let it = &mut self.world.reqs[req.index()];
@@ -60,7 +61,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Row `i` of a decode, verify or mixed batch: the rule is run, but not on a row that rode along, whose forward kept no state. A row of
     /// which no more than its output is to be told is told with its neighbours.
-    fn process_decode(&mut self, pending: &Pending, i: usize, prepared: &PreparedRow) -> Step {
+    fn process_decode(&mut self, pending: &PendingResult, i: usize, prepared: &PreparedRow) -> Checked {
         let req = prepared.req;
         self.spend(self.setup.costs.result_request);
         if let Some(why) = passed(&self.world.reqs[req.index()]) {
@@ -90,12 +91,12 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Tells row `i` of a decode, verify or mixed batch, records what the rule did, and releases the request if it ends.
     fn finish_row(
         &mut self,
-        pending: &Pending,
+        pending: &PendingResult,
         i: usize,
         (row, tracked): (ResultRow, bool),
-        end: Option<End>,
+        end: Option<RequestEnd>,
         asked: Result<Action, AssertKind>,
-    ) -> Step {
+    ) -> Checked {
         let batch = &pending.batch;
         let ResultRow { at, lookahead, req, outputs, kv_committed_len, check: _ } = row;
         self.emit_results(pending);
@@ -107,7 +108,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             let view = self.view(batch, i, &self.world.reqs[req.index()]);
             self.report_skew(pending, i, &view);
         }
-        let action = asked.map_err(|kind| Dead { req: Some(req), kind })?;
+        let action = asked.map_err(|kind| FailedAssert { req: Some(req), kind })?;
         let before = self.kept(req);
         let flips = self.record(req, action);
         let decision = action.record.map(|_| Decision { before, after: self.kept(req) });
@@ -122,7 +123,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// Tells the rows that were processed since the last time.
-    fn emit_results(&mut self, pending: &Pending) {
+    fn emit_results(&mut self, pending: &PendingResult) {
         if !self.results.is_empty() {
             self.sink.rows(RowFacts::Results(pending.batch.id, &self.results));
             self.results.clear();
@@ -130,7 +131,13 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// Tells how many outputs a request has, and whether it ends with them.
-    fn emit_outputs(&mut self, pending: &Pending, req: ReqId, (outputs, at): (u32, Time), end: Option<End>) {
+    fn emit_outputs(
+        &mut self,
+        pending: &PendingResult,
+        req: ReqId,
+        (outputs, at): (u32, Time),
+        end: Option<RequestEnd>,
+    ) {
         self.emit(RequestFact::Output { batch: pending.batch.id, req, outputs, at });
         if let Some((kind, outputs)) = end {
             self.emit(RequestFact::Finish { req, kind, outputs });
@@ -140,7 +147,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Appends output tokens (one, or what a verify accepted) and updates the finish state: how many outputs there are, and the end of the
     /// request if it comes with them.
     #[inline(always)]
-    fn append_outputs(&mut self, req: ReqId, count: u32) -> (u32, Option<End>) {
+    fn append_outputs(&mut self, req: ReqId, count: u32) -> (u32, Option<RequestEnd>) {
         let it = &mut self.world.reqs[req.index()];
         it.outputs += count;
         let (outputs, aborted) = (it.outputs, std::mem::take(&mut it.to_abort));
@@ -154,7 +161,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// The end of a request by its tokens, if it comes with the outputs behind the first `before`.
     #[inline(always)]
-    fn end_at(&mut self, req: ReqId, before: u32, outputs: u32) -> Option<End> {
+    fn end_at(&mut self, req: ReqId, before: u32, outputs: u32) -> Option<RequestEnd> {
         let spec = &self.setup.requests[req.index()];
         let stop = (before + 1..=outputs).find(|&n| {
             let scripted = spec.stop == Stop::Token(n);
@@ -182,7 +189,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// What the rule does at row `i` of a decode or verify result.
     #[inline(always)]
-    fn ask_rule(&self, pending: &Pending, i: usize, it: &Req) -> Result<Action, AssertKind> {
+    fn ask_rule(&self, pending: &PendingResult, i: usize, it: &Req) -> Result<Action, AssertKind> {
         match pending.batch.mode {
             Mode::Verify => Ok(self.rule.on_verify(&self.verify_view(pending, i))),
             Mode::Decode | Mode::Extend | Mode::Mixed => self.rule.on_result(&self.view(&pending.batch, i, it)),
@@ -226,7 +233,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// What follows from an action that was recorded.
-    fn carry_out(&mut self, pending: &Pending, req: ReqId, action: Action, flips: Option<u8>) {
+    fn carry_out(&mut self, pending: &PendingResult, req: ReqId, action: Action, flips: Option<u8>) {
         if let Some(next_track_idx) = flips {
             self.emit(DecisionFact::Flip { batch: pending.batch.id, req, next_track_idx });
         }
@@ -238,20 +245,6 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         {
             self.free_slot(slot, Owner::Track(req, idx), true);
         }
-    }
-
-    /// The index of the track slot that a donation would take now (`get_mamba_ping_pong_keep_idx`).
-    pub(super) fn keep_idx(&self, req: ReqId) -> u8 {
-        let it = &self.world.reqs[req.index()];
-        match self.rule.keeps() {
-            Keeps::Last => it.last_track_idx,
-            Keeps::FromNext => self.world.policy.keep_idx(it.next_track_idx),
-        }
-    }
-
-    pub(super) fn kept(&self, req: ReqId) -> Kept {
-        let it = &self.world.reqs[req.index()];
-        Kept { label: it.last_track_seqlen, slot: it.track[usize::from(self.keep_idx(req))] }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::engine::{Choice, ChoicePoint, Chooser};
 use crate::record::{AssertKind, BatchFact, Nothing, ReqId, RequestFact, Sink};
 
 use super::budget::RETRACT_DECODE_STEPS;
-use super::machine::{Dead, Machine, Step};
+use super::machine::{Checked, FailedAssert, Machine};
 use super::setup::Event;
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
@@ -54,7 +54,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Retracts running requests until a decode step of the rest fits (`retract_decode`), least worth keeping first; at
     /// least one goes and at least one stays. `forced` goes first if it is given.
-    pub(super) fn retract(&mut self, rows: &[ReqId], forced: Option<ReqId>) -> Step {
+    pub(super) fn retract(&mut self, rows: &[ReqId], forced: Option<ReqId>) -> Checked {
         let mut keep = self.keep_order(rows);
         if let Some(req) = forced {
             keep.retain(|&row| row != req);
@@ -70,7 +70,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
         if !self.room_for_decode(&keep) {
             // Validation gives every request room of its own, so this is the modelled system out of pages.
-            return Err(Dead { req: keep.first().copied(), kind: AssertKind::OutOfPages });
+            return Err(FailedAssert { req: keep.first().copied(), kind: AssertKind::OutOfPages });
         }
         if self.world.running.keep_in_order(&keep) {
             self.emit(BatchFact::MasksDropped { batch: self.world.running.id });

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use crate::engine::Chooser;
 use crate::record::{ForwardFact, Prefix, ReqId, Sink, StreamId, Streams};
 
-use super::machine::{Machine, World};
-use super::request::Stage;
+use super::machine::Machine;
+use super::request::ReqStage;
 use super::setup::{Prompt, RequestSpec, Setup};
+use super::world::World;
 
 /// Where the tokens of a request lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,7 +118,7 @@ impl World {
     pub(super) fn is_needed(&self, setup: &Setup, index: usize) -> bool {
         let of_it = |spec: &RequestSpec| matches!(spec.prompt, Prompt::Of { req, .. } if req.index() == index);
         let mut all = setup.requests.iter().zip(&self.reqs);
-        all.any(|(spec, it)| it.stage == Stage::Unseen && of_it(spec))
+        all.any(|(spec, it)| it.stage == ReqStage::Unseen && of_it(spec))
     }
 
     /// The prompt that a request has if it is seen now. What it takes from a request that was not seen either is taken of that
@@ -131,7 +132,7 @@ impl World {
             };
             let it = &self.reqs[source.index()];
             match self.sequences[source.index()] {
-                _ if it.stage != Stage::Unseen => break self.streams.prefix(it.stream, it.known_len()),
+                _ if it.stage != ReqStage::Unseen => break self.streams.prefix(it.stream, it.known_len()),
                 Sequence::Known { prompt, .. } => break prompt,
                 Sequence::Attached { .. } | Sequence::Taken => chain.push(source),
             }

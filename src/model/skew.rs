@@ -3,13 +3,14 @@
 use crate::engine::Chooser;
 use crate::record::{Field, ProbeFact, ReqId, Sink, SlotId};
 
-use super::machine::{Machine, Pending};
+use super::machine::Machine;
 use super::request::Req;
 use super::rule::RowView;
+use super::world::PendingResult;
 
 /// The shared fields of one request as its batch's prepare left them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Glimpse {
+pub struct FieldSnapshot {
     outputs: u32,
     kv_committed_len: u32,
     decode_batch_idx: u32,
@@ -19,9 +20,9 @@ pub struct Glimpse {
     last_track_seqlen: Option<u32>,
 }
 
-impl Glimpse {
+impl FieldSnapshot {
     fn of(it: &Req) -> Self {
-        Glimpse {
+        FieldSnapshot {
             outputs: it.outputs,
             kv_committed_len: it.kv_committed_len,
             decode_batch_idx: it.decode_batch_idx,
@@ -33,7 +34,7 @@ impl Glimpse {
     }
 
     /// Whether a field has another value in `live`.
-    fn differs(&self, live: &Glimpse, field: Field) -> bool {
+    fn differs(&self, live: &FieldSnapshot, field: Field) -> bool {
         match field {
             Field::OutputIds => self.outputs != live.outputs,
             Field::KvCommittedLen => self.kv_committed_len != live.kv_committed_len,
@@ -70,19 +71,19 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// The shared fields of the rows of a batch, now.
-    pub(super) fn glimpse(&self, rows: &[ReqId]) -> Vec<Glimpse> {
+    pub(super) fn snapshot_fields(&self, rows: &[ReqId]) -> Vec<FieldSnapshot> {
         if !self.skew {
             return Vec::new();
         }
-        rows.iter().map(|req| Glimpse::of(&self.world.reqs[req.index()])).collect()
+        rows.iter().map(|req| FieldSnapshot::of(&self.world.reqs[req.index()])).collect()
     }
 
     /// Reports every field of row `i` that is newer than prepare saw it, and whether the rule would have done something
     /// else with the old value.
-    pub(super) fn report_skew(&mut self, pending: &Pending, i: usize, view: &RowView) {
-        let Some(seen) = pending.batch.glimpses.get(i).copied() else { return };
+    pub(super) fn report_skew(&mut self, pending: &PendingResult, i: usize, view: &RowView) {
+        let Some(seen) = pending.batch.field_snapshots.get(i).copied() else { return };
         let (batch, req) = (pending.batch.id, pending.batch.reqs[i]);
-        let live = Glimpse::of(&self.world.reqs[req.index()]);
+        let live = FieldSnapshot::of(&self.world.reqs[req.index()]);
         let done = self.rule.on_result(view);
         for field in Field::ALL {
             let newer = seen.differs(&live, field);

@@ -30,7 +30,7 @@ impl SlotPool {
 
     /// How many were never given out, and those that came back, in the order in which they will be given out: between two turns that is
     /// all that there is to tell of the pool.
-    pub fn waiting(&self) -> (u32, impl Iterator<Item = SlotId> + '_) {
+    pub fn free_list(&self) -> (u32, impl Iterator<Item = SlotId> + '_) {
         // The slots never given out are alike but for their numbers, which are names.
         let SlotPool { fresh: _, free, spare } = self;
         assert!(spare.is_empty(), "spare slots are given back within their turn");

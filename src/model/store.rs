@@ -4,9 +4,10 @@ use crate::engine::{ChoicePoint, Chooser};
 use crate::record::{AssertKind, Fact, Owner, PageFact, PageRange, ReqId, Sink, SlotFact, SlotId};
 
 use super::batch::Rows;
-use super::machine::{Dead, Machine, Pending, Step};
+use super::machine::{Checked, FailedAssert, Machine};
 use super::radix::Freed;
 use super::setup::{Exhaustion, KvEviction};
+use super::world::PendingResult;
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Takes one slot from the free list.
@@ -26,9 +27,9 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// A slot that could not be had, not even by eviction: an assertion, or none to go on with.
-    pub(super) fn or_exhausted(&self, req: ReqId, slot: Option<SlotId>) -> Step<Option<SlotId>> {
+    pub(super) fn or_exhausted(&self, req: ReqId, slot: Option<SlotId>) -> Checked<Option<SlotId>> {
         match (slot, self.setup.engine.exhaustion) {
-            (None, Exhaustion::Assert) => Err(Dead { req: Some(req), kind: AssertKind::OutOfSlots }),
+            (None, Exhaustion::Assert) => Err(FailedAssert { req: Some(req), kind: AssertKind::OutOfSlots }),
             (slot, _) => Ok(slot),
         }
     }
@@ -52,16 +53,16 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     pub(super) fn free_deferred(&mut self) {
         for (slot, owner) in std::mem::take(&mut self.world.deferred_frees) {
             let req = holder(owner);
-            let in_flight = |pending: &Pending| req.is_some_and(|req| pending.batch.reqs.contains(&req));
+            let in_flight = |pending: &PendingResult| req.is_some_and(|req| pending.batch.reqs.contains(&req));
             let later = self.world.queue.iter().any(in_flight);
             self.free_now_or_later(slot, owner, true, later);
         }
     }
 
     /// Takes `count` pages for a request and appends them to its own.
-    pub(super) fn take_pages(&mut self, req: ReqId, count: u32) -> Step {
+    pub(super) fn take_pages(&mut self, req: ReqId, count: u32) -> Checked {
         if !self.world.pages.alloc(count) {
-            return Err(Dead { req: Some(req), kind: AssertKind::OutOfPages });
+            return Err(FailedAssert { req: Some(req), kind: AssertKind::OutOfPages });
         }
         let pages = self.req(req).pages.append(count);
         if count > 0 {

@@ -7,14 +7,15 @@ use crate::engine::{Choice, ChoicePoint, Chooser};
 use crate::record::{ForwardFact, Mode, Owner, PreparedRow, ReqId, Sink};
 
 use super::batch::{Batch, Rows};
-use super::machine::{Machine, Pending, Step};
+use super::machine::{Checked, Machine};
 use super::prepare::prepared;
 use super::rule::{Refused, VerifyView};
 use super::setup::{Accept, ResultQueue};
+use super::world::PendingResult;
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Prepares the running batch for one verify step (`spec_prepare_for_decode`).
-    pub(super) fn prepare_verify(&mut self) -> Step<Box<Batch>> {
+    pub(super) fn prepare_verify(&mut self) -> Checked<Box<Batch>> {
         let mut batch = self.take_running(Mode::Verify);
         batch.plan = self.plan_tracks(&batch.reqs);
         let wanted: Rows<u32> = batch.reqs.iter().map(|&req| self.verify_needs(req)).collect();
@@ -67,7 +68,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     fn take_pending(&mut self, req: ReqId, other: u8) {
-        let slot = if self.refused(req) { None } else { self.alloc_slot(Owner::Track(req, other)) };
+        let slot = if self.second_slot_refused(req) { None } else { self.alloc_slot(Owner::Track(req, other)) };
         let it = self.req(req);
         it.track[usize::from(other)] = slot;
         let k = it.kv_committed_len;
@@ -129,7 +130,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// Commits what a verify accepted, for all rows before any of them is processed (`_resolve_spec_v2_tokens`).
-    pub(super) fn commit_accepted(&mut self, pending: &Pending) {
+    pub(super) fn commit_accepted(&mut self, pending: &PendingResult) {
         for (&req, &count) in pending.batch.reqs.iter().zip(&pending.accepted) {
             let it = self.req(req);
             if !it.finished() && !it.retracted {
@@ -139,7 +140,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// What a rule sees of row `i` of a verify result.
-    pub(super) fn verify_view(&self, pending: &Pending, i: usize) -> VerifyView {
+    pub(super) fn verify_view(&self, pending: &PendingResult, i: usize) -> VerifyView {
         let req = pending.batch.reqs[i];
         let it = &self.world.reqs[req.index()];
         VerifyView {
@@ -157,7 +158,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// The plan that the result of `pending` sees for its row `i`: its own, or that of the live batch.
-    fn plan_at_result(&self, pending: &Pending, i: usize) -> Option<u8> {
+    fn plan_at_result(&self, pending: &PendingResult, i: usize) -> Option<u8> {
         let own = pending.batch.plan.as_ref().map(|plan| plan[i]);
         let live = &self.world.running;
         match self.setup.engine.result_queue {

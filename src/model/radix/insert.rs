@@ -2,7 +2,7 @@
 //!
 //! The tree keeps what it already has: the caller is told how much that is, and frees the pages and the state that duplicate it.
 
-use super::node::Node;
+use super::node::TreeNode;
 use super::{NodeId, Radix};
 use crate::record::{GrantId, Prefix, SlotId, Streams};
 
@@ -55,7 +55,7 @@ impl Radix {
     fn add_leaf(&mut self, streams: &Streams, parent: NodeId, key: Prefix, grant: GrantId) -> NodeId {
         let start = self.node(parent).prefix.len;
         let page = self.key(streams, key, start);
-        let leaf = self.attach(Node::new(parent, key, start, page, grant));
+        let leaf = self.attach(TreeNode::new(parent, key, start, page, grant));
         self.kv_evictable += self.node(leaf).token_count();
         self.touch(leaf);
         self.refresh_leaf(parent);

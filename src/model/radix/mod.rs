@@ -36,7 +36,7 @@ pub use lock::{Lock, TombstoneLock};
 pub use lookup::Match;
 pub use node::NodeId;
 
-use node::Node;
+use node::TreeNode;
 
 /// How one release's tree behaves. Every field is fixed for the life of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +71,7 @@ pub struct Freed {
 #[educe(Clone)]
 pub struct Radix {
     config: RadixConfig,
-    nodes: Vec<Option<Node>>,
+    nodes: Vec<Option<TreeNode>>,
     vacant: Vec<NodeId>,
     /// The children of every node, by the stream that the end of their first page lies on.
     children: BTreeMap<(NodeId, StreamId), NodeId>,
@@ -92,7 +92,7 @@ impl Radix {
         assert!(config.state_chunk >= 1, "state_chunk is at least 1");
         Self {
             config,
-            nodes: vec![Some(Node::root())],
+            nodes: vec![Some(TreeNode::root())],
             vacant: Vec::new(),
             children: BTreeMap::new(),
             clock: 0,

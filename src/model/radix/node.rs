@@ -17,7 +17,7 @@ impl NodeId {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Node {
+pub(super) struct TreeNode {
     pub(super) parent: NodeId,
     /// The tokens from the root to its end.
     pub(super) prefix: Prefix,
@@ -41,7 +41,7 @@ pub(super) struct Node {
     pub(super) older: NodeId,
 }
 
-impl Node {
+impl TreeNode {
     pub(super) fn new(parent: NodeId, prefix: Prefix, start: u32, key: StreamId, grant: GrantId) -> Self {
         Self {
             parent,
@@ -70,17 +70,17 @@ impl Node {
 }
 
 impl Radix {
-    pub(super) fn node(&self, id: NodeId) -> &Node {
+    pub(super) fn node(&self, id: NodeId) -> &TreeNode {
         self.nodes[id.0 as usize].as_ref().expect("a node id in use names a live node")
     }
 
-    pub(super) fn node_mut(&mut self, id: NodeId) -> &mut Node {
+    pub(super) fn node_mut(&mut self, id: NodeId) -> &mut TreeNode {
         self.nodes[id.0 as usize].as_mut().expect("a node id in use names a live node")
     }
 
     /// The pages of the tokens of a node.
     pub(super) fn pages(&self, id: NodeId) -> PageRange {
-        let Node { grant, start, prefix, .. } = *self.node(id);
+        let TreeNode { grant, start, prefix, .. } = *self.node(id);
         let page = self.config.page_size;
         PageRange { grant, from: start / page, to: prefix.len / page }
     }
@@ -126,7 +126,7 @@ impl Radix {
 
     /// Puts `node` into the arena and under its parent. The caller touches it once its children,
     /// if any, are in place.
-    pub(super) fn attach(&mut self, node: Node) -> NodeId {
+    pub(super) fn attach(&mut self, node: TreeNode) -> NodeId {
         let parent = node.parent;
         let id = match self.vacant.pop() {
             Some(id) => {
@@ -144,7 +144,7 @@ impl Radix {
     }
 
     /// Takes a childless node out of the tree and returns it; its place becomes vacant.
-    pub(super) fn detach(&mut self, id: NodeId) -> Node {
+    pub(super) fn detach(&mut self, id: NodeId) -> TreeNode {
         assert!(self.node(id).child_count == 0 && id != NodeId::ROOT, "only a leaf is detached");
         let (key, parent) = (self.node(id).key, self.node(id).parent);
         self.unlink_child(parent, key, id);
@@ -159,7 +159,7 @@ impl Radix {
     /// lower one last.
     pub(super) fn split(&mut self, streams: &Streams, lower: NodeId, at: u32) -> NodeId {
         let node = self.node(lower);
-        let Node { parent, prefix, start, key, grant, kv_lock, .. } = *node;
+        let TreeNode { parent, prefix, start, key, grant, kv_lock, .. } = *node;
         let cut = start + at;
         assert!(start < cut && cut < prefix.len, "both halves of a split hold something");
         let lower_key = self.key(streams, prefix, cut);
@@ -167,7 +167,7 @@ impl Radix {
         (node.start, node.key) = (cut, lower_key);
         self.unlink_child(parent, key, lower);
         let front = streams.prefix(prefix.stream, cut);
-        let upper = self.attach(Node { kv_lock, ..Node::new(parent, front, start, key, grant) });
+        let upper = self.attach(TreeNode { kv_lock, ..TreeNode::new(parent, front, start, key, grant) });
         self.node_mut(lower).parent = upper;
         self.link(upper, lower_key, lower);
         if self.config.split_refreshes_state && self.node(lower).state.is_some() {
