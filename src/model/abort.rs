@@ -1,5 +1,5 @@
-//! Aborts: a request that waits is dropped, one in chunks is torn down at the next plan, one that runs is finished by
-//! the result in flight.
+//! Aborts (`abort_request`). A waiting request is dropped at once, a request in chunks at the next plan, and a running
+//! request is finished by its next result.
 
 use crate::engine::{Choice, ChoicePoint, Chooser};
 use crate::record::{FinishKind, Nothing, Place, ReqId, RequestFact, Sink};
@@ -10,7 +10,7 @@ use super::setup::Event;
 use super::world::LastBatch;
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
-    /// Takes in the aborts of this turn, after its arrivals (`abort_request`).
+    /// Applies the aborts of this turn, after its arrivals.
     pub(super) fn ingest_aborts(&mut self) {
         let turn = self.world.turn;
         if !self.chooser.is_open(ChoicePoint::Abort) {
@@ -33,7 +33,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// Aborts a request wherever it is. Says whether there was anything to abort.
+    /// Aborts a request at any stage. Returns whether the abort had an effect.
     fn abort(&mut self, req: ReqId) -> bool {
         let place = self.place(req);
         match place {
@@ -50,7 +50,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             Place::Chunk | Place::Prefill | Place::Decode => {}
         }
         let in_chunks = self.world.chunked == Some(req);
-        // A request that was retracted with its abort may be in chunks again: an abort of chunks is another one.
+        // A request that was retracted with a pending abort may be in chunks again. The abort of the chunks is then a
+        // new abort.
         let by_result = self.world.reqs[req.index()].to_abort && !in_chunks;
         let pending = by_result || self.world.chunk_abort == Some(req);
         self.emit(RequestFact::Abort { req, place, taken: !pending });
@@ -67,7 +68,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         true
     }
 
-    /// What an abort of a request meets now.
+    /// Where an abort finds a request now.
     fn place(&self, req: ReqId) -> Place {
         let it = &self.world.reqs[req.index()];
         let in_last = matches!(&self.world.last, LastBatch::Extend(last) if last.reqs.contains(&req));
@@ -83,8 +84,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// Tears down the request in chunks that was to be aborted, before its next chunk
-    /// (`process_pending_chunked_abort`). Its chunk in flight still has a result, which emits nothing.
+    /// Drops the request in chunks that is to be aborted, before its next chunk (`process_pending_chunked_abort`). The
+    /// result of its chunk in flight is still processed, and produces no output.
     pub(super) fn abort_chunked(&mut self) -> Checked {
         let Some(req) = self.world.chunk_abort else { return Ok(()) };
         if self.world.chunked != Some(req) {
@@ -102,7 +103,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Ok(())
     }
 
-    /// A request ends without having finished by itself: it is gone, and holds nothing.
+    /// Ends a request that holds nothing and has not finished by itself.
     fn drop_request(&mut self, req: ReqId) {
         self.req(req).dropped = true;
         let (kind, outputs) = (FinishKind::Abort, self.world.reqs[req.index()].outputs);

@@ -1,4 +1,5 @@
-//! What a request hands to the radix tree and what it gives back: at its end, and after its prefill.
+//! Donations to the radix tree and releases: at the end of a request (`cache_finished_req`) and after a prefill
+//! (`cache_unfinished_req`).
 
 use crate::engine::Chooser;
 use crate::record::{
@@ -13,12 +14,12 @@ use super::radix::{Inserted, NodeId};
 use super::request::ReqStage;
 use super::setup::{SlotFree, Snapshot};
 
-/// What a donation offers.
+/// The state that a donation offers.
 struct DonationOffer {
     label: u32,
     slot: SlotId,
     owner: Owner,
-    /// The length of the key, floored to a page.
+    /// The length of the key: the label, or fewer tokens if fewer may be cached, rounded down to a page.
     key_len: u32,
 }
 
@@ -36,7 +37,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Ok(())
     }
 
-    /// A request is over: who waited for its end may come.
+    /// Ends a request. The requests that arrive at its end become due.
     pub(super) fn close_request(&mut self, req: ReqId) {
         self.req(req).stage = ReqStage::Finished;
         self.world.unfinished -= 1;
@@ -44,7 +45,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.world.arrivals.ended(req, now);
     }
 
-    /// Offers the kept state. Returns the slot that the tree took.
+    /// Donates the kept state. Returns the slot that the tree took.
     fn donate_finished(&mut self, req: ReqId) -> Checked<Option<SlotId>> {
         let it = &self.world.reqs[req.index()];
         let committed = self.committed_to_cache(req);
@@ -68,7 +69,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Ok((!inserted.state_existed).then_some(slot))
     }
 
-    /// How many tokens a request that ends now may cache.
+    /// Number of tokens that a request may cache if it ends now.
     fn committed_to_cache(&self, req: ReqId) -> u32 {
         let it = &self.world.reqs[req.index()];
         let through_stop = it.prompt_len + it.finished_len.unwrap_or(it.outputs);
@@ -78,7 +79,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// What the request would donate from its track slots if it ended now.
+    /// The donation from the track slots if the request ended now.
     pub(super) fn offer_now(&self, req: ReqId) -> Option<Offered> {
         let committed = self.committed_to_cache(req);
         let (label, idx) = self.checkpoint(req, committed);
@@ -87,14 +88,15 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         (key_len > 0).then_some(Offered { label, key_len, slot })
     }
 
-    /// Gives up what is not the tree's: a request that ends or is retracted donates no state.
+    /// Donates no state for a request that ends or is retracted, and frees the pages that are not the tree's.
     pub(super) fn donate_nothing(&mut self, req: ReqId, why: Nothing, slot: Option<SlotId>) {
         self.emit(CacheFact::NoDonate { req, why, slot });
         self.drop_pages(req, self.world.reqs[req.index()].cache_protected_len);
     }
 
-    /// The label and the index of the slot that a finished request donates. A label beyond `committed` falls back to the
-    /// checkpoint before, if the engine can name it, or to nothing (`_select_finished_checkpoint`).
+    /// The label and the slot index that a finished request donates (`_select_finished_checkpoint`). For a label beyond
+    /// `committed`, an engine with `previous_checkpoint` falls back to the previous label, if the other slot still
+    /// holds its state, or else donates nothing.
     fn checkpoint(&self, req: ReqId, committed: u32) -> (u32, Option<u8>) {
         let it = &self.world.reqs[req.index()];
         let idx = self.keep_idx(req);
@@ -109,7 +111,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// Unlocks, then frees the active slot and the track slots but the one that the tree took.
+    /// Unlocks the prefix, then frees the active slot and the track slots, except for the slot that the tree took.
     pub(super) fn release_rest(&mut self, req: ReqId, kept: Option<SlotId>) {
         self.unlock(req);
         let it = self.req(req);
@@ -133,12 +135,13 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.world.rows_held -= 1;
     }
 
-    /// Gives the tree the state that the prefill tracked, and goes on with a fresh slot (`cache_unfinished_req`).
+    /// Donates the state that the prefill tracked. The request continues with a fresh track slot
+    /// (`cache_unfinished_req`).
     pub(super) fn cache_unfinished(&mut self, req: ReqId) -> Checked {
         let it = &self.world.reqs[req.index()];
         let end = it.extend_end;
         let label = if self.world.policy.has_track_slots() { it.last_track_seqlen } else { Some(end) };
-        // Whatever is cached of it, the next chunk goes on from here.
+        // The next chunk starts here, however much of the prefix is cached.
         self.req(req).prefix_len = end;
         let Some(label) = label else {
             self.emit(CacheFact::NoDonate { req, why: Nothing::NoCheckpoint, slot: None });
@@ -166,14 +169,15 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Ok(())
     }
 
-    /// The slot to donate while the request goes on, and who holds it: the kept one, replaced by a fresh one; without
-    /// track slots, a fresh one that receives a copy on the schedule stream.
+    /// The slot to donate while the request continues, and its owner. This is the kept slot, which a fresh slot
+    /// replaces; without track slots, or with `Snapshot::Copy`, it is a fresh slot with a copy made on the schedule
+    /// stream.
     fn hand_over(&mut self, req: ReqId) -> Checked<Option<(SlotId, Owner)>> {
         if !self.world.policy.has_track_slots() || self.setup.engine.snapshot == Snapshot::Copy {
             let Some(slot) = self.slot_for_donation(req, Owner::Spare)? else { return Ok(None) };
             let it = &self.world.reqs[req.index()];
             let kept = if it.has_track { it.track[usize::from(self.keep_idx(req))] } else { it.active };
-            let from = kept.expect("a running request has the slot that it would donate");
+            let from = kept.expect("a running request has a slot to donate");
             self.emit(ForwardFact::CopyState { req, from, to: slot, stream: Stream::Schedule });
             return Ok(Some((slot, Owner::Spare)));
         }
@@ -185,7 +189,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Ok(Some((slot, owner)))
     }
 
-    /// A fresh slot, evicting a cached state if there is none (`_alloc_mamba_slot`).
+    /// A free slot, after evicting a cached state if no slot is free (`_alloc_mamba_slot`).
     fn slot_for_donation(&mut self, req: ReqId, owner: Owner) -> Checked<Option<SlotId>> {
         if let Some(slot) = self.alloc_slot(owner) {
             return Ok(Some(slot));
@@ -198,8 +202,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.or_exhausted(req, slot)
     }
 
-    /// Inserts the first `key_len` tokens with the offered state. What the tree takes changes owner, and the pages
-    /// that it had already are freed.
+    /// Inserts the first `key_len` tokens with the offered state. The tree becomes the owner of the new pages, and of
+    /// the state if it had none. Pages that duplicate those of the tree are freed.
     fn insert(&mut self, req: ReqId, offer: &DonationOffer, finished: bool) -> Inserted {
         let page = self.setup.engine.page_size;
         let it = &self.world.reqs[req.index()];
@@ -221,7 +225,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         inserted
     }
 
-    /// Moves the lock to the node that the key ends on: the pages up to there are the tree's now.
+    /// Moves the lock to the node at the end of the key. The pages up to this node are now the tree's.
     fn relock(&mut self, req: ReqId, key_len: u32, node: NodeId) {
         if self.setup.engine.rematch_after_insert {
             let it = &self.world.reqs[req.index()];
@@ -238,7 +242,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         it.cache_protected_len = key_len;
     }
 
-    /// Gives the state part of the lock back early: the state that it holds has been copied.
+    /// Releases the state part of the lock early: the state was copied at the hit.
     fn unlock_state(&mut self, req: ReqId) {
         if let Some(mut held) = self.req(req).lock.take() {
             self.world.tree.release_state(&mut held);
@@ -246,6 +250,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
+    /// Releases the lock of a request, if it has one.
     fn unlock(&mut self, req: ReqId) {
         if let Some(held) = self.req(req).lock.take() {
             self.emit(CacheFact::Unlock { req, node: held.node().0 });
@@ -253,13 +258,14 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// Frees the pages of a request from `from` tokens on, and the request holds none any more.
+    /// Frees the pages of a request from `from` tokens on. The request holds no pages afterwards.
     pub(super) fn drop_pages(&mut self, req: ReqId, from: u32) {
         let page = self.setup.engine.page_size;
         let pages = std::mem::take(&mut self.req(req).pages);
         self.free_pages(pages.range(from / page, pages.count), Owner::Request(req));
     }
 
+    /// The length rounded down to a page.
     fn floor_to_page(&self, len: u32) -> u32 {
         len - len % self.setup.engine.page_size
     }

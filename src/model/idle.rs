@@ -10,8 +10,8 @@ use super::setup::{Arrive, RequestSpec, Setup};
 use super::world::World;
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
-    /// Ends the run, or jumps to the next arrival, since nothing runs and nothing is in flight. `held` requests were held back at
-    /// the ingest of this turn.
+    /// Ends the run, or jumps to the next arrival, since nothing runs and nothing is in flight. `held` requests were
+    /// held back at the ingest of this turn.
     pub(super) fn idle(&mut self, held: usize) -> Option<Ended> {
         let world = &mut *self.world;
         if world.unfinished == 0 {
@@ -54,9 +54,10 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         None
     }
 
-    /// Jumps to the next arrival at a time, when the chooser has held back every request that may be seen. A request that arrives
-    /// at a time may be held back too, so every future from now is also a future from that time. The clock does not jump where a
-    /// future depends on the number of turns, or on whether a request came before or after that time (docs/search.md, "Idle turns").
+    /// Jumps to the next arrival at a time, when the chooser has held back every request that may be seen. A request
+    /// that arrives at a time may be held back too, so every future from now is also a future from that time. The clock
+    /// does not jump where a future depends on the number of turns, or on whether a request came before or after that
+    /// time (docs/search.md, "Idle turns").
     fn pass_idle_turns(&mut self) {
         let world = &mut *self.world;
         let (None, Some(at)) = world.arrivals.next() else { return };

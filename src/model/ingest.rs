@@ -1,4 +1,4 @@
-//! The ingest phase: which requests are seen in this turn.
+//! The ingest phase: the requests that arrive in this turn.
 
 use crate::engine::{Choice, ChoicePoint, Chooser};
 use crate::record::{Phase, ReqId, RequestFact, ScriptFact, Sink, State};
@@ -10,7 +10,8 @@ use super::request::ReqStage;
 use super::setup::{Arrive, Stop};
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
-    /// Takes in the requests whose earliest moment has come, unless the chooser shows them later. Returns how many it holds back.
+    /// Takes the due requests into the waiting queue, unless the chooser holds them back. Returns how many it holds
+    /// back.
     pub(super) fn ingest(&mut self) -> usize {
         self.begin(Phase::Ingest, None);
         let now = self.world.clock.cpu;
@@ -28,7 +29,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             if other.finished() {
                 self.emit(ScriptFact::PinEnded { req });
             } else if other.kv_committed_len >= k {
-                // Prefilled again after a retraction, beyond the step: there is no turn to take any more.
+                // A retracted request was prefilled again beyond the step, so the step has no turn of its own.
                 self.emit(ScriptFact::PinMissed { req });
             }
         }
@@ -47,8 +48,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         held
     }
 
-    /// The order in which requests that are seen in one turn join the waiting queue: by time and place in the setup,
-    /// unless the chooser has another.
+    /// The order in which the requests of one turn join the waiting queue: by time and place in the setup, unless the
+    /// chooser answers another order.
     fn in_order(&mut self, mut seen: Rows<DueArrival>) -> Rows<DueArrival> {
         if seen.len() < 2 || !self.chooser.is_open(ChoicePoint::Order) {
             return seen;
@@ -66,6 +67,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         seen
     }
 
+    /// Makes a request known with its prompt, and appends it to the waiting queue.
     fn see(&mut self, req: ReqId, at: crate::engine::Time) {
         let spec = &self.setup.requests[req.index()];
         let ends_at = match spec.stop {
@@ -95,7 +97,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// Reports the requests that were pinned to this turn and are still waiting after its plan.
+    /// Reports the requests pinned to this turn that still wait after its plan.
     pub(super) fn check_pins(&mut self) {
         for req in std::mem::take(&mut self.world.pinned) {
             if self.world.reqs[req.index()].stage == ReqStage::Waiting {

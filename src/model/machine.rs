@@ -35,13 +35,11 @@ pub(super) struct FailedAssert {
 /// The result of a step that an assertion of the modelled system can end.
 pub(super) type Checked<T = ()> = Result<T, FailedAssert>;
 
-/// What a turn has done up to its launch, and whether it still has to process a result.
+/// What a turn did.
 #[derive(Clone, Copy, Debug)]
 struct TurnWork {
-    /// The turn launched a batch or has a result to process.
+    /// The turn launched a batch or processed a result.
     busy: bool,
-    /// The turn still has to process the oldest result.
-    result: bool,
     /// Requests that could have arrived at the ingest of this turn, and that the chooser held back.
     held: usize,
 }
@@ -118,7 +116,8 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
         self.run_while(|_| true).expect("it was not stopped")
     }
 
-    /// Runs until `go_on` returns false; its argument is the number of turns run so far. Returns how the run ended, if it ended first.
+    /// Runs until `go_on` returns false; its argument is the number of turns run so far. Returns how the run ended, if
+    /// it ended first.
     pub fn run_while(&mut self, mut go_on: impl FnMut(u32) -> bool) -> Option<Ended> {
         for turns in 1..=self.setup.turns_max {
             if let Some(ended) = self.turn() {
@@ -144,15 +143,9 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
         let at = self.world.clock.cpu;
         self.emit(RunFact::Turn { turn: self.world.turn, at });
         self.emit_streams();
-        let launched = if self.setup.engine.overlap { self.launch_overlap() } else { self.launch_normal() };
-        let processed = launched.and_then(|due| {
-            if due.result {
-                self.process_last()?;
-            }
-            Ok(due)
-        });
-        let TurnWork { busy, held, result: _ } = match processed {
-            Ok(due) => due,
+        let work = if self.setup.engine.overlap { self.turn_overlap() } else { self.turn_normal() };
+        let TurnWork { busy, held } = match work {
+            Ok(work) => work,
             Err(FailedAssert { req, kind }) => {
                 self.emit(RunFact::Assert { req, kind });
                 return Some(Ended::Asserted);
@@ -167,8 +160,8 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
         if idle && again { self.idle(held) } else { None }
     }
 
-    /// The turn with overlap up to its launch: the previous result is processed while the new forward runs.
-    fn launch_overlap(&mut self) -> Checked<TurnWork> {
+    /// A turn with overlap (`event_loop_overlap`): the previous result is processed while the new forward runs.
+    fn turn_overlap(&mut self) -> Checked<TurnWork> {
         let held = self.ingest();
         let pending = !matches!(self.world.last, LastBatch::None);
         let last_prefill = match &self.world.last {
@@ -181,18 +174,24 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
         let last_extends = last_prefill.is_some_and(|object| object != self.world.decoded);
         let waits = self.setup.engine.disable_consecutive_prefill_overlap && last_extends && extends;
         if waits {
-            self.process_last()?;
+            self.process_oldest()?;
         }
         let launched = self.launch_and_queue(batch);
-        Ok(TurnWork { busy: launched || pending, result: pending && !waits, held })
+        if pending && !waits {
+            self.process_oldest()?;
+        }
+        Ok(TurnWork { busy: launched || pending, held })
     }
 
-    /// The turn without overlap up to its launch: the same turn waits for the forward and processes its result.
-    fn launch_normal(&mut self) -> Checked<TurnWork> {
+    /// A turn without overlap (`event_loop_normal`): the turn waits for its own forward and processes the result.
+    fn turn_normal(&mut self) -> Checked<TurnWork> {
         let held = self.ingest();
         let batch = self.plan()?;
         let launched = self.launch_and_queue(batch);
-        Ok(TurnWork { busy: launched, result: launched, held })
+        if launched {
+            self.process_oldest()?;
+        }
+        Ok(TurnWork { busy: launched, held })
     }
 
     /// Launches a batch, queues it for its result, and keeps it as the last batch. Returns whether there was a batch.
@@ -212,13 +211,13 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
     }
 
     /// Processes the oldest result of the queue.
-    fn process_last(&mut self) -> Checked {
+    fn process_oldest(&mut self) -> Checked {
         // The queue has at most two results, so removing the first is cheap.
         if self.world.queue.is_empty() {
             return Ok(());
         }
         let pending = self.world.queue.remove(0);
-        self.process(&pending)
+        self.process_batch_result(&pending)
     }
 
     /// The host masks of row `i` of a result: those of its batch, or with an aliased queue those of the running batch.

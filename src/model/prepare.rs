@@ -1,4 +1,6 @@
-//! The prepare phase: what a batch needs before its forward can be queued.
+//! The prepare phase: slots, pages, lengths, captured rows and host masks of a batch, before its forward is queued.
+//!
+//! `track_slots.rs` has the track slots, `verify.rs` the prepare of a verify step.
 
 use crate::engine::{ChoicePoint, Chooser};
 use crate::record::{
@@ -61,7 +63,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Ok(batch)
     }
 
-    /// Lets the running batch ride along in a prefill batch (`mix_with_running`).
+    /// Adds the rows of the running batch to a prefill batch (`mix_with_running`).
     fn mix(&mut self, batch: &mut Batch) -> Checked {
         let newest = self.setup.engine.filter_before_prefill;
         let finishing = self.left_out();
@@ -84,6 +86,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Ok(())
     }
 
+    /// Appends prepared decode rows to a prefill batch. Their forward keeps no state of them.
     fn join(&mut self, batch: &mut Batch, decode: &Batch) {
         match self.setup.engine.mixed_tracking {
             MixedTracking::Dropped => batch.prefills.iter_mut().for_each(|row| row.track = None),
@@ -100,6 +103,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.emit(BatchFact::Mix { batch: batch.id, decode: decode.id, rows });
     }
 
+    /// Begins the phase, and spends its cost.
     fn begin_prepare(&mut self, batch: &Batch, rows: usize) {
         self.begin(Phase::Prepare, Some(batch.id));
         let costs = &self.setup.costs;
@@ -107,7 +111,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.world.clock.cpu += draw_many(self.chooser, costs.prepare_request, rows as u32);
     }
 
-    /// Active and track slots of the admitted, after making room for them by eviction (`alloc_req_slots`).
+    /// Takes active and track slots for the admitted requests, after evicting states for them (`alloc_req_slots`).
     fn take_request_slots(&mut self, admitted: &[ReqId]) -> Checked {
         let policy = self.world.policy;
         let tracks = u32::from(policy.track_slots_at_admission);
@@ -145,7 +149,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Ok(())
     }
 
-    /// KV pages for the new tokens of the admitted; the cached prefix brings the tree's own.
+    /// Takes KV pages for the new tokens of the admitted requests. The pages of a cached prefix are the tree's.
     fn take_extend_pages(&mut self, admitted: &[ReqId]) -> Checked {
         let page = self.setup.engine.page_size;
         let mut wanted = 0;
@@ -166,14 +170,14 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Ok(())
     }
 
-    /// Takes the running batch to be prepared under a new number; until [`Machine::queue_copy`] gives it back, a batch without rows stands in
-    /// for it.
+    /// Takes the running batch under a new number, and begins its prepare. An empty batch takes its place until
+    /// [`Machine::queue_copy`].
     pub(super) fn take_running(&mut self, mode: Mode) -> Box<Batch> {
         self.world.batches += 1;
         let mut batch = Box::new(std::mem::replace(&mut self.world.running, Batch::empty(0)));
         batch.id = BatchId(self.world.batches);
         batch.mode = mode;
-        assert!(batch.prefills.is_empty(), "the prefill that became the running batch is over");
+        assert!(batch.prefills.is_empty(), "the prefills of the running batch are over");
         self.world.decoded = batch.object;
         self.begin_prepare(&batch, batch.reqs.len());
         batch
@@ -198,7 +202,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Ok(self.queue_copy(batch))
     }
 
-    /// Puts a prepared batch back as the running one, and returns the copy that is queued.
+    /// Makes a prepared batch the running batch again, and returns the copy for the result queue.
     pub(super) fn queue_copy(&mut self, mut batch: Box<Batch>) -> Box<Batch> {
         let prepared = match self.setup.engine.result_queue {
             ResultQueue::Copy => std::mem::take(&mut batch.prepared),
@@ -209,7 +213,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         batch
     }
 
-    /// A page for each row whose next token begins one.
+    /// Takes a page for each row whose next token begins a page.
     fn take_decode_pages(&mut self, batch: &Batch) -> Checked {
         let page = self.setup.engine.page_size;
         let rows = batch.reqs.iter().zip(&batch.seq_lens);
@@ -228,7 +232,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// Lengths and counters of a decode step.
+    /// Advances lengths and counters by one decode step.
     fn advance(&mut self, batch: &mut Batch) {
         for (req, len) in batch.reqs.iter().zip(&mut batch.seq_lens) {
             let it = &mut self.world.reqs[req.index()];
@@ -238,6 +242,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
+    /// Builds the host masks that the rule wants. Without track slots there are none.
     fn build_masks(&mut self, batch: &mut Batch) {
         let wants = self.rule.wants_masks();
         batch.masks = None;
@@ -250,7 +255,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         batch.masks = Some(masks);
     }
 
-    /// Captures what the forward and the result will use of each row, the track slot among it.
+    /// Captures each row for its forward and its result, with the track slot that the step writes.
     fn capture_rows(&mut self, batch: &mut Batch) {
         let grid = self.world.grid;
         // The write index still names the kept slot if the second slot was refused.
@@ -266,7 +271,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         batch.prepared = batch.reqs.iter().zip(&batch.seq_lens).map(row).collect();
     }
 
-    /// Tells that the rows of a decode batch were prepared.
+    /// Emits the prepared rows of a decode batch.
     fn emit_rows(&mut self, batch: &mut Batch) {
         if !self.probe {
             return self.sink.rows(RowFacts::Prepared(batch.id, &batch.prepared));
@@ -284,7 +289,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 }
 
-/// A row that was prepared for a step of length `k`, which may keep its state in `track`.
+/// The captured row of a step that reaches length `k` and writes its state to `track`, if that is given.
 pub(super) fn prepared(req: ReqId, it: &Req, k: u32, track: Option<SlotId>) -> PreparedRow {
     PreparedRow {
         req,

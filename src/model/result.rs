@@ -1,4 +1,5 @@
-//! The result phase: tokens are appended, requests finish, the rule is run, states are donated.
+//! The result phase: outputs are appended, requests finish, the rule decides, states are donated
+//! (`process_batch_result_prefill`, `process_batch_result_decode`).
 
 use crate::engine::{Choice, ChoicePoint, Chooser, Time};
 use crate::record::{
@@ -13,12 +14,12 @@ use super::rule::{Action, RowView};
 use super::setup::{FinishOrder, Stop};
 use super::world::PendingResult;
 
-/// How a request ends, and how many outputs it delivers.
+/// How a request ends, and the number of its outputs.
 type RequestEnd = (FinishKind, u32);
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
-    /// Waits for a forward's completion event and processes its result, row by row.
-    pub(super) fn process(&mut self, pending: &PendingResult) -> Checked {
+    /// Waits for the completion event of a forward, and processes its result row by row.
+    pub(super) fn process_batch_result(&mut self, pending: &PendingResult) -> Checked {
         let batch = pending.batch.id;
         self.begin(Phase::Result, Some(batch));
         self.world.clock.cpu = self.world.clock.cpu.max(pending.copied);
@@ -27,10 +28,10 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.commit_accepted(pending);
         let prefills = pending.batch.prefills.len();
         for &req in &pending.batch.reqs[..prefills] {
-            self.process_prefill(pending, req)?;
+            self.process_result_prefill(pending, req)?;
         }
         for (i, row) in (prefills..).zip(&pending.batch.prepared) {
-            self.process_decode(pending, i, row)?;
+            self.process_result_decode(pending, i, row)?;
         }
         self.emit_results(pending);
         if !self.world.deferred_frees.is_empty() {
@@ -40,8 +41,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Ok(())
     }
 
-    /// A row that prefills: if that was its last chunk, its request is cached, or released if the first output ends it.
-    fn process_prefill(&mut self, pending: &PendingResult, req: ReqId) -> Checked {
+    /// Processes a prefill row. After its last chunk the request is cached, or released if its first output ends it.
+    fn process_result_prefill(&mut self, pending: &PendingResult, req: ReqId) -> Checked {
         let batch = pending.batch.id;
         self.spend(self.setup.costs.result_request);
         let it = &mut self.world.reqs[req.index()];
@@ -59,9 +60,10 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         if end.is_some() { self.release_finished(req) } else { self.cache_unfinished(req) }
     }
 
-    /// Row `i` of a decode, verify or mixed batch: the rule is run, but not on a row that rode along, whose forward kept no state. A row of
-    /// which no more than its output is to be told is told with its neighbours.
-    fn process_decode(&mut self, pending: &PendingResult, i: usize, prepared: &PreparedRow) -> Checked {
+    /// Processes row `i` of a decode, verify or mixed batch. The rule decides the row, except in a mixed batch, whose
+    /// forward keeps no state of it. A row without an action and without an end is emitted later, in one slice with its
+    /// neighbours.
+    fn process_result_decode(&mut self, pending: &PendingResult, i: usize, prepared: &PreparedRow) -> Checked {
         let req = prepared.req;
         self.spend(self.setup.costs.result_request);
         if let Some(why) = passed(&self.world.reqs[req.index()]) {
@@ -88,7 +90,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// Tells row `i` of a decode, verify or mixed batch, records what the rule did, and releases the request if it ends.
+    /// Emits row `i` by itself, applies the action of the rule, and releases the request if it ends.
     fn finish_row(
         &mut self,
         pending: &PendingResult,
@@ -122,7 +124,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         if end.is_some() { self.release_finished(req) } else { Ok(()) }
     }
 
-    /// Tells the rows that were processed since the last time.
+    /// Emits the rows that have been processed and not emitted.
     fn emit_results(&mut self, pending: &PendingResult) {
         if !self.results.is_empty() {
             self.sink.rows(RowFacts::Results(pending.batch.id, &self.results));
@@ -130,7 +132,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// Tells how many outputs a request has, and whether it ends with them.
+    /// Emits the number of outputs of a request, and its end if it ends with them.
     fn emit_outputs(
         &mut self,
         pending: &PendingResult,
@@ -144,8 +146,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// Appends output tokens (one, or what a verify accepted) and updates the finish state: how many outputs there are, and the end of the
-    /// request if it comes with them.
+    /// Appends output tokens (one, or those that a verify accepted) and updates the finish state. Returns the number of
+    /// outputs, and the end of the request if it ends with them.
     #[inline(always)]
     fn append_outputs(&mut self, req: ReqId, count: u32) -> (u32, Option<RequestEnd>) {
         let it = &mut self.world.reqs[req.index()];
@@ -159,7 +161,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         (outputs, end)
     }
 
-    /// The end of a request by its tokens, if it comes with the outputs behind the first `before`.
+    /// The end of a request by length or stop token, if one of the outputs after the first `before` ends it.
     #[inline(always)]
     fn end_at(&mut self, req: ReqId, before: u32, outputs: u32) -> Option<RequestEnd> {
         let spec = &self.setup.requests[req.index()];
@@ -169,7 +171,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             self.chooser.choose(choice) == 1
         });
         let length = outputs >= spec.max_new;
-        // A stop behind the length is none.
+        // A stop token after the last allowed output has no effect.
         let token = stop.is_some_and(|n| n <= spec.max_new);
         let kind = match (token, length, self.setup.engine.finish_order) {
             (false, false, _) => return None,
@@ -179,7 +181,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Some((kind, if kind == FinishKind::Token { stop.unwrap_or(outputs) } else { spec.max_new }))
     }
 
-    /// Ends a request.
+    /// Marks a request as finished.
     pub(super) fn set_finished(&mut self, req: ReqId, kind: FinishKind, outputs: u32) {
         let it = self.req(req);
         it.finish = Some(kind);
@@ -187,7 +189,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.world.unfiltered = true;
     }
 
-    /// What the rule does at row `i` of a decode or verify result.
+    /// The action of the rule at row `i` of a decode or verify result.
     #[inline(always)]
     fn ask_rule(&self, pending: &PendingResult, i: usize, it: &Req) -> Result<Action, AssertKind> {
         match pending.batch.mode {
@@ -196,7 +198,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// What the rule sees of row `i` of a batch, whose request is `it`.
+    /// The view of the rule on row `i` of a batch, whose request is `it`.
     #[inline(always)]
     fn view(&self, batch: &Batch, i: usize, it: &Req) -> RowView {
         RowView {
@@ -215,7 +217,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// Sets what an action records. Returns the write index if it is another one now.
+    /// Sets the fields that an action changes. Returns the new write index if it changed.
     fn record(&mut self, req: ReqId, action: Action) -> Option<u8> {
         let keeps_previous_label = self.world.policy.keeps_previous_label;
         let it = self.req(req);
@@ -232,7 +234,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         flips
     }
 
-    /// What follows from an action that was recorded.
+    /// Emits a flip, spends the cost of the update, and gives back the slot that the action releases.
     fn carry_out(&mut self, pending: &PendingResult, req: ReqId, action: Action, flips: Option<u8>) {
         if let Some(next_track_idx) = flips {
             self.emit(DecisionFact::Flip { batch: pending.batch.id, req, next_track_idx });
@@ -248,7 +250,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 }
 
-/// Why the row of a request is passed over, if it is.
+/// The reason why a result passes over the row of a request, if it does.
 #[inline(always)]
 fn passed(it: &Req) -> Option<Passed> {
     match (it.finished(), it.retracted) {

@@ -1,4 +1,5 @@
-//! What result(N) reads that is newer than what prepare(N) saw, and whether it mattered to the rule. Only on demand.
+//! Skew: fields that result(N) reads newer than prepare(N) saw them, and whether the rule would act otherwise on the
+//! older value. The machine compares them only on demand.
 
 use crate::engine::Chooser;
 use crate::record::{Field, ProbeFact, ReqId, Sink, SlotId};
@@ -8,7 +9,7 @@ use super::request::Req;
 use super::rule::RowView;
 use super::world::PendingResult;
 
-/// The shared fields of one request as its batch's prepare left them.
+/// The shared fields of a request at a prepare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FieldSnapshot {
     outputs: u32,
@@ -21,6 +22,7 @@ pub struct FieldSnapshot {
 }
 
 impl FieldSnapshot {
+    /// The fields of a request now.
     fn of(it: &Req) -> Self {
         FieldSnapshot {
             outputs: it.outputs,
@@ -46,11 +48,11 @@ impl FieldSnapshot {
         }
     }
 
-    /// The view of a row with one field as it was at prepare. The label is read by donations only, no rule sees it.
+    /// The view of a row with one field as it was at prepare. Only donations read the label, so no rule sees it.
     fn replace(&self, view: &RowView, field: Field) -> RowView {
         let mut view = *view;
         match field {
-            // At least the one that every decode step has: a length of prompt and outputs less one is computed from it.
+            // At least 1, since a decode step has an output and `token_len` subtracts one.
             Field::OutputIds => view.outputs = self.outputs.max(1),
             Field::KvCommittedLen => view.kv_committed_len = self.kv_committed_len,
             Field::DecodeBatchIdx => view.decode_batch_idx = self.decode_batch_idx,
@@ -64,13 +66,13 @@ impl FieldSnapshot {
 }
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
-    /// Has every decode result compared with what its prepare saw.
+    /// Compares every decode result with the fields at its prepare if `on` holds.
     pub fn with_skew(mut self, on: bool) -> Self {
         self.skew = on;
         self
     }
 
-    /// The shared fields of the rows of a batch, now.
+    /// The shared fields of the rows of a batch now; empty if they are not compared.
     pub(super) fn snapshot_fields(&self, rows: &[ReqId]) -> Vec<FieldSnapshot> {
         if !self.skew {
             return Vec::new();
@@ -78,8 +80,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         rows.iter().map(|req| FieldSnapshot::of(&self.world.reqs[req.index()])).collect()
     }
 
-    /// Reports every field of row `i` that is newer than prepare saw it, and whether the rule would have done something
-    /// else with the old value.
+    /// Emits for every field of row `i` whether it is newer than at prepare, and whether the rule acts otherwise on the
+    /// old value.
     pub(super) fn report_skew(&mut self, pending: &PendingResult, i: usize, view: &RowView) {
         let Some(seen) = pending.batch.field_snapshots.get(i).copied() else { return };
         let (batch, req) = (pending.batch.id, pending.batch.reqs[i]);

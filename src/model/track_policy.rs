@@ -1,19 +1,20 @@
 //! The track policy: the facts of a strategy, as a value.
 //!
-//! Owns how many track slots a request holds and when, how `next_track_idx` moves, and which slot a donation takes. Machine,
-//! rules and generators ask for these facts. A [`Strategy`] is only the word for one row of the table in [`TrackPolicy::new`].
+//! Owns how many track slots a request holds and when, how `next_track_idx` moves, and which slot a donation takes.
+//! Machine, rules and generators ask for these facts. A [`Strategy`] is only the word for one row of the table in
+//! [`TrackPolicy::new`].
 
 use super::setup::{Engine, Strategy};
 
 /// What holds for the track slots of every request of a run (`mamba_ping_pong_track_buffer`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrackPolicy {
-    /// Track slots that a request takes at admission: 0 to 2. Without any, the active slot is what a donation takes, and no
-    /// rule is asked.
+    /// Track slots that a request takes at admission: 0 to 2. Without any, the active slot is what a donation takes,
+    /// and no rule is asked.
     pub track_slots_at_admission: u8,
     /// Prepare takes a second slot for a step on a boundary and moves `next_track_idx` to it
-    /// (`mamba_lazy_prealloc_at_boundary`). The rule gives the older slot back at the result. A verify only plans to write
-    /// the second slot; its result moves the index.
+    /// (`mamba_lazy_prealloc_at_boundary`). The rule gives the older slot back at the result. A verify only plans to
+    /// write the second slot; its result moves the index.
     pub second_slot_on_demand: bool,
     /// The rule flips `next_track_idx` at the result of a boundary. If not, prepare has moved it.
     pub flips_at_result: bool,

@@ -1,7 +1,7 @@
 //! Track slots of a request: taken at admission and for a boundary, indexed at prefill and at a donation, given back.
 //!
-//! Owns every change of a track slot outside of a result and of a release. [`TrackPolicy`](super::TrackPolicy) says which of
-//! them a strategy makes.
+//! Owns every change of a track slot outside of a result and of a release. [`TrackPolicy`](super::TrackPolicy) says
+//! which of them a strategy makes.
 
 use crate::engine::{Choice, ChoicePoint, Chooser};
 use crate::record::{BatchFact, Kept, Owner, ReqId, Sink, SlotFact, SlotId};
@@ -32,8 +32,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Some(())
     }
 
-    /// Sets up prefill tracking, if the extend is long enough: the slot that keeps a state with the length of that state, and the
-    /// end that the forward gets (`mamba_track_seqlens`).
+    /// Sets up prefill tracking, if the extend is long enough: the slot that keeps a state with the length of that
+    /// state, and the end that the forward gets (`mamba_track_seqlens`).
     pub(super) fn track_extend(&mut self, req: ReqId) -> Option<(Option<(SlotId, u32)>, u32)> {
         let chunk = self.setup.engine.prefill_grid_len();
         // The releases call the larger of the two `mamba_cache_chunk_size`.
@@ -62,7 +62,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Some((it.track[usize::from(written)].map(|slot| (slot, len)), end))
     }
 
-    /// Takes the second slot for each row on a boundary, and moves the write index to it (`mamba_lazy_prealloc_at_boundary`).
+    /// Takes the second slot for each row on a boundary, and moves the write index to it
+    /// (`mamba_lazy_prealloc_at_boundary`).
     pub(super) fn prealloc_at_boundary(&mut self, batch: &Batch) {
         let grid = self.world.grid;
         for (&req, &k) in batch.reqs.iter().zip(&batch.seq_lens) {
@@ -83,8 +84,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// Gives back the second slots that the boundary rows of a decode batch took, since the rows join a mixed batch, which
-    /// keeps no state of them (`mamba_lazy_undo_prealloc_at_boundary`).
+    /// Gives back the second slots that the boundary rows of a decode batch took, since the rows join a mixed batch,
+    /// which keeps no state of them (`mamba_lazy_undo_prealloc_at_boundary`).
     pub(super) fn undo_prealloc(&mut self, decode: &Batch) {
         let grid = self.world.grid;
         for (&req, &k) in decode.reqs.iter().zip(&decode.seq_lens) {

@@ -1,4 +1,5 @@
-//! `completed-mask`: label and kept slot by the batch's own mask and index snapshot (releases after pull request 29792).
+//! `completed-mask`: label and kept slot by the batch's own mask and index snapshot (releases after pull request
+//! 29792).
 
 use crate::model::{Action, Keeps, RowView, Rule, VerifyView, WantsMasks};
 use crate::record::{AssertKind, Check};
@@ -6,9 +7,9 @@ use crate::record::{AssertKind, Check};
 use super::mask_lookahead::{assert_lead, known_boundary};
 use super::speculative;
 
-/// Records what this batch's own forward wrote: its length is the live committed length less the lookahead, its slot
-/// is the one captured at prepare. The write index still flips as in `mask-lookahead`, or, if prepare moved
-/// it, is set to that slot at the same result.
+/// Records the checkpoint that this batch's own forward wrote. Its length is the live `kv_committed_len` less the
+/// lookahead, its slot is the slot captured at prepare. The write index still flips as in `mask-lookahead`, or, if
+/// prepare moved it, is set to that slot at the same result.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CompletedMask;
 
@@ -55,8 +56,8 @@ fn flip_at_result(row: &RowView, completed_len: u32, known: bool) -> Result<Acti
     Ok(Action { record, next_track_idx, ..Action::none(Check::Mask) })
 }
 
-/// Prepare has moved the write index: at the own boundary keep the slot written and give the other one back. A request that finishes while the
-/// step in flight is on a boundary and writes in place keeps nothing that can be trusted.
+/// Prepare has moved the write index: at the own boundary keep the slot written and give the other one back. A request
+/// that finishes while the step in flight is on a boundary and writes in place keeps nothing that can be trusted.
 #[inline(always)]
 fn moved_at_prepare(row: &RowView, completed_len: u32, lookahead: u32, known: bool) -> Action {
     let in_place = row.next_track_idx == row.last_track_idx;

@@ -1,17 +1,17 @@
-//! `paired`: a boundary step and its own result act as one, and nothing that is kept is ever written.
+//! `paired`: a boundary step is recorded at its own result, and a kept slot is never written.
 //!
-//! Owns the record at the step's own result. Refuses to look ahead: it reads neither the counters nor the next mask, so
-//! the lookahead cannot mislead it. `docs/rules.md` has the proof.
+//! The rule reads neither the counters nor the next mask, so the lookahead has no effect on it. `docs/rules.md` has the
+//! proof.
 
 use crate::model::{Action, Keeps, Refused, RowView, Rule, VerifyView, WantsMasks};
 use crate::record::{AssertKind, Check};
 
 use super::speculative;
 
-/// Records what this batch's own forward wrote, under the length that it reached: `next_track_idx` still names that
-/// slot, since no other boundary of the request is prepared in between on a grid of 2 or more. Not lazy: the write
-/// index then turns to the slot kept before. Lazy: that slot is given back; a step whose second slot was refused has
-/// written nothing, and nothing is recorded for it.
+/// Records the checkpoint that this batch's own forward wrote, under the length that it reached. `next_track_idx` still
+/// names that slot, since on a grid of 2 or more no other boundary of the request is prepared in between. If the rule
+/// flips the write index, it flips to the previous slot. If prepare moves it, the rule gives the previous slot back; a
+/// step whose second slot was refused has written nothing, and the rule records nothing for it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Paired;
 
@@ -48,8 +48,8 @@ impl Rule for Paired {
     }
 }
 
-/// Keeps the slot that the step wrote, if it is on the grid and wrote one. A mask alone does not settle it: in a queue
-/// without copies it may be that of another step.
+/// Keeps the slot that the step wrote, if the step is on the grid and wrote a slot. The mask alone is not enough: in an
+/// aliased queue it may be the mask of another step.
 #[inline(always)]
 fn at_boundary(row: &RowView, check: Check) -> Action {
     if !row.token_len().is_multiple_of(row.grid) {

@@ -1,4 +1,5 @@
-//! Batches in canonical words: the running batch, the prefill batch launched last, and the batches whose results are pending.
+//! Batches in canonical words: the running batch, the prefill batch launched last, and the batches whose results are
+//! pending.
 
 use crate::record::{Encoding, ReqId, or_none};
 
@@ -106,7 +107,8 @@ impl World {
         let (label, live) = (out.label_batch(*id), *object == self.running.object);
         out.put([END, label, *mode as u32, u32::from(live)]);
         let accepted = |i: usize| accepted.get(i).copied().unwrap_or(0);
-        // A result passes over rows whose requests are over. The running batch or the batch launched last has these rows too.
+        // A result passes over rows whose requests are over. The running batch or the batch launched last has these
+        // rows too.
         for (i, &req) in reqs.iter().enumerate().filter(|(_, req)| !self.over(**req)) {
             let (label, is_prefill) = (out.label_req(req), i < prefills.len());
             let prepared = i.checked_sub(prefills.len()).map(|step| prepared[step].decode_batch_idx);
@@ -121,7 +123,8 @@ impl World {
     fn encode_rows(&self, batch: &Batch, out: &mut Encoding) {
         for (&req, &len) in batch.reqs.iter().zip(&batch.seq_lens) {
             if self.over(req) {
-                // The row will be filtered out. Whether all, some or no rows are over decides if the filter drops the masks.
+                // The row will be filtered out. Whether all, some or no rows are over decides if the filter drops the
+                // masks.
                 out.word(ROW_OVER);
             } else {
                 let label = out.label_req(req);

@@ -1,11 +1,12 @@
-//! The canonical encoding of the state between two turns: everything that can matter later, under names that do not depend on
-//! the path to the state.
+//! The canonical encoding of the state between two turns: everything that can matter later, under names that do not
+//! depend on the path to the state.
 //!
 //! What is left out:
 //! * the clock and the turn, where nothing waits for a time or a turn;
 //! * counters that are only compared with each other;
 //! * what belongs to requests that are over, and tree and pools once every request is over;
-//! * order and size of the pools, where [`Reductions::ample`] holds, and freed slots, where [`Reductions::fresh_slots_last`] holds;
+//! * order and size of the pools, where [`Reductions::ample`] holds;
+//! * freed slots, where [`Reductions::fresh_slots_last`] holds;
 //! * arrays of a batch that its launch has used up.
 
 mod batch;

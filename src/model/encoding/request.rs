@@ -58,7 +58,8 @@ impl World {
         out.put([stage_bits, *outputs, *known]);
         self.encode_identity(setup, req, names, out);
         if *stage == ReqStage::Waiting {
-            // A waiting request matches its prefix again at the next admission, and a retraction resets all other fields.
+            // A waiting request matches its prefix again at the next admission, and a retraction resets all other
+            // fields.
             let holds = active.is_some() || *has_track || lock.is_some() || *holds_row || pages.count > 0;
             assert!(!holds && *middle_chunks == 0, "a request that waits holds nothing");
             return;
@@ -83,7 +84,8 @@ impl World {
     /// Writes which tokens a live request has, and how many verifies it has had.
     fn encode_identity(&self, setup: &Setup, req: ReqId, names: &impl Names, out: &mut Encoding) {
         let it = &self.reqs[req.index()];
-        // If no prompt takes tokens of another request, tokens are a name, and the class fixes the length of the prompt.
+        // If no prompt takes tokens of another request, tokens are a name, and the class fixes the length of the
+        // prompt.
         if out.shares() {
             out.word(it.prompt_len);
             names.sequence(self.streams.prefix(it.stream, it.known), out);
@@ -93,8 +95,8 @@ impl World {
         }
     }
 
-    /// Writes how many requests of each class are unseen and over, and the tokens of requests that are over and that a prompt
-    /// may still take.
+    /// Writes how many requests of each class are unseen and over, and the tokens of requests that are over and that a
+    /// prompt may still take.
     pub(super) fn encode_over(&self, setup: &Setup, names: &impl Names, out: &mut Encoding) {
         if out.are_all_unlike() {
             return self.encode_each_over(setup, names, out);
@@ -113,7 +115,8 @@ impl World {
         out.counts();
     }
 
-    /// As [`World::encode_over`] where no two requests are interchangeable: two bits for each request, sixteen requests to a word.
+    /// As [`World::encode_over`] where no two requests are interchangeable: two bits for each request, sixteen requests
+    /// to a word.
     fn encode_each_over(&self, setup: &Setup, names: &impl Names, out: &mut Encoding) {
         for (some, first) in self.reqs.chunks(16).zip((0..).step_by(16)) {
             let bits = |(at, it): (usize, &Req)| match it.stage {

@@ -1,7 +1,7 @@
 //! The tree in canonical words.
 //!
-//! Where nothing is ever evicted, the order of use and the locks decide nothing. Then only the nodes are written that a live
-//! or a later request can match.
+//! Where nothing is ever evicted, the order of use and the locks decide nothing. Then only the nodes are written that a
+//! live or a later request can match.
 
 use crate::record::{Encoding, Names, ReqId};
 
@@ -18,7 +18,8 @@ const PLAIN: u32 = 0xFFFF_0000;
 const NO_LOCK: u32 = u32::MAX - 1;
 
 impl Radix {
-    /// Writes the tree. If `ample` does not hold, it also writes the order of use and the locks; `lock` gives that of a request.
+    /// Writes the tree. If `ample` does not hold, it also writes the order of use and the locks; `lock` gives that of a
+    /// request.
     pub fn encode<'a>(
         &self,
         ample: bool,
