@@ -4,7 +4,7 @@
 use crate::engine::{Choice, ChoicePoint, Chooser};
 use crate::record::{FinishKind, Nothing, Place, ReqId, RequestFact, Sink};
 
-use super::machine::{Checked, Machine};
+use super::machine::{Attempt, Machine};
 use super::request::ReqStage;
 use super::setup::Event;
 use super::world::LastBatch;
@@ -86,7 +86,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Drops the request in chunks that is to be aborted, before its next chunk (`process_pending_chunked_abort`). The
     /// result of its chunk in flight is still processed, and produces no output.
-    pub(super) fn abort_chunked(&mut self) -> Checked {
+    pub(super) fn abort_chunked(&mut self) -> Attempt {
         let Some(req) = self.world.chunk_abort else { return Ok(()) };
         if self.world.chunked != Some(req) {
             if self.world.reqs[req.index()].stage == ReqStage::Finished {

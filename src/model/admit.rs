@@ -5,7 +5,7 @@ use crate::record::{CacheFact, Owner, ReqId, RequestFact, RowFacts, Sink, SlotFa
 
 use super::batch::Rows;
 use super::budget::{AddReqResult, Budget, PrefillLimits};
-use super::machine::{Checked, Machine};
+use super::machine::{Attempt, Machine};
 use super::radix::Match;
 use super::request::ReqStage;
 use super::setup::{CopyOnWrite, Exhaustion, Stop};
@@ -17,7 +17,7 @@ const WAITING_REFRESH_MAX: usize = 128;
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Chooses the requests of a prefill batch, in queue order. If nothing is short, and neither chunks nor the decode
     /// rows of a mixed batch use the budget, the first request of the queue is admitted: `Reductions` relies on this.
-    pub(super) fn admit(&mut self) -> Checked<Rows<ReqId>> {
+    pub(super) fn admit(&mut self) -> Attempt<Rows<ReqId>> {
         if self.setup.engine.filter_before_prefill && self.world.running.reqs.is_empty() {
             self.world.running.is_full = false;
         }
@@ -218,7 +218,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Matches the prefix of a waiting request and, on a hit, takes an active slot for the copy. Returns false if no
     /// slot is free and the request has to wait.
-    fn match_prefix(&mut self, req: ReqId) -> Checked<bool> {
+    fn match_prefix(&mut self, req: ReqId) -> Attempt<bool> {
         let it = &self.world.reqs[req.index()];
         let key = self.world.streams.prefix(it.stream, it.known_len() - 1);
         let found = self.world.tree.match_prefix(&self.world.streams, key);
@@ -245,7 +245,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// A slot for the state of a hit: a slot set aside, a free slot, or a slot that an eviction frees.
-    fn slot_for_hit(&mut self, req: ReqId) -> Checked<Option<SlotId>> {
+    fn slot_for_hit(&mut self, req: ReqId) -> Attempt<Option<SlotId>> {
         let owner = Owner::Active(req);
         if let Some(slot) = self.world.slots.take_spare() {
             self.emit(SlotFact::Move { slot, from: Owner::Spare, to: owner });

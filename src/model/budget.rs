@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn outputs_beyond_the_limit_count_as_less_than_none() {
+    fn outputs_beyond_the_limit_lower_the_reservation() {
         let limits = PrefillLimits { page_size: 1, max_prefill_tokens: 100, chunk: None, mixed_rows: 0 };
         let exact = Budget::new(limits, [(10, 1.0), (0, 1.0)].into_iter());
         let beyond = Budget::new(limits, [(10, 1.0), (-1, 1.0)].into_iter());

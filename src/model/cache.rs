@@ -8,7 +8,7 @@ use crate::record::{
 };
 
 use super::batch::Rows;
-use super::machine::{Checked, FailedAssert, Machine};
+use super::machine::{Attempt, FailedAssert, Machine};
 use super::pages::ReqPages;
 use super::radix::{Inserted, NodeId};
 use super::request::ReqStage;
@@ -25,7 +25,7 @@ struct DonationOffer {
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Donates the kept state of a finished request and frees the rest (`cache_finished_req`, `release_kv_cache`).
-    pub(super) fn release_finished(&mut self, req: ReqId) -> Checked {
+    pub(super) fn release_finished(&mut self, req: ReqId) -> Attempt {
         let kept = if self.world.policy.may_decline && self.world.reqs[req.index()].decline {
             self.donate_nothing(req, Nothing::Declined, None);
             None
@@ -46,7 +46,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// Donates the kept state. Returns the slot that the tree took.
-    fn donate_finished(&mut self, req: ReqId) -> Checked<Option<SlotId>> {
+    fn donate_finished(&mut self, req: ReqId) -> Attempt<Option<SlotId>> {
         let it = &self.world.reqs[req.index()];
         let committed = self.committed_to_cache(req);
         let (label, slot, owner) = if self.world.policy.has_track_slots() {
@@ -137,7 +137,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Donates the state that the prefill tracked. The request continues with a fresh track slot
     /// (`cache_unfinished_req`).
-    pub(super) fn cache_unfinished(&mut self, req: ReqId) -> Checked {
+    pub(super) fn cache_unfinished(&mut self, req: ReqId) -> Attempt {
         let it = &self.world.reqs[req.index()];
         let end = it.extend_end;
         let label = if self.world.policy.has_track_slots() { it.last_track_seqlen } else { Some(end) };
@@ -172,7 +172,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// The slot to donate while the request continues, and its owner. This is the kept slot, which a fresh slot
     /// replaces; without track slots, or with `Snapshot::Copy`, it is a fresh slot with a copy made on the schedule
     /// stream.
-    fn hand_over(&mut self, req: ReqId) -> Checked<Option<(SlotId, Owner)>> {
+    fn hand_over(&mut self, req: ReqId) -> Attempt<Option<(SlotId, Owner)>> {
         if !self.world.policy.has_track_slots() || self.setup.engine.snapshot == Snapshot::Copy {
             let Some(slot) = self.slot_for_donation(req, Owner::Spare)? else { return Ok(None) };
             let it = &self.world.reqs[req.index()];
@@ -190,7 +190,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// A free slot, after evicting a cached state if no slot is free (`_alloc_mamba_slot`).
-    fn slot_for_donation(&mut self, req: ReqId, owner: Owner) -> Checked<Option<SlotId>> {
+    fn slot_for_donation(&mut self, req: ReqId, owner: Owner) -> Attempt<Option<SlotId>> {
         if let Some(slot) = self.alloc_slot(owner) {
             return Ok(Some(slot));
         }

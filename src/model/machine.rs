@@ -33,7 +33,7 @@ pub(super) struct FailedAssert {
 }
 
 /// The result of a step that an assertion of the modelled system can end.
-pub(super) type Checked<T = ()> = Result<T, FailedAssert>;
+pub(super) type Attempt<T = ()> = Result<T, FailedAssert>;
 
 /// What a turn did.
 #[derive(Clone, Copy, Debug)]
@@ -161,7 +161,7 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
     }
 
     /// A turn with overlap (`event_loop_overlap`): the previous result is processed while the new forward runs.
-    fn turn_overlap(&mut self) -> Checked<TurnWork> {
+    fn turn_overlap(&mut self) -> Attempt<TurnWork> {
         let held = self.ingest();
         let pending = !matches!(self.world.last, LastBatch::None);
         let last_prefill = match &self.world.last {
@@ -184,7 +184,7 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
     }
 
     /// A turn without overlap (`event_loop_normal`): the turn waits for its own forward and processes the result.
-    fn turn_normal(&mut self) -> Checked<TurnWork> {
+    fn turn_normal(&mut self) -> Attempt<TurnWork> {
         let held = self.ingest();
         let batch = self.plan()?;
         let launched = self.launch_and_queue(batch);
@@ -211,7 +211,7 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
     }
 
     /// Processes the oldest result of the queue.
-    fn process_oldest(&mut self) -> Checked {
+    fn process_oldest(&mut self) -> Attempt {
         // The queue has at most two results, so removing the first is cheap.
         if self.world.queue.is_empty() {
             return Ok(());

@@ -5,12 +5,12 @@ use crate::engine::{ChoicePoint, Chooser};
 use crate::record::{BatchFact, Mode, Phase, ReqId, Sink};
 
 use super::batch::{Batch, Rows};
-use super::machine::{Checked, Machine};
+use super::machine::{Attempt, Machine};
 use super::world::LastBatch;
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Plans and prepares the next batch (`get_next_batch_to_run`).
-    pub(super) fn plan(&mut self) -> Checked<Option<Box<Batch>>> {
+    pub(super) fn plan(&mut self) -> Attempt<Option<Box<Batch>>> {
         self.begin(Phase::Plan, None);
         self.spend(self.setup.costs.plan);
         self.abort_chunked()?;
@@ -40,7 +40,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// Caches the last launched chunk of a request in chunks, before its result (`stash_chunked_request`).
-    fn stash_chunk(&mut self) -> Checked {
+    fn stash_chunk(&mut self) -> Attempt {
         match self.world.chunked {
             Some(req) if self.world.reqs[req.index()].extend_end > self.world.reqs[req.index()].prefix_len => {
                 self.cache_unfinished(req)
@@ -89,7 +89,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// Makes the running batch ready for a decode step (`update_running_batch`). Returns whether it has rows to run.
-    fn update_running_batch(&mut self) -> Checked<bool> {
+    fn update_running_batch(&mut self) -> Attempt<bool> {
         if self.world.running.reqs.is_empty() {
             return Ok(false);
         }

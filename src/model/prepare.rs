@@ -9,7 +9,7 @@ use crate::record::{
 
 use super::batch::{Batch, Prefill};
 use super::clock::draw_many;
-use super::machine::{Checked, FailedAssert, Machine};
+use super::machine::{Attempt, FailedAssert, Machine};
 use super::masks::HostMasks;
 use super::pages::ReqPages;
 use super::request::Req;
@@ -19,42 +19,14 @@ use super::world::World;
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Prepares a prefill batch (`prepare_for_extend`).
-    pub(super) fn prepare_extend(&mut self, admitted: &[ReqId]) -> Checked<Box<Batch>> {
+    pub(super) fn prepare_extend(&mut self, admitted: &[ReqId]) -> Attempt<Box<Batch>> {
         let mut batch = Box::new(self.new_batch(Mode::Extend));
         batch.chunked = self.world.chunked;
         self.begin_prepare(&batch, admitted.len());
         self.take_request_slots(admitted)?;
         self.take_extend_pages(admitted)?;
         for &req in admitted {
-            let it = self.req(req);
-            it.kv_committed_len = it.extend_end;
-            it.kv_allocated_len = it.extend_end;
-            it.device_len = it.extend_end;
-            it.retracted = false;
-            batch.reqs.push(req);
-            batch.seq_lens.push(it.extend_end);
-            let it = &self.world.reqs[req.index()];
-            let first = it.track[usize::from(it.next_track_idx)];
-            let (track, track_end) = self.track_extend(req).unzip();
-            let track = track.flatten();
-            if self.probe
-                && let Some(slot) = first
-            {
-                batch.track_rows.push((track.is_some(), slot));
-            }
-            let it = &self.world.reqs[req.index()];
-            batch.prefills.push(Prefill { prefix_len: it.prefix_len, track });
-            self.emit(BatchFact::PrepareExtend {
-                batch: batch.id,
-                req,
-                prefix_len: it.prefix_len,
-                seq_len: it.extend_end,
-                kv_committed_len: it.kv_committed_len,
-                active: it.active.expect("an admitted request has an active slot"),
-                track,
-                next_track_idx: it.has_track.then_some(it.next_track_idx),
-            });
-            self.emit_row(&batch, batch.reqs.len() - 1, track_end);
+            self.prepare_extend_row(&mut batch, req);
         }
         self.end();
         if self.setup.engine.mixed_chunk && !self.world.running.reqs.is_empty() {
@@ -63,8 +35,60 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Ok(batch)
     }
 
+    /// Adds a request to a prefill batch: its lengths, and the track slot that its forward writes.
+    fn prepare_extend_row(&mut self, batch: &mut Batch, req: ReqId) {
+        let it = self.req(req);
+        it.kv_committed_len = it.extend_end;
+        it.kv_allocated_len = it.extend_end;
+        it.device_len = it.extend_end;
+        it.retracted = false;
+        batch.reqs.push(req);
+        batch.seq_lens.push(it.extend_end);
+        let it = &self.world.reqs[req.index()];
+        let first = it.track[usize::from(it.next_track_idx)];
+        let (track, track_end) = self.track_extend(req).unzip();
+        let track = track.flatten();
+        if self.probe
+            && let Some(slot) = first
+        {
+            batch.track_rows.push((track.is_some(), slot));
+        }
+        let it = &self.world.reqs[req.index()];
+        batch.prefills.push(Prefill { prefix_len: it.prefix_len, track });
+        self.emit(BatchFact::PrepareExtend {
+            batch: batch.id,
+            req,
+            prefix_len: it.prefix_len,
+            seq_len: it.extend_end,
+            kv_committed_len: it.kv_committed_len,
+            active: it.active.expect("an admitted request has an active slot"),
+            track,
+            next_track_idx: it.has_track.then_some(it.next_track_idx),
+        });
+        self.emit_row(batch, batch.reqs.len() - 1, track_end);
+    }
+
+    /// Prepares the running batch for one decode step (`prepare_for_decode`).
+    pub(super) fn prepare_decode(&mut self) -> Attempt<Box<Batch>> {
+        let mut batch = self.take_running(Mode::Decode);
+        let page = self.setup.engine.page_size;
+        let wanted = if page > 1 { page } else { 1 } * batch.reqs.len() as u32;
+        self.make_kv_room(wanted);
+        self.take_decode_pages(&batch)?;
+        self.advance(&mut batch);
+        if self.world.policy.second_slot_on_demand {
+            self.prealloc_at_boundary(&batch);
+        }
+        self.capture_rows(&mut batch);
+        self.build_masks(&mut batch);
+        self.emit_rows(&mut batch);
+        batch.field_snapshots = self.snapshot_fields(&batch.reqs);
+        self.end();
+        Ok(self.queue_copy(batch))
+    }
+
     /// Adds the rows of the running batch to a prefill batch (`mix_with_running`).
-    fn mix(&mut self, batch: &mut Batch) -> Checked {
+    fn mix(&mut self, batch: &mut Batch) -> Attempt {
         let newest = self.setup.engine.filter_before_prefill;
         let finishing = self.left_out();
         self.filter_running(&finishing);
@@ -103,6 +127,30 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.emit(BatchFact::Mix { batch: batch.id, decode: decode.id, rows });
     }
 
+    /// Takes the running batch under a new number, and begins its prepare. An empty batch takes its place until
+    /// [`Machine::queue_copy`].
+    pub(super) fn take_running(&mut self, mode: Mode) -> Box<Batch> {
+        self.world.batches += 1;
+        let mut batch = Box::new(std::mem::replace(&mut self.world.running, Batch::empty(0)));
+        batch.id = BatchId(self.world.batches);
+        batch.mode = mode;
+        assert!(batch.prefills.is_empty(), "the prefills of the running batch are over");
+        self.world.decoded = batch.object;
+        self.begin_prepare(&batch, batch.reqs.len());
+        batch
+    }
+
+    /// Makes a prepared batch the running batch again, and returns the copy for the result queue.
+    pub(super) fn queue_copy(&mut self, mut batch: Box<Batch>) -> Box<Batch> {
+        let prepared = match self.setup.engine.result_queue {
+            ResultQueue::Copy => std::mem::take(&mut batch.prepared),
+            ResultQueue::Alias => batch.prepared.clone(),
+        };
+        self.world.running.clone_from(&batch);
+        batch.prepared = prepared;
+        batch
+    }
+
     /// Begins the phase, and spends its cost.
     fn begin_prepare(&mut self, batch: &Batch, rows: usize) {
         self.begin(Phase::Prepare, Some(batch.id));
@@ -112,7 +160,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// Takes active and track slots for the admitted requests, after evicting states for them (`alloc_req_slots`).
-    fn take_request_slots(&mut self, admitted: &[ReqId]) -> Checked {
+    fn take_request_slots(&mut self, admitted: &[ReqId]) -> Attempt {
         let policy = self.world.policy;
         let tracks = u32::from(policy.track_slots_at_admission);
         let wanted = match self.setup.engine.slot_headroom {
@@ -150,7 +198,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// Takes KV pages for the new tokens of the admitted requests. The pages of a cached prefix are the tree's.
-    fn take_extend_pages(&mut self, admitted: &[ReqId]) -> Checked {
+    fn take_extend_pages(&mut self, admitted: &[ReqId]) -> Attempt {
         let page = self.setup.engine.page_size;
         let mut wanted = 0;
         for &req in admitted {
@@ -170,51 +218,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Ok(())
     }
 
-    /// Takes the running batch under a new number, and begins its prepare. An empty batch takes its place until
-    /// [`Machine::queue_copy`].
-    pub(super) fn take_running(&mut self, mode: Mode) -> Box<Batch> {
-        self.world.batches += 1;
-        let mut batch = Box::new(std::mem::replace(&mut self.world.running, Batch::empty(0)));
-        batch.id = BatchId(self.world.batches);
-        batch.mode = mode;
-        assert!(batch.prefills.is_empty(), "the prefills of the running batch are over");
-        self.world.decoded = batch.object;
-        self.begin_prepare(&batch, batch.reqs.len());
-        batch
-    }
-
-    /// Prepares the running batch for one decode step (`prepare_for_decode`).
-    pub(super) fn prepare_decode(&mut self) -> Checked<Box<Batch>> {
-        let mut batch = self.take_running(Mode::Decode);
-        let page = self.setup.engine.page_size;
-        let wanted = if page > 1 { page } else { 1 } * batch.reqs.len() as u32;
-        self.make_kv_room(wanted);
-        self.take_decode_pages(&batch)?;
-        self.advance(&mut batch);
-        if self.world.policy.second_slot_on_demand {
-            self.prealloc_at_boundary(&batch);
-        }
-        self.capture_rows(&mut batch);
-        self.build_masks(&mut batch);
-        self.emit_rows(&mut batch);
-        batch.field_snapshots = self.snapshot_fields(&batch.reqs);
-        self.end();
-        Ok(self.queue_copy(batch))
-    }
-
-    /// Makes a prepared batch the running batch again, and returns the copy for the result queue.
-    pub(super) fn queue_copy(&mut self, mut batch: Box<Batch>) -> Box<Batch> {
-        let prepared = match self.setup.engine.result_queue {
-            ResultQueue::Copy => std::mem::take(&mut batch.prepared),
-            ResultQueue::Alias => batch.prepared.clone(),
-        };
-        self.world.running.clone_from(&batch);
-        batch.prepared = prepared;
-        batch
-    }
-
     /// Takes a page for each row whose next token begins a page.
-    fn take_decode_pages(&mut self, batch: &Batch) -> Checked {
+    fn take_decode_pages(&mut self, batch: &Batch) -> Attempt {
         let page = self.setup.engine.page_size;
         let rows = batch.reqs.iter().zip(&batch.seq_lens);
         let mut reqs = rows.filter(|(_, len)| page == 1 || len.is_multiple_of(page)).map(|(req, _)| *req);
@@ -258,13 +263,13 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Captures each row for its forward and its result, with the track slot that the step writes.
     fn capture_rows(&mut self, batch: &mut Batch) {
         let grid = self.world.grid;
-        // The write index still names the kept slot if the second slot was refused.
-        let spares_kept = self.world.policy.second_slot_on_demand && self.rule.refused() == Refused::WritesNothing;
+        // If the second slot was refused, the write index still names the kept slot. Some rules then write nothing.
+        let never_in_place = self.world.policy.second_slot_on_demand && self.rule.refused() == Refused::WritesNothing;
         let all = &self.world.reqs[..];
         let row = |(&req, &k): (&ReqId, &u32)| {
             let it = &all[req.index()];
-            let spared = spares_kept && it.next_track_idx == it.last_track_idx;
-            let keeps = k.is_multiple_of(grid) && it.has_track && !spared;
+            let without_slot = never_in_place && it.next_track_idx == it.last_track_idx;
+            let keeps = k.is_multiple_of(grid) && it.has_track && !without_slot;
             let track = if keeps { it.track[usize::from(it.next_track_idx)] } else { None };
             prepared(req, it, k, track)
         };

@@ -8,7 +8,7 @@ use crate::record::{
 };
 
 use super::batch::Batch;
-use super::machine::{Checked, FailedAssert, Machine};
+use super::machine::{Attempt, FailedAssert, Machine};
 use super::request::Req;
 use super::rule::{Action, RowView};
 use super::setup::{FinishOrder, Stop};
@@ -19,7 +19,7 @@ type RequestEnd = (FinishKind, u32);
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Waits for the completion event of a forward, and processes its result row by row.
-    pub(super) fn process_batch_result(&mut self, pending: &PendingResult) -> Checked {
+    pub(super) fn process_batch_result(&mut self, pending: &PendingResult) -> Attempt {
         let batch = pending.batch.id;
         self.begin(Phase::Result, Some(batch));
         self.world.clock.cpu = self.world.clock.cpu.max(pending.copied);
@@ -42,7 +42,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// Processes a prefill row. After its last chunk the request is cached, or released if its first output ends it.
-    fn process_result_prefill(&mut self, pending: &PendingResult, req: ReqId) -> Checked {
+    fn process_result_prefill(&mut self, pending: &PendingResult, req: ReqId) -> Attempt {
         let batch = pending.batch.id;
         self.spend(self.setup.costs.result_request);
         let it = &mut self.world.reqs[req.index()];
@@ -63,7 +63,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Processes row `i` of a decode, verify or mixed batch. The rule decides the row, except in a mixed batch, whose
     /// forward keeps no state of it. A row without an action and without an end is emitted later, in one slice with its
     /// neighbours.
-    fn process_result_decode(&mut self, pending: &PendingResult, i: usize, prepared: &PreparedRow) -> Checked {
+    fn process_result_decode(&mut self, pending: &PendingResult, i: usize, prepared: &PreparedRow) -> Attempt {
         let req = prepared.req;
         self.spend(self.setup.costs.result_request);
         if let Some(why) = passed(&self.world.reqs[req.index()]) {
@@ -98,7 +98,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         (row, tracked): (ResultRow, bool),
         end: Option<RequestEnd>,
         asked: Result<Action, AssertKind>,
-    ) -> Checked {
+    ) -> Attempt {
         let batch = &pending.batch;
         let ResultRow { at, lookahead, req, outputs, kv_committed_len, check: _ } = row;
         self.emit_results(pending);

@@ -6,7 +6,7 @@ use crate::engine::{Choice, ChoicePoint, Chooser};
 use crate::record::{AssertKind, BatchFact, Nothing, ReqId, RequestFact, Sink};
 
 use super::budget::RETRACT_DECODE_STEPS;
-use super::machine::{Checked, FailedAssert, Machine};
+use super::machine::{Attempt, FailedAssert, Machine};
 use super::setup::Event;
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
@@ -54,7 +54,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Retracts running requests, least worth keeping first, until a decode step of the rest fits. At least one request
     /// is retracted, and at least one stays. `forced` is retracted first if it is given.
-    pub(super) fn retract(&mut self, rows: &[ReqId], forced: Option<ReqId>) -> Checked {
+    pub(super) fn retract(&mut self, rows: &[ReqId], forced: Option<ReqId>) -> Attempt {
         let mut keep = self.keep_order(rows);
         if let Some(req) = forced {
             keep.retain(|&row| row != req);

@@ -4,7 +4,7 @@ use crate::engine::{ChoicePoint, Chooser};
 use crate::record::{AssertKind, Fact, Owner, PageFact, PageRange, ReqId, Sink, SlotFact, SlotId};
 
 use super::batch::Rows;
-use super::machine::{Checked, FailedAssert, Machine};
+use super::machine::{Attempt, FailedAssert, Machine};
 use super::radix::Freed;
 use super::setup::{Exhaustion, KvEviction};
 use super::world::PendingResult;
@@ -28,7 +28,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// The slot, if the allocation succeeded after eviction. Otherwise an assertion fails, or the caller continues
     /// without a slot (`Exhaustion`).
-    pub(super) fn or_exhausted(&self, req: ReqId, slot: Option<SlotId>) -> Checked<Option<SlotId>> {
+    pub(super) fn or_exhausted(&self, req: ReqId, slot: Option<SlotId>) -> Attempt<Option<SlotId>> {
         match (slot, self.setup.engine.exhaustion) {
             (None, Exhaustion::Assert) => Err(FailedAssert { req: Some(req), kind: AssertKind::OutOfSlots }),
             (slot, _) => Ok(slot),
@@ -61,7 +61,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// Takes `count` pages for a request and appends them to its own.
-    pub(super) fn take_pages(&mut self, req: ReqId, count: u32) -> Checked {
+    pub(super) fn take_pages(&mut self, req: ReqId, count: u32) -> Attempt {
         if !self.world.pages.alloc(count) {
             return Err(FailedAssert { req: Some(req), kind: AssertKind::OutOfPages });
         }

@@ -7,7 +7,7 @@ use crate::engine::{Choice, ChoicePoint, Chooser};
 use crate::record::{ForwardFact, Mode, Owner, PreparedRow, ReqId, Sink};
 
 use super::batch::{Batch, Rows};
-use super::machine::{Checked, Machine};
+use super::machine::{Attempt, Machine};
 use super::prepare::prepared;
 use super::rule::{Refused, VerifyView};
 use super::setup::{Accept, ResultQueue};
@@ -15,7 +15,7 @@ use super::world::PendingResult;
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Prepares the running batch for one verify step (`spec_prepare_for_decode`).
-    pub(super) fn prepare_verify(&mut self) -> Checked<Box<Batch>> {
+    pub(super) fn prepare_verify(&mut self) -> Attempt<Box<Batch>> {
         let mut batch = self.take_running(Mode::Verify);
         batch.plan = self.plan_tracks(&batch.reqs);
         let wanted: Rows<u32> = batch.reqs.iter().map(|&req| self.verify_needs(req)).collect();
