@@ -3,7 +3,7 @@
 //!
 //! Owns the fields that a rule reads, an array a field where prepare reads them in one pass. Refuses to keep time.
 
-use overlapsim::model::{HostMasks, RowMasks, RowView, Rule, WantsMasks};
+use overlapsim::model::{HostMasks, RowMasks, RowView, Rule, Strategy, TrackPolicy, WantsMasks};
 use overlapsim::record::PreparedRow;
 
 pub struct Rows {
@@ -17,10 +17,10 @@ pub struct Rows {
 impl Rows {
     /// Requests that have their first output, at lengths all over the grid.
     pub fn new(count: usize, grid: u32, lazy: bool) -> Rows {
+        let strategy = if lazy { Strategy::ExtraBufferLazy } else { Strategy::ExtraBuffer };
         let view = |i: usize| RowView {
             grid,
-            lazy,
-            track_slots: 2,
+            policy: TrackPolicy::new(strategy, true),
             prompt_len: 1 + 37 * i as u32 % grid,
             outputs: 1,
             finished: false,
@@ -43,7 +43,10 @@ impl Rows {
             *len += 1;
             *idx += 1;
             (view.kv_committed_len, view.decode_batch_idx) = (*len, *idx);
-            if view.lazy && len.is_multiple_of(self.grid) && !view.held[usize::from(1 - view.next_track_idx)] {
+            if view.policy.second_slot_on_demand
+                && len.is_multiple_of(self.grid)
+                && !view.held[usize::from(1 - view.next_track_idx)]
+            {
                 view.next_track_idx = 1 - view.next_track_idx;
                 view.held[usize::from(view.next_track_idx)] = true;
             }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::judge::{Goals, weight};
-use crate::model::{Rule, Strategy};
+use crate::model::Rule;
 use crate::report::{CheckFinding, CheckReport, Reduction, check_json, check_summary, check_text, name};
 use crate::runner::{self, Checked, Found};
 use crate::scenario::Scenario;
@@ -186,7 +186,7 @@ pub(super) fn open_warnings(scenario: &Scenario) -> Vec<String> {
     if scenario.vary.accept && engine.spec.is_none() {
         warnings.push("`accept` is open, but has no effect: without `spec` no tokens are accepted".to_string());
     }
-    if scenario.vary.alloc_failure && engine.strategy != Strategy::ExtraBufferLazy {
+    if scenario.vary.alloc_failure && !engine.track_policy().second_slot_on_demand {
         warnings.push(
             "`alloc_failure` is open, but has no effect: only ExtraBufferLazy takes a slot on demand".to_string(),
         );

@@ -233,8 +233,8 @@ impl ResolvedArgs<'_> {
         if !engine.overlap {
             warnings.push("overlap is off: a result is processed before the next step is prepared, so L is always 0");
         }
-        if engine.track_slots() == 0 {
-            warnings.push("the strategy keeps no track slots: no rule decides about a boundary");
+        if !engine.track_policy().has_track_slots() {
+            warnings.push("the strategy keeps no track slots: no rule is asked");
         }
         if engine.mixed_chunk {
             warnings.push("mixed_chunk is on: decode steps run in prefill batches, and no rule runs on those");

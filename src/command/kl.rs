@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::model::{Rule, Strategy};
+use crate::model::Rule;
 use crate::numeric::{Gauge, Severity, Ssm};
 use crate::report::{KlRun, KlState, kl_json, kl_text, plain};
 use crate::runner::{self, Keep, RunOutcome};
@@ -73,7 +73,7 @@ fn kl_styled(args: &KlArgs) -> Result<(String, Exit), Failure> {
         .unzip();
     let path = args.file.to_string_lossy();
     let runs = reports(&scenario, &path, &rules, spec, &outcomes);
-    let strategy = strategy_name(engine.strategy);
+    let strategy = engine.strategy.name();
     let runs: Vec<KlRun> =
         runs.into_iter().zip(&severities).map(|(run, severity)| KlRun { run, strategy, severity }).collect();
     let text = match args.format {
@@ -95,13 +95,4 @@ fn measure(
     let open = spec.open(scenario);
     runner::replay(&scenario.setup, rule, &mut spec.chooser(scenario, &open), &mut gauge);
     Ok((outcome, gauge.finish()))
-}
-
-/// The name of a strategy, as the modelled system spells it.
-fn strategy_name(strategy: Strategy) -> &'static str {
-    match strategy {
-        Strategy::NoBuffer => "no_buffer",
-        Strategy::ExtraBuffer => "extra_buffer",
-        Strategy::ExtraBufferLazy => "extra_buffer_lazy",
-    }
 }

@@ -123,15 +123,10 @@ fn stop_at(prompt: &[Token], token: Token, max_new: u32) -> Option<u32> {
 
 fn engine(config: &Config, release: Release) -> Result<Engine, (String, &'static str)> {
     let mut engine = Engine::preset(release);
-    engine.strategy = match config.strategy.as_str() {
-        "no_buffer" => Strategy::NoBuffer,
-        "extra_buffer" => Strategy::ExtraBuffer,
-        "extra_buffer_lazy" => Strategy::ExtraBufferLazy,
-        other => {
-            let message = format!("`strategy` is {other:?}");
-            return Err((message, "only no_buffer, extra_buffer and extra_buffer_lazy are modelled"));
-        }
-    };
+    engine.strategy = Strategy::of_name(&config.strategy).ok_or_else(|| {
+        let message = format!("`strategy` is {:?}", config.strategy);
+        (message, "only no_buffer, extra_buffer and extra_buffer_lazy are modelled")
+    })?;
     engine.overlap = config.overlap;
     engine.track_interval = config.track_interval;
     engine.mamba_chunk = config.mamba_chunk;
@@ -188,15 +183,17 @@ fn check(engine: &Engine) -> Result<(), (String, &'static str)> {
             ));
         }
     }
-    let wrong = match engine.strategy {
-        Strategy::NoBuffer if engine.overlap => Some("`no_buffer` with overlap"),
-        Strategy::NoBuffer if page > 1 => Some("`no_buffer` with pages of more than one token"),
-        Strategy::ExtraBufferLazy if !engine.overlap => Some("`extra_buffer_lazy` without overlap"),
-        _ if engine.spec.is_some() && (!engine.overlap || page > 1 || engine.mixed_chunk) => {
-            Some("speculative decoding without overlap, with pages or with mixed batches")
-        }
-        _ if !engine.conservativeness.is_finite() || engine.conservativeness < 0.0 => Some("`conservativeness`"),
-        _ => None,
+    let strategy = engine.strategy;
+    let wrong = if !strategy.allows_overlap(engine.overlap) {
+        format!("`{}` {} overlap", strategy.name(), if engine.overlap { "with" } else { "without" })
+    } else if page > 1 && !strategy.allows_pages() {
+        format!("`{}` with pages of more than one token", strategy.name())
+    } else if engine.spec.is_some() && (!engine.overlap || page > 1 || engine.mixed_chunk) {
+        "speculative decoding without overlap, with pages or with mixed batches".to_string()
+    } else if !engine.conservativeness.is_finite() || engine.conservativeness < 0.0 {
+        "`conservativeness`".to_string()
+    } else {
+        return Ok(());
     };
-    wrong.map_or(Ok(()), |wrong| Err((format!("{wrong} is not modelled"), "docs/conformance.md says what is")))
+    Err((format!("{wrong} is not modelled"), "docs/conformance.md says what is"))
 }

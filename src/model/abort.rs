@@ -1,15 +1,16 @@
-//! Aborts: a request that waits is dropped, one in chunks is torn down at the next plan, one that runs is finished by
-//! the result in flight.
+//! Aborts (`abort_request`). A waiting request is dropped at once, a request in chunks at the next plan, and a running
+//! request is finished by its next result.
 
 use crate::engine::{Choice, ChoicePoint, Chooser};
 use crate::record::{FinishKind, Nothing, Place, ReqId, RequestFact, Sink};
 
-use super::machine::{Last, Machine, Step};
-use super::request::Stage;
+use super::machine::{Attempt, Machine};
+use super::request::ReqStage;
 use super::setup::Event;
+use super::world::LastBatch;
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
-    /// Takes in the aborts of this turn, after its arrivals (`abort_request`).
+    /// Applies the aborts of this turn, after its arrivals.
     pub(super) fn ingest_aborts(&mut self) {
         let turn = self.world.turn;
         if !self.chooser.is_open(ChoicePoint::Abort) {
@@ -23,7 +24,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             return;
         }
         for i in 0..self.world.reqs.len() as u32 {
-            let live = matches!(self.world.reqs[i as usize].stage, Stage::Waiting | Stage::Running);
+            let live = matches!(self.world.reqs[i as usize].stage, ReqStage::Waiting | ReqStage::Running);
             let scripted = self.setup.events.contains(&Event::Abort { turn, req: ReqId(i) });
             let choice = Choice { point: ChoicePoint::Abort, subject: i, options: 2, default: u32::from(scripted) };
             if live && self.chooser.choose(choice) == 1 {
@@ -32,7 +33,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// Aborts a request wherever it is. Says whether there was anything to abort.
+    /// Aborts a request at any stage. Returns whether the abort had an effect.
     fn abort(&mut self, req: ReqId) -> bool {
         let place = self.place(req);
         match place {
@@ -49,7 +50,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             Place::Chunk | Place::Prefill | Place::Decode => {}
         }
         let in_chunks = self.world.chunked == Some(req);
-        // A request that was retracted with its abort may be in chunks again: an abort of chunks is another one.
+        // A request that was retracted with a pending abort may be in chunks again. The abort of the chunks is then a
+        // new abort.
         let by_result = self.world.reqs[req.index()].to_abort && !in_chunks;
         let pending = by_result || self.world.chunk_abort == Some(req);
         self.emit(RequestFact::Abort { req, place, taken: !pending });
@@ -59,35 +61,35 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         if in_chunks {
             self.world.chunk_abort = Some(req);
         }
-        let in_last = matches!(&self.world.last, Last::Extend(last) if last.reqs.contains(&req));
+        let in_last = matches!(&self.world.last, LastBatch::Extend(last) if last.reqs.contains(&req));
         if in_last || self.world.running.reqs.contains(&req) {
             self.req(req).to_abort = true;
         }
         true
     }
 
-    /// What an abort of a request meets now.
+    /// Where an abort finds a request now.
     fn place(&self, req: ReqId) -> Place {
         let it = &self.world.reqs[req.index()];
-        let in_last = matches!(&self.world.last, Last::Extend(last) if last.reqs.contains(&req));
+        let in_last = matches!(&self.world.last, LastBatch::Extend(last) if last.reqs.contains(&req));
         match it.stage {
-            Stage::Unseen => Place::Gone,
-            Stage::Finished if it.dropped => Place::Gone,
-            Stage::Finished => Place::Finished,
-            Stage::Running if it.finished() => Place::Finished,
-            Stage::Running if self.world.chunked == Some(req) => Place::Chunk,
-            Stage::Waiting => Place::Waiting,
-            Stage::Running if in_last && it.outputs == 0 => Place::Prefill,
-            Stage::Running => Place::Decode,
+            ReqStage::Unseen => Place::Gone,
+            ReqStage::Finished if it.dropped => Place::Gone,
+            ReqStage::Finished => Place::Finished,
+            ReqStage::Running if it.finished() => Place::Finished,
+            ReqStage::Running if self.world.chunked == Some(req) => Place::Chunk,
+            ReqStage::Waiting => Place::Waiting,
+            ReqStage::Running if in_last && it.outputs == 0 => Place::Prefill,
+            ReqStage::Running => Place::Decode,
         }
     }
 
-    /// Tears down the request in chunks that was to be aborted, before its next chunk
-    /// (`process_pending_chunked_abort`). Its chunk in flight still has a result, which emits nothing.
-    pub(super) fn abort_chunked(&mut self) -> Step {
+    /// Drops the request in chunks that is to be aborted, before its next chunk (`process_pending_chunked_abort`). The
+    /// result of its chunk in flight is still processed, and produces no output.
+    pub(super) fn abort_chunked(&mut self) -> Attempt {
         let Some(req) = self.world.chunk_abort else { return Ok(()) };
         if self.world.chunked != Some(req) {
-            if self.world.reqs[req.index()].stage == Stage::Finished {
+            if self.world.reqs[req.index()].stage == ReqStage::Finished {
                 self.world.chunk_abort = None;
             }
             return Ok(());
@@ -101,7 +103,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Ok(())
     }
 
-    /// A request ends without having finished by itself: it is gone, and holds nothing.
+    /// Ends a request that holds nothing and has not finished by itself.
     fn drop_request(&mut self, req: ReqId) {
         self.req(req).dropped = true;
         let (kind, outputs) = (FinishKind::Abort, self.world.reqs[req.index()].outputs);

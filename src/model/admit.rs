@@ -1,13 +1,13 @@
-//! Admission: which waiting requests the next prefill batch takes (`_get_new_batch_prefill_raw`, `PrefillAdder`).
+//! Admission: the waiting requests that the next prefill batch takes (`_get_new_batch_prefill_raw`, `PrefillAdder`).
 
 use crate::engine::{ChoicePoint, Chooser};
 use crate::record::{CacheFact, Owner, ReqId, RequestFact, RowFacts, Sink, SlotFact, SlotId, Stream};
 
 use super::batch::Rows;
-use super::budget::{Budget, Limits, Verdict};
-use super::machine::{Machine, Step};
+use super::budget::{AddReqResult, Budget, PrefillLimits};
+use super::machine::{Attempt, Machine};
 use super::radix::Match;
-use super::request::Stage;
+use super::request::ReqStage;
 use super::setup::{CopyOnWrite, Exhaustion, Stop};
 
 /// `WAITING_PREFIX_REFRESH_INTERVAL` and `WAITING_QUEUE_PREFIX_MATCH_MAX` of 0.5.23.
@@ -15,51 +15,51 @@ const WAITING_REFRESH_INTERVAL: u32 = 32;
 const WAITING_REFRESH_MAX: usize = 128;
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
-    /// Chooses the requests of a prefill batch, in queue order; empty if there is none to run. Where nothing is short, and neither chunks
-    /// nor riding rows take of the budget, whoever is first in the queue is taken: `Reductions` counts on it.
-    pub(super) fn admit(&mut self) -> Step<Rows<ReqId>> {
+    /// Chooses the requests of a prefill batch, in queue order. If nothing is short, and neither chunks nor the decode
+    /// rows of a mixed batch use the budget, the first request of the queue is admitted: `Reductions` relies on this.
+    pub(super) fn admit(&mut self) -> Attempt<Rows<ReqId>> {
         if self.setup.engine.filter_before_prefill && self.world.running.reqs.is_empty() {
             self.world.running.is_full = false;
         }
         let chunked = self.world.chunked;
-        let nobody = self.world.waiting.is_empty() && chunked.is_none();
+        let no_candidates = self.world.waiting.is_empty() && chunked.is_none();
         let full = self.world.running.is_full && chunked.is_none();
-        let mut looks = !nobody && !full;
-        if looks && self.rows_left(&[]) == 0 && chunked.is_none() {
+        let mut tries = !no_candidates && !full;
+        if tries && self.allocatable_reqs(&[]) == 0 && chunked.is_none() {
             self.world.running.is_full = true;
-            looks = false;
+            tries = false;
         }
-        if self.latch && full && !nobody {
+        if self.latch && full && !no_candidates {
             self.report_latch(&self.budget(), &[]);
         }
-        if nobody || !self.ask_whether(ChoicePoint::Admission, self.world.turn, looks) {
+        if no_candidates || !self.ask_whether(ChoicePoint::Admission, self.world.turn, tries) {
             return Ok(Rows::new());
         }
         self.refresh_waiting();
         let mut budget = self.budget();
         let mut admitted = Rows::new();
         if let Some(req) = chunked {
-            self.go_on(req, &mut budget, &mut admitted);
+            self.add_chunked_req(req, &mut budget, &mut admitted);
         }
         let in_chunks = admitted.len();
         if self.latch && chunked.is_some() {
             self.report_latch(&budget, &admitted);
         }
         self.set_slots_aside();
-        let mut goes_on = true;
-        let mut looked = Rows::new();
+        let mut continues = true;
+        let mut tried = Rows::new();
         for place in 0..self.world.waiting.len() {
-            let own = goes_on && self.looks_on(&budget, &admitted);
-            let Some(req) = self.next_candidate(place, own, &mut looked) else { break };
+            let own = continues && self.may_admit_more(&budget, &admitted);
+            let Some(req) = self.next_candidate(place, own, &mut tried) else { break };
             if !self.slots_fit(&admitted) || !self.match_prefix(req)? {
                 break;
             }
-            let verdict = self.try_admit(req, &mut budget, &mut admitted);
-            goes_on = verdict == Verdict::Continue;
-            if goes_on {
+            let added = self.add_one_req(req, &mut budget, &mut admitted);
+            continues = added == AddReqResult::Continue;
+            if continues {
                 continue;
             }
-            if verdict == Verdict::NoToken {
+            if added == AddReqResult::NoToken {
                 let only_beside_others = self.setup.engine.filter_before_prefill;
                 self.world.running.is_full =
                     !only_beside_others || !admitted.is_empty() || !self.world.running.reqs.is_empty();
@@ -79,7 +79,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Ok(admitted)
     }
 
-    /// Takes the admitted out of the queue: nearly always its first ones, and it may be long.
+    /// Removes the admitted requests from the queue. They are nearly always its first requests, and the queue may be
+    /// long.
     fn leave_queue(&mut self, admitted: &[ReqId]) {
         let waiting = &mut self.world.waiting;
         let first = waiting.iter().zip(admitted).take_while(|(waits, req)| waits == req).count();
@@ -89,32 +90,32 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// The request to look at after the first `place` ones: the next in the queue, if `own` says so. `looked` are those
-    /// looked at already, where somebody at the door has another order.
-    fn next_candidate(&mut self, place: usize, own: bool, looked: &mut Rows<ReqId>) -> Option<ReqId> {
+    /// The request to try after `place` others: the next of the queue if `own` holds, unless the chooser answers
+    /// another request. `tried` has the requests tried so far, and is used only if that choice point is open.
+    fn next_candidate(&mut self, place: usize, own: bool, tried: &mut Rows<ReqId>) -> Option<ReqId> {
         if !self.chooser.is_open(ChoicePoint::Candidate) {
             return own.then(|| self.world.waiting[place]);
         }
-        let left: Rows<ReqId> = self.world.waiting.iter().copied().filter(|req| !looked.contains(req)).collect();
+        let left: Rows<ReqId> = self.world.waiting.iter().copied().filter(|req| !tried.contains(req)).collect();
         let chosen =
             left.iter().copied().find(|&req| self.ask_whether(ChoicePoint::Candidate, req.0, own && req == left[0]))?;
-        looked.push(chosen);
+        tried.push(chosen);
         Some(chosen)
     }
 
-    /// Whether there may be room for one more request beside the `admitted`.
-    fn looks_on(&mut self, budget: &Budget, admitted: &[ReqId]) -> bool {
-        if self.setup.engine.filter_before_prefill && budget.state(self.room()) == Verdict::Other {
+    /// Whether there may be room for one more request beside the `admitted` ones.
+    fn may_admit_more(&mut self, budget: &Budget, admitted: &[ReqId]) -> bool {
+        if self.setup.engine.filter_before_prefill && budget.state(self.room()) == AddReqResult::Other {
             return false;
         }
-        if admitted.len() as u32 >= self.rows_left(admitted) {
+        if admitted.len() as u32 >= self.allocatable_reqs(admitted) {
             self.world.running.is_full = true;
         }
         !self.world.running.is_full
     }
 
-    /// Takes the next chunk of the request in chunks into the batch (`add_chunked_req`).
-    fn go_on(&mut self, req: ReqId, budget: &mut Budget, admitted: &mut Rows<ReqId>) {
+    /// Adds the next chunk of the request in chunks to the batch (`add_chunked_req`).
+    fn add_chunked_req(&mut self, req: ReqId, budget: &mut Budget, admitted: &mut Rows<ReqId>) {
         let room = self.room();
         let max_new = self.setup.requests[req.index()].max_new;
         let it = &self.world.reqs[req.index()];
@@ -134,7 +135,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Makes the prefixes of the waiting requests recent, the head of the queue last (`_touch_waiting_prefixes`).
     fn refresh_waiting(&mut self) {
-        // Where nobody waits, as when only a chunk goes on, the call does not count.
+        // An admission without waiting requests, such as the next chunk alone, is not counted.
         if !self.setup.engine.waiting_prefix_refresh || self.world.waiting.is_empty() {
             return;
         }
@@ -149,9 +150,9 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// How many more requests may run beside the running ones (`get_num_allocatable_reqs`). From 0.5.23 on a row that
-    /// one of the `admitted` holds counts as left.
-    pub(super) fn rows_left(&self, admitted: &[ReqId]) -> u32 {
+    /// Number of requests that may run beside the running ones (`get_num_allocatable_reqs`). From 0.5.23 on it counts
+    /// the rows that the `admitted` requests hold already.
+    pub(super) fn allocatable_reqs(&self, admitted: &[ReqId]) -> u32 {
         let max = self.setup.engine.max_running;
         let counts = |req: &&ReqId| self.setup.engine.filter_before_prefill && self.world.reqs[req.index()].holds_row;
         let held = admitted.iter().filter(counts).count() as u32;
@@ -164,9 +165,10 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.world.pages.available() + self.world.tree.kv_evictable()
     }
 
+    /// The budget of a prefill batch, after the reservations of the running requests.
     fn budget(&self) -> Budget {
         let engine = &self.setup.engine;
-        // Where any request may end by a stop token, none is sure to reach its length.
+        // If the choices may end any request by a stop token, no request is sure to reach its length.
         let lengths_are_sure = engine.fixed_length_reserves_all && !self.chooser.is_open(ChoicePoint::Stop);
         let running = self.world.running.reqs.iter().map(|req| {
             let spec = &self.setup.requests[req.index()];
@@ -174,7 +176,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             let ratio = if fixed { 1.0 } else { self.world.ratio.current };
             (i64::from(spec.max_new) - i64::from(self.world.reqs[req.index()].outputs), ratio)
         });
-        let limits = Limits {
+        let limits = PrefillLimits {
             page_size: engine.page_size,
             max_prefill_tokens: engine.max_prefill_tokens,
             chunk: engine.chunked_prefill_size,
@@ -183,7 +185,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Budget::new(limits, running)
     }
 
-    /// Takes a slot for each waiting request in one call, as `alloc_group_begin` does.
+    /// Takes a slot for each waiting request in one allocation (`alloc_group_begin`).
     fn set_slots_aside(&mut self) {
         let count = self.world.waiting.len() as u32;
         let mut spare = Rows::new();
@@ -195,28 +197,29 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.sink.rows(RowFacts::SlotsAlloc(&spare, Owner::Spare));
     }
 
+    /// Gives back the slots set aside that no hit has taken.
     fn give_slots_back(&mut self) {
         let rest = self.world.slots.give_back();
         self.sink.rows(RowFacts::SlotsFree(&rest, Owner::Spare));
     }
 
-    /// Whether the pool, after eviction, has the slots of one more request. Asked only where a lack is no assertion.
+    /// Whether the pool, after eviction, has the slots of one more request. Where a lack of slots is an assertion,
+    /// admission does not check.
     fn slots_fit(&self, admitted: &[ReqId]) -> bool {
         self.setup.engine.exhaustion == Exhaustion::Assert || self.slots_left(admitted)
     }
 
-    /// Whether the pool, after eviction, has more than the slots of one more request beside the `admitted`.
+    /// Whether the pool, after eviction, has more slots than the `admitted` requests and one more take.
     pub(super) fn slots_left(&self, admitted: &[ReqId]) -> bool {
-        let engine = &self.setup.engine;
         let taken = |req: &&ReqId| self.world.reqs[req.index()].active.is_some();
-        let wanted = engine.slots_at_admission() * (admitted.len() as u32 + 1);
+        let wanted = self.world.policy.slots_at_admission() * (admitted.len() as u32 + 1);
         let held = admitted.iter().filter(taken).count() as u32;
         self.world.slots.available_with_spare() + self.world.tree.state_evictable() + held > wanted
     }
 
-    /// Matches the prefix of a waiting request and, on a hit, takes an active slot for the copy. Says no if there is
-    /// none and the request has to wait.
-    fn match_prefix(&mut self, req: ReqId) -> Step<bool> {
+    /// Matches the prefix of a waiting request and, on a hit, takes an active slot for the copy. Returns false if no
+    /// slot is free and the request has to wait.
+    fn match_prefix(&mut self, req: ReqId) -> Attempt<bool> {
         let it = &self.world.reqs[req.index()];
         let key = self.world.streams.prefix(it.stream, it.known_len() - 1);
         let found = self.world.tree.match_prefix(&self.world.streams, key);
@@ -242,7 +245,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Ok(true)
     }
 
-    fn slot_for_hit(&mut self, req: ReqId) -> Step<Option<SlotId>> {
+    /// A slot for the state of a hit: a slot set aside, a free slot, or a slot that an eviction frees.
+    fn slot_for_hit(&mut self, req: ReqId) -> Attempt<Option<SlotId>> {
         let owner = Owner::Active(req);
         if let Some(slot) = self.world.slots.take_spare() {
             self.emit(SlotFact::Move { slot, from: Owner::Spare, to: owner });
@@ -259,8 +263,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.or_exhausted(req, slot)
     }
 
-    /// Admits one request if the budget allows (`add_one_req`), and says whether to go on.
-    fn try_admit(&mut self, req: ReqId, budget: &mut Budget, admitted: &mut Rows<ReqId>) -> Verdict {
+    /// Admits a request if the budget allows it (`add_one_req`). Returns whether admission continues.
+    fn add_one_req(&mut self, req: ReqId, budget: &mut Budget, admitted: &mut Rows<ReqId>) -> AddReqResult {
         let it = &self.world.reqs[req.index()];
         let max_new = self.setup.requests[req.index()].max_new;
         let extend_len = it.known_len() - it.prefix_len;
@@ -269,9 +273,9 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         if !budget.fits(extend_len, outputs_left, self.room())
             && self.ask(ChoicePoint::Admit, req.0, extend_len + 1, 0) == 0
         {
-            return Verdict::NoToken;
+            return AddReqResult::NoToken;
         }
-        // Locked while it is looked at: what it will hold is not evictable for it.
+        // The prefix is locked during the check: the request cannot evict its own prefix.
         let lock = self.world.tree.lock(node);
         let fits = budget.fits(extend_len, outputs_left, self.room());
         let part = budget.chunk(prefix_len, extend_len).filter(|_| budget.input_fits(extend_len));
@@ -292,17 +296,17 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             let it = self.req(req);
             it.lock = Some(held);
             it.extend_end = it.prefix_len + len;
-            it.stage = Stage::Running;
+            it.stage = ReqStage::Running;
         }
         self.world.tree.unlock(lock);
         match (fits, part) {
-            (false, _) => Verdict::NoToken,
-            (true, None) => Verdict::Other,
+            (false, _) => AddReqResult::NoToken,
+            (true, None) => AddReqResult::Other,
             (true, Some(_)) => budget.state(self.room()),
         }
     }
 
-    /// A hit that was not admitted gives its slot back.
+    /// Gives back the slot of a hit whose request was not admitted.
     fn give_hit_back(&mut self, req: ReqId) {
         let it = self.req(req);
         it.cow_source = None;

@@ -1,4 +1,4 @@
-//! Requests that have not been seen: what each waits for, and which have reached their earliest moment.
+//! Requests that have not arrived: what each of them waits for, and which may arrive now.
 
 use std::sync::Arc;
 
@@ -10,33 +10,34 @@ use crate::record::{Encoding, ReqId};
 use super::batch::Rows;
 use super::setup::{Arrive, Setup};
 
-/// A request that may be seen now.
+/// A request that may arrive at the next ingest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Due {
-    /// When it arrived.
+pub struct DueArrival {
+    /// The time at which it became due.
     pub at: Time,
-    /// Which.
+    /// The request.
     pub req: ReqId,
 }
 
-/// The requests not seen yet.
+/// The requests that have not arrived.
 #[derive(Educe, Debug)]
 #[educe(Clone)]
-pub struct Arrivals {
+pub struct ArrivalQueue {
     timed: EventQueue<ReqId>,
-    /// By turn, the latest first; of one turn, the last of the setup first.
+    /// Requests that arrive in a turn, latest turn first, and within a turn the last of the setup first.
     by_turn: Vec<(u32, ReqId)>,
-    /// Who waits for the end of each request. Not changed by it: a request ends once.
+    /// For each request, the requests that arrive at its end. The list never changes, since a request ends once.
     after: Arc<[Vec<ReqId>]>,
+    /// Requests pinned before a step: the request, the other request, and the length of the step.
     before: Vec<(ReqId, ReqId, u32)>,
-    due: Vec<Due>,
+    due: Vec<DueArrival>,
 }
 
-impl Arrivals {
-    /// Everything that `setup` will show.
+impl ArrivalQueue {
+    /// All requests of a setup.
     pub fn new(setup: &Setup) -> Self {
         let mut after = vec![Vec::new(); setup.requests.len()];
-        let mut arrivals = Arrivals {
+        let mut arrivals = ArrivalQueue {
             timed: EventQueue::default(),
             by_turn: Vec::new(),
             after: Vec::new().into(),
@@ -57,35 +58,35 @@ impl Arrivals {
         arrivals
     }
 
-    /// Moves those whose turn or time has come among the due ones.
+    /// Makes the requests due whose turn or time has come.
     pub fn come(&mut self, turn: u32, now: Time) {
         while let Some((at, req)) = self.timed.pop_due(now) {
-            self.due.push(Due { at, req });
+            self.due.push(DueArrival { at, req });
         }
         while let Some((_, req)) = self.by_turn.pop_if(|next| next.0 <= turn) {
-            self.due.push(Due { at: now, req });
+            self.due.push(DueArrival { at: now, req });
         }
     }
 
-    /// Moves those that waited for the end of `req` among the due ones.
+    /// Makes the requests due that arrive at the end of `req`.
     pub fn ended(&mut self, req: ReqId, now: Time) {
-        self.due.extend(self.after[req.index()].iter().map(|&req| Due { at: now, req }));
+        self.due.extend(self.after[req.index()].iter().map(|&req| DueArrival { at: now, req }));
     }
 
-    /// Moves the pinned requests for which `ready(other, k)` holds among the due ones; returns them with the request
-    /// that they were pinned to.
+    /// Makes the pinned requests due for which `ready(other, k)` holds. Returns each of them with the request that it
+    /// was pinned to.
     pub fn pinned(&mut self, now: Time, mut ready: impl FnMut(ReqId, u32) -> bool) -> Vec<(ReqId, ReqId)> {
         if self.before.is_empty() {
             return Vec::new();
         }
         let (came, wait): (Vec<_>, Vec<_>) = self.before.iter().copied().partition(|&(_, other, k)| ready(other, k));
         self.before = wait;
-        self.due.extend(came.iter().map(|&(req, ..)| Due { at: now, req }));
+        self.due.extend(came.iter().map(|&(req, ..)| DueArrival { at: now, req }));
         came.into_iter().map(|(req, other, _)| (req, other)).collect()
     }
 
-    /// Takes the due requests in order of arrival, then of their place in the setup, for which `see` holds.
-    pub fn take_due(&mut self, mut see: impl FnMut(Due) -> bool) -> Rows<Due> {
+    /// Takes the due requests for which `see` holds, by arrival, then by place in the setup.
+    pub fn take_due(&mut self, mut see: impl FnMut(DueArrival) -> bool) -> Rows<DueArrival> {
         if self.due.is_empty() {
             return Rows::new();
         }
@@ -101,35 +102,35 @@ impl Arrivals {
         seen
     }
 
-    /// How many requests may be seen at the next ingest, whatever its turn or time.
+    /// Number of due requests.
     pub fn due(&self) -> usize {
         self.due.len()
     }
 
-    /// The first of them, in order of arrival.
+    /// The first due request, in order of arrival.
     pub fn first_due(&self) -> Option<ReqId> {
         self.due.iter().min().map(|due| due.req)
     }
 
-    /// The next turn and the next time at which a request comes by itself.
+    /// The next turn and the next time at which a request arrives by itself.
     pub fn next(&self) -> (Option<u32>, Option<Time>) {
         (self.by_turn.last().map(|next| next.0), self.timed.next_at())
     }
 
-    /// Writes the due requests in the order in which they will be asked about. Who else has not been seen follows from what
-    /// was.
+    /// Writes the due requests in the order in which the chooser is asked about them.
     ///
-    /// Who comes later stands behind them, but for one thing: what came at the very time that it is now stands by its place
-    /// in the setup among whatever comes at the next ingest. `times` says that times are to be written as they are.
+    /// A request that becomes due later comes after them. The exception is a request that is due at exactly `now`: at
+    /// the next ingest it is ordered by its place in the setup among the requests that become due then, so a flag marks
+    /// it. With `times`, the times themselves are written.
     pub fn encode(&self, now: Time, times: bool, out: &mut Encoding) {
-        // By the setup, those of them that are still there are the requests that were not seen and are not due.
-        let Arrivals { due, timed: _, by_turn: _, after: _, before: _ } = self;
+        // These lists follow from the setup: their requests are those that are unseen and not due.
+        let ArrivalQueue { due, timed: _, by_turn: _, after: _, before: _ } = self;
         if due.is_empty() {
             return;
         }
         let mut due = due.clone();
         due.sort_unstable();
-        for Due { at, req } in due {
+        for DueArrival { at, req } in due {
             out.req(req);
             out.flag(at == now);
             if times {
@@ -138,7 +139,7 @@ impl Arrivals {
         }
     }
 
-    /// Whether some request waits to be pinned to one for which `over` holds.
+    /// Whether a request is pinned to another request for which `over` holds.
     pub fn pinned_to(&self, mut over: impl FnMut(ReqId) -> bool) -> bool {
         self.before.iter().any(|&(_, other, _)| over(other))
     }

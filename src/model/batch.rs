@@ -1,4 +1,4 @@
-//! Batches: lists of requests with batch-local arrays; what copy, filter and merge do to them.
+//! Batches: lists of requests with arrays of their own, and copy, filter and merge.
 
 use educe::Educe;
 use tinyvec::TinyVec;
@@ -7,56 +7,58 @@ use crate::record::{BatchId, Mode, PreparedRow, ReqId, SlotId};
 
 use super::masks::HostMasks;
 use super::rule::RowMasks;
-use super::skew::Glimpse;
+use super::skew::FieldSnapshot;
 
-/// A value for each row of a batch. Those of a small batch, as searches run them by the million, lie within their owner.
+/// A value for each row of a batch. Up to four values are stored inline, without an allocation: searches run many small
+/// batches.
 pub type Rows<T> = TinyVec<[T; 4]>;
 
-/// A row that prefills.
+/// A prefill row.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Prefill {
-    /// The cached tokens that it begins behind.
+    /// Cached tokens before its new tokens.
     pub prefix_len: u32,
-    /// The slot that keeps a state on the way, and at which length.
+    /// The track slot that its forward writes, and the length of the state.
     pub track: Option<(SlotId, u32)>,
 }
 
-/// A `ScheduleBatch`. Requests are shared by index; everything else here is the batch's own.
+/// A `ScheduleBatch`. Requests are shared by index; all other fields are the batch's own.
 #[derive(Educe, Debug)]
 #[educe(Clone)]
 pub struct Batch {
-    /// Its number, new at every prepare.
+    /// Its number; each prepare gives a new one.
     pub id: BatchId,
-    /// Which object of the modelled system this is: an alias is the same object, a copy is not.
+    /// The object of the modelled system: an alias has the same object, a copy has its own.
     pub object: u32,
     /// Its mode.
     pub mode: Mode,
     /// Its requests, in row order.
     pub reqs: Rows<ReqId>,
-    /// Lengths that exist once its forward has run, a value a row.
+    /// The length of each row once the forward has run.
     pub seq_lens: Rows<u32>,
-    /// Prefill: where each row begins, and what it keeps; the decode rows of a mixed batch follow without one.
+    /// The prefill rows. The decode rows of a mixed batch follow them in `reqs` and have no entry here.
     pub prefills: Rows<Prefill>,
     /// The request that was in chunks when the batch was made.
     pub chunked: Option<ReqId>,
-    /// Decode: each row as prepare left it, with the track slot that its step may write; those of a mixed batch follow its prefill rows. The
-    /// running batch has them only if it is queued itself: they are made anew for every step.
+    /// The decode rows as prepare captured them, with the track slot that the step may write. The running batch has
+    /// them only if it is queued itself (`ResultQueue::Alias`): each step captures them anew.
     pub prepared: Rows<PreparedRow>,
-    /// Speculative decoding with the lazy strategy: the track index that each row plans to write, if not dropped.
+    /// Speculative decoding with a second slot on demand: the track index that each row plans to write. `None` once
+    /// dropped.
     pub plan: Option<Rows<u8>>,
-    /// Whether the forward keeps a state of a row, and the track slot: as the batch's arrays have it, a value a row.
-    /// Speculative decoding leaves those of the prefill behind until a filter or merge drops them. Only for a probe.
+    /// The track mask and the track slot of each row, as the arrays of the batch have them. With speculative decoding,
+    /// the values of the prefill stay until a filter or merge drops them. Only for a probe.
     pub track_rows: Vec<(bool, SlotId)>,
-    /// What prepare saw of the shared fields, a value a row, if that is asked for.
-    pub glimpses: Vec<Glimpse>,
-    /// Host masks, if built and not dropped.
+    /// The shared fields of each row at prepare, if skew is reported.
+    pub field_snapshots: Vec<FieldSnapshot>,
+    /// The host masks. `None` if the rule wants none, or once they are dropped.
     pub masks: Option<HostMasks>,
-    /// Admission found no room last time and need not try again.
+    /// Admission found no room and does not try again (`batch_is_full`).
     pub is_full: bool,
 }
 
 impl Batch {
-    /// The batch that runs nothing.
+    /// A batch without rows.
     pub fn empty(object: u32) -> Self {
         Batch {
             id: BatchId(0),
@@ -69,14 +71,14 @@ impl Batch {
             prepared: Rows::new(),
             plan: None,
             track_rows: Vec::new(),
-            glimpses: Vec::new(),
+            field_snapshots: Vec::new(),
             masks: None,
             is_full: false,
         }
     }
 
-    /// Keeps the rows for which `keep` holds. Arrays are rebuilt, and the masks dropped, only if some rows go and some
-    /// stay: when all go, the stale arrays stay behind in a batch that nobody runs (`filter_batch`).
+    /// Keeps the rows for which `keep` holds (`filter_batch`). Arrays are rebuilt and masks dropped only if some rows
+    /// go and some stay. If all rows go, the stale arrays stay in a batch that is not run.
     ///
     /// Returns whether masks were dropped.
     pub fn filter(&mut self, keep: impl Fn(ReqId) -> bool) -> bool {
@@ -93,8 +95,8 @@ impl Batch {
         self.drop_derived()
     }
 
-    /// Keeps the rows of `kept`, in its order, as a retraction does; nothing changes if all stay. Returns whether masks
-    /// were dropped.
+    /// Keeps the rows of `kept`, in that order, as a retraction does. Nothing changes if all rows stay. Returns whether
+    /// masks were dropped.
     pub fn keep_in_order(&mut self, kept: &[ReqId]) -> bool {
         if kept.len() == self.reqs.len() {
             return false;
@@ -118,12 +120,12 @@ impl Batch {
         self.drop_derived()
     }
 
-    /// What the host masks say of decode row `i`, if there are masks.
+    /// The host masks of decode row `i`, if the batch has masks.
     pub fn row_masks(&self, i: usize) -> Option<RowMasks> {
         self.masks.map(|masks| masks.row(&self.prepared[i]))
     }
 
-    /// Drops what was made of the rows as they were. Returns whether there were masks.
+    /// Drops the arrays that were made for the previous rows. Returns whether there were masks.
     fn drop_derived(&mut self) -> bool {
         self.plan = None;
         self.track_rows.clear();

@@ -1,4 +1,5 @@
-//! What a request hands to the radix tree and what it gives back: at its end, and after its prefill.
+//! Donations to the radix tree and releases: at the end of a request (`cache_finished_req`) and after a prefill
+//! (`cache_unfinished_req`).
 
 use crate::engine::Chooser;
 use crate::record::{
@@ -7,26 +8,25 @@ use crate::record::{
 };
 
 use super::batch::Rows;
-use super::machine::{Dead, Machine, Step};
-use super::pages::Pages;
+use super::machine::{Attempt, FailedAssert, Machine};
+use super::pages::ReqPages;
 use super::radix::{Inserted, NodeId};
-use super::request::Stage;
-use super::setup::{SlotFree, Snapshot, Strategy};
+use super::request::ReqStage;
+use super::setup::{SlotFree, Snapshot};
 
-/// What a donation offers.
-struct Offer {
+/// The state that a donation offers.
+struct DonationOffer {
     label: u32,
     slot: SlotId,
     owner: Owner,
-    /// The length of the key, floored to a page.
+    /// The length of the key: the label, or fewer tokens if fewer may be cached, rounded down to a page.
     key_len: u32,
 }
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Donates the kept state of a finished request and frees the rest (`cache_finished_req`, `release_kv_cache`).
-    pub(super) fn release_finished(&mut self, req: ReqId) -> Step {
-        let lazy = self.setup.engine.strategy == Strategy::ExtraBufferLazy;
-        let kept = if lazy && self.world.reqs[req.index()].decline {
+    pub(super) fn release_finished(&mut self, req: ReqId) -> Attempt {
+        let kept = if self.world.policy.may_decline && self.world.reqs[req.index()].decline {
             self.donate_nothing(req, Nothing::Declined, None);
             None
         } else {
@@ -37,25 +37,24 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Ok(())
     }
 
-    /// A request is over: who waited for its end may come.
+    /// Ends a request. The requests that arrive at its end become due.
     pub(super) fn close_request(&mut self, req: ReqId) {
-        self.req(req).stage = Stage::Finished;
+        self.req(req).stage = ReqStage::Finished;
         self.world.unfinished -= 1;
         let now = self.world.clock.cpu;
         self.world.arrivals.ended(req, now);
     }
 
-    /// Offers the kept state. Returns the slot that the tree took.
-    fn donate_finished(&mut self, req: ReqId) -> Step<Option<SlotId>> {
+    /// Donates the kept state. Returns the slot that the tree took.
+    fn donate_finished(&mut self, req: ReqId) -> Attempt<Option<SlotId>> {
         let it = &self.world.reqs[req.index()];
         let committed = self.committed_to_cache(req);
-        let (label, slot, owner) = match self.setup.engine.strategy {
-            Strategy::NoBuffer => (committed, it.active, Owner::Active(req)),
-            Strategy::ExtraBuffer | Strategy::ExtraBufferLazy => {
-                let (label, idx) = self.checkpoint(req, committed);
-                let slot = idx.and_then(|idx| it.track[usize::from(idx)]);
-                (label, slot, Owner::Track(req, idx.unwrap_or(0)))
-            }
+        let (label, slot, owner) = if self.world.policy.has_track_slots() {
+            let (label, idx) = self.checkpoint(req, committed);
+            let slot = idx.and_then(|idx| it.track[usize::from(idx)]);
+            (label, slot, Owner::Track(req, idx.unwrap_or(0)))
+        } else {
+            (committed, it.active, Owner::Active(req))
         };
         let key_len = self.floor_to_page(label.min(committed));
         if key_len == 0 {
@@ -63,14 +62,14 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             return Ok(None);
         }
         let Some(slot) = slot else {
-            return Err(Dead { req: Some(req), kind: AssertKind::NoKeptSlot });
+            return Err(FailedAssert { req: Some(req), kind: AssertKind::NoKeptSlot });
         };
-        let inserted = self.insert(req, &Offer { label, slot, owner, key_len }, true);
+        let inserted = self.insert(req, &DonationOffer { label, slot, owner, key_len }, true);
         self.drop_pages(req, key_len.max(self.world.reqs[req.index()].cache_protected_len));
         Ok((!inserted.state_existed).then_some(slot))
     }
 
-    /// How many tokens a request that ends now may cache.
+    /// Number of tokens that a request may cache if it ends now.
     fn committed_to_cache(&self, req: ReqId) -> u32 {
         let it = &self.world.reqs[req.index()];
         let through_stop = it.prompt_len + it.finished_len.unwrap_or(it.outputs);
@@ -80,7 +79,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// What the request would donate from its track slots if it ended now.
+    /// The donation from the track slots if the request ended now.
     pub(super) fn offer_now(&self, req: ReqId) -> Option<Offered> {
         let committed = self.committed_to_cache(req);
         let (label, idx) = self.checkpoint(req, committed);
@@ -89,36 +88,37 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         (key_len > 0).then_some(Offered { label, key_len, slot })
     }
 
-    /// Gives up what is not the tree's: a request that ends or is retracted donates no state.
+    /// Donates no state for a request that ends or is retracted, and frees the pages that are not the tree's.
     pub(super) fn donate_nothing(&mut self, req: ReqId, why: Nothing, slot: Option<SlotId>) {
         self.emit(CacheFact::NoDonate { req, why, slot });
         self.drop_pages(req, self.world.reqs[req.index()].cache_protected_len);
     }
 
-    /// The label and the index of the slot that a finished request donates. A label beyond `committed` falls back to the
-    /// checkpoint before, if the engine can name it, or to nothing (`_select_finished_checkpoint`).
+    /// The label and the slot index that a finished request donates (`_select_finished_checkpoint`). For a label beyond
+    /// `committed`, an engine with `previous_checkpoint` falls back to the previous label, if the other slot still
+    /// holds its state, or else donates nothing.
     fn checkpoint(&self, req: ReqId, committed: u32) -> (u32, Option<u8>) {
         let it = &self.world.reqs[req.index()];
-        let engine = &self.setup.engine;
         let idx = self.keep_idx(req);
         let label = it.last_track_seqlen.unwrap_or(0);
-        if label <= committed || !engine.previous_checkpoint {
+        if label <= committed || !self.setup.engine.previous_checkpoint {
             return (label, Some(idx));
         }
-        match it.prev_track_seqlen.filter(|&previous| engine.is_pair() && previous <= committed) {
+        let pair = self.world.policy.is_ping_pong();
+        match it.prev_track_seqlen.filter(|&previous| pair && previous <= committed) {
             Some(previous) => (previous, Some(1 - idx)),
             None => (0, None),
         }
     }
 
-    /// Unlocks, then frees the active slot and the track slots but the one that the tree took.
+    /// Unlocks the prefix, then frees the active slot and the track slots, except for the slot that the tree took.
     pub(super) fn release_rest(&mut self, req: ReqId, kept: Option<SlotId>) {
         self.unlock(req);
         let it = self.req(req);
         let active = it.active.take();
         let tracks = std::mem::take(&mut it.track);
         it.has_track = false;
-        it.pages = Pages::default();
+        it.pages = ReqPages::default();
         it.holds_row = false;
         let in_flight = self.world.queue.iter().any(|pending| pending.batch.reqs.contains(&req));
         let later = self.setup.engine.slot_free == SlotFree::Deferred && in_flight;
@@ -135,15 +135,13 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.world.rows_held -= 1;
     }
 
-    /// Gives the tree the state that the prefill tracked, and goes on with a fresh slot (`cache_unfinished_req`).
-    pub(super) fn cache_unfinished(&mut self, req: ReqId) -> Step {
+    /// Donates the state that the prefill tracked. The request continues with a fresh track slot
+    /// (`cache_unfinished_req`).
+    pub(super) fn cache_unfinished(&mut self, req: ReqId) -> Attempt {
         let it = &self.world.reqs[req.index()];
         let end = it.extend_end;
-        let label = match self.setup.engine.strategy {
-            Strategy::NoBuffer => Some(end),
-            Strategy::ExtraBuffer | Strategy::ExtraBufferLazy => it.last_track_seqlen,
-        };
-        // Whatever is cached of it, the next chunk goes on from here.
+        let label = if self.world.policy.has_track_slots() { it.last_track_seqlen } else { Some(end) };
+        // The next chunk starts here, however much of the prefix is cached.
         self.req(req).prefix_len = end;
         let Some(label) = label else {
             self.emit(CacheFact::NoDonate { req, why: Nothing::NoCheckpoint, slot: None });
@@ -156,7 +154,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         };
         let key_len = self.floor_to_page(label.min(end));
         if key_len > 0 {
-            let inserted = self.insert(req, &Offer { label, slot, owner, key_len }, false);
+            let inserted = self.insert(req, &DonationOffer { label, slot, owner, key_len }, false);
             if inserted.state_existed {
                 self.free_slot(slot, owner, true);
             }
@@ -171,15 +169,15 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Ok(())
     }
 
-    /// The slot to donate while the request goes on, and who holds it: the kept one, replaced by a fresh one; without
-    /// track slots, a fresh one that receives a copy on the schedule stream.
-    fn hand_over(&mut self, req: ReqId) -> Step<Option<(SlotId, Owner)>> {
-        let engine = &self.setup.engine;
-        if engine.strategy == Strategy::NoBuffer || engine.snapshot == Snapshot::Copy {
+    /// The slot to donate while the request continues, and its owner. This is the kept slot, which a fresh slot
+    /// replaces; without track slots, or with `Snapshot::Copy`, it is a fresh slot with a copy made on the schedule
+    /// stream.
+    fn hand_over(&mut self, req: ReqId) -> Attempt<Option<(SlotId, Owner)>> {
+        if !self.world.policy.has_track_slots() || self.setup.engine.snapshot == Snapshot::Copy {
             let Some(slot) = self.slot_for_donation(req, Owner::Spare)? else { return Ok(None) };
             let it = &self.world.reqs[req.index()];
             let kept = if it.has_track { it.track[usize::from(self.keep_idx(req))] } else { it.active };
-            let from = kept.expect("a running request has the slot that it would donate");
+            let from = kept.expect("a running request has a slot to donate");
             self.emit(ForwardFact::CopyState { req, from, to: slot, stream: Stream::Schedule });
             return Ok(Some((slot, Owner::Spare)));
         }
@@ -191,13 +189,12 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Ok(Some((slot, owner)))
     }
 
-    /// A fresh slot, evicting a cached state if there is none (`_alloc_mamba_slot`).
-    fn slot_for_donation(&mut self, req: ReqId, owner: Owner) -> Step<Option<SlotId>> {
+    /// A free slot, after evicting a cached state if no slot is free (`_alloc_mamba_slot`).
+    fn slot_for_donation(&mut self, req: ReqId, owner: Owner) -> Attempt<Option<SlotId>> {
         if let Some(slot) = self.alloc_slot(owner) {
             return Ok(Some(slot));
         }
-        let engine = &self.setup.engine;
-        if engine.handover_unlocks_state && engine.strategy == Strategy::ExtraBufferLazy {
+        if self.setup.engine.handover_unlocks_state && self.world.policy.may_unlock_source {
             self.unlock_state(req);
         }
         self.evict(0, 1);
@@ -205,9 +202,9 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.or_exhausted(req, slot)
     }
 
-    /// Inserts the first `key_len` tokens with the offered state. What the tree takes changes owner, and the pages
-    /// that it had already are freed.
-    fn insert(&mut self, req: ReqId, offer: &Offer, finished: bool) -> Inserted {
+    /// Inserts the first `key_len` tokens with the offered state. The tree becomes the owner of the new pages, and of
+    /// the state if it had none. Pages that duplicate those of the tree are freed.
+    fn insert(&mut self, req: ReqId, offer: &DonationOffer, finished: bool) -> Inserted {
         let page = self.setup.engine.page_size;
         let it = &self.world.reqs[req.index()];
         let (pages, protected) = (it.pages, it.cache_protected_len / page);
@@ -220,7 +217,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             self.emit(PageFact::Move { pages: given, from: Owner::Request(req), to: Owner::Tree });
         }
         let how = Donated { finished, existed: inserted.state_existed };
-        let &Offer { label, slot, owner, key_len } = offer;
+        let &DonationOffer { label, slot, owner, key_len } = offer;
         self.emit(CacheFact::Donate { req, label, key_len, slot, how });
         if !inserted.state_existed {
             self.emit(SlotFact::Move { slot, from: owner, to: Owner::Tree });
@@ -228,7 +225,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         inserted
     }
 
-    /// Moves the lock to the node that the key ends on: the pages up to there are the tree's now.
+    /// Moves the lock to the node at the end of the key. The pages up to this node are now the tree's.
     fn relock(&mut self, req: ReqId, key_len: u32, node: NodeId) {
         if self.setup.engine.rematch_after_insert {
             let it = &self.world.reqs[req.index()];
@@ -245,7 +242,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         it.cache_protected_len = key_len;
     }
 
-    /// Gives the state part of the lock back early: the state that it holds has been copied.
+    /// Releases the state part of the lock early: the state was copied at the hit.
     fn unlock_state(&mut self, req: ReqId) {
         if let Some(mut held) = self.req(req).lock.take() {
             self.world.tree.release_state(&mut held);
@@ -253,6 +250,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
+    /// Releases the lock of a request, if it has one.
     fn unlock(&mut self, req: ReqId) {
         if let Some(held) = self.req(req).lock.take() {
             self.emit(CacheFact::Unlock { req, node: held.node().0 });
@@ -260,13 +258,14 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// Frees the pages of a request from `from` tokens on, and the request holds none any more.
+    /// Frees the pages of a request from `from` tokens on. The request holds no pages afterwards.
     pub(super) fn drop_pages(&mut self, req: ReqId, from: u32) {
         let page = self.setup.engine.page_size;
         let pages = std::mem::take(&mut self.req(req).pages);
         self.free_pages(pages.range(from / page, pages.count), Owner::Request(req));
     }
 
+    /// The length rounded down to a page.
     fn floor_to_page(&self, len: u32) -> u32 {
         len - len % self.setup.engine.page_size
     }

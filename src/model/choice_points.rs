@@ -1,6 +1,6 @@
-//! Questions about what the scheduler decides by itself: which requests a batch takes, which slots the pool gives out
-//! ([`ChoicePoint::Admission`] to [`ChoicePoint::Slot`]). A question is asked only if the chooser opens its choice point, as
-//! the replay of a recording does; otherwise the scheduler's own decision holds.
+//! Choice points for the scheduler's own decisions: which requests a batch takes, which slots the pool gives out
+//! ([`ChoicePoint::Admission`] to [`ChoicePoint::Slot`]). The chooser is asked only if it opens the choice point, as
+//! the replay of a recording does. Otherwise the scheduler's own decision holds.
 
 use crate::engine::{Choice, ChoicePoint, Chooser};
 use crate::record::{ReqId, Sink, SlotId};
@@ -9,7 +9,7 @@ use super::batch::Rows;
 use super::machine::Machine;
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
-    /// The chooser's answer if the choice point is open, `default` otherwise.
+    /// The answer of the chooser if the choice point is open, otherwise `default`.
     #[inline]
     pub(super) fn ask(&mut self, point: ChoicePoint, subject: u32, options: u32, default: u32) -> u32 {
         if self.chooser.is_open(point) {
@@ -19,14 +19,14 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// As [`Machine::ask`], of a yes/no point.
+    /// As [`Machine::ask`] for a yes/no point.
     #[inline]
     pub(super) fn ask_whether(&mut self, point: ChoicePoint, subject: u32, default: bool) -> bool {
         self.ask(point, subject, 2, u32::from(default)) == 1
     }
 
-    /// Appends `count` slots to `out`, all or none: from the pool, or as the chooser answers. An answer that names a slot that
-    /// is not free makes the call fail.
+    /// Takes `count` slots into `out`, all or none, from the pool or as the chooser answers. The call fails if the
+    /// chooser names a slot that is not free.
     pub(super) fn give_slots(&mut self, count: u32, out: &mut Rows<SlotId>) -> bool {
         if !self.chooser.is_open(ChoicePoint::Slot) {
             return self.world.slots.alloc(count, out);
@@ -39,7 +39,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             let choice = Choice { point: ChoicePoint::Slot, subject: count, options, default };
             let chosen = SlotId(self.chooser.choose(choice));
             if !self.world.slots.take(chosen) {
-                // All or nothing: what was taken for this call goes back to where it came from.
+                // All or none: the slots of this call go back to the front of the free list.
                 for &slot in out[start..].iter().rev() {
                     self.world.slots.put_back(slot);
                 }
@@ -51,7 +51,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         true
     }
 
-    /// Which of `rows`, in the order of their worth, is the next to be retracted: the last one if `more` must go.
+    /// The place in `keep` of the next request to retract: the last place if `more` requests must be retracted.
     pub(super) fn next_retracted(&mut self, keep: &[ReqId], more: bool) -> Option<usize> {
         let last = keep.len() - 1;
         if !self.chooser.is_open(ChoicePoint::Retracted) {

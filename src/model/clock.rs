@@ -1,15 +1,15 @@
-//! Virtual time of the machine: the CPU's clock, and when the forward stream is free.
+//! Virtual time of the machine: the CPU clock, and the end of the forward stream.
 
 use crate::engine::{Chooser, Time};
 
 use super::setup::Cost;
 
-/// Where the CPU and the forward stream are.
+/// The virtual times of the CPU and of the forward stream.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Clock {
-    /// The CPU's time.
+pub struct MachineClock {
+    /// The time of the CPU.
     pub cpu: Time,
-    /// When the forward stream has run all that is queued.
+    /// The time at which the forward stream has run all queued work.
     pub gpu_free: Time,
 }
 
@@ -23,7 +23,7 @@ pub fn draw(chooser: &mut impl Chooser, cost: Cost) -> u64 {
     }
 }
 
-/// The cost of `count` uses: one multiplication where every use costs the same.
+/// The cost of `count` uses. A fixed cost takes one multiplication.
 pub fn draw_many(chooser: &mut impl Chooser, cost: Cost, count: u32) -> u64 {
     match cost {
         Cost::Fixed(ns) => ns * u64::from(count),
@@ -31,7 +31,7 @@ pub fn draw_many(chooser: &mut impl Chooser, cost: Cost, count: u32) -> u64 {
     }
 }
 
-/// The least that one use can cost.
+/// The smallest cost of one use.
 pub fn least(cost: Cost) -> u64 {
     match cost {
         Cost::Fixed(ns) | Cost::Uniform(ns, _) => ns,

@@ -1,21 +1,23 @@
-//! The launch phase and the forward stream: effects in stream order, at the slots captured at prepare.
+//! The launch phase and the forward stream: the effects of a forward in stream order, at the slots captured at prepare.
 //!
-//! Contents of slots are not kept here: they follow from the facts. What the machine needs of the model is the sampled
-//! token, and that comes from the request's true tokens, never from a slot.
+//! The machine keeps no contents of slots: they follow from the facts. It needs only the sampled token, and that comes
+//! from the true tokens of the request, never from a slot.
 
 use crate::engine::{ChoicePoint, Chooser, Time};
 use crate::record::{CacheFact, ForwardFact, Mode, Phase, PreparedRow, ReqId, RowFacts, Sink, SlotId, StepRow, Stream};
 
 use super::batch::{Batch, Prefill, Rows};
 use super::clock::{draw, draw_many};
-use super::machine::{Machine, World};
+use super::machine::Machine;
 use super::setup::SlotFree;
+use super::world::World;
 
-/// Tokens are below this.
+/// Every token is below this number.
 const TOKEN_END: u32 = 1 << 31;
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
-    /// Queues the forward of a batch. Returns when its result has been copied to the host, and what a verify accepts.
+    /// Queues the forward of a batch. Returns the time at which its result is on the host, and the accepted tokens of
+    /// each verify row.
     pub(super) fn launch(&mut self, batch: &Batch) -> (Time, Rows<u32>) {
         self.begin(Phase::Launch, Some(batch.id));
         self.spend(self.setup.costs.launch);
@@ -47,12 +49,13 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         (copied, accepted)
     }
 
-    /// Tokens of the decode rows of a mixed batch that their forward does not compute: all but one each.
+    /// Tokens of the decode rows of a mixed batch that the forward does not compute: all but one of each row.
     fn tail_context(&self, batch: &Batch) -> u32 {
         batch.seq_lens[batch.prefills.len()..].iter().map(|k| k - 1).sum()
     }
 
-    /// Clears, then copies, then each row: its active slot over the new tokens, its track slot on the way.
+    /// A prefill forward: clears active slots, copies the states of hits, then advances each row over its new tokens
+    /// and writes its track slot on the way.
     fn forward_extend(&mut self, batch: &Batch) {
         for &req in &batch.reqs {
             let it = &mut self.world.reqs[req.index()];
@@ -74,7 +77,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.forward_decode(batch);
     }
 
-    /// Copies the state of a hit into the active slot, if there is one to copy.
+    /// Copies the state of a hit into the active slot, if the request has a hit to copy.
     pub(super) fn copy_hit(&mut self, req: ReqId, stream: Stream) {
         let it = &mut self.world.reqs[req.index()];
         if let Some(from) = it.cow_source.take() {
@@ -84,8 +87,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// Each decode row: its active slot over one token, then its track slot if the step is on the grid. A row
-    /// whose request has been released since runs on the padding slot, if the engine masks it.
+    /// A decode forward: each row advances its active slot by one token, then copies it to its track slot if the step
+    /// is on the grid. A row whose request has been released runs on the padding slot if the engine masks it.
     fn forward_decode(&mut self, batch: &Batch) {
         let masks = self.setup.engine.slot_free == SlotFree::Masked;
         let spells = self.spells();
@@ -99,7 +102,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
                 self.sample(req, k);
                 continue;
             }
-            // A forward that was launched before a retraction may have sampled it.
+            // A forward launched before a retraction may have sampled this token.
             let is_new = it.known == k;
             it.known += u32::from(is_new);
             let sampled = is_new.then_some(it.stream);
@@ -110,7 +113,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// Samples the token after the first `len` tokens, unless an earlier forward did.
+    /// Samples the token after the first `len` tokens, unless an earlier forward has sampled it.
     pub(super) fn sample(&mut self, req: ReqId, len: u32) {
         if self.world.reqs[req.index()].known != len {
             return;
@@ -124,7 +127,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.emit(ForwardFact::Sampled { req, len, stream });
     }
 
-    /// The sampled token by its value: the model's own, unless the chooser has another one.
+    /// Samples a token by its value: the model's own, unless the chooser answers another one.
     fn spell_sample(&mut self, req: ReqId, len: u32) {
         let own = self.world.reqs[req.index()].tip.sample();
         let token = self.ask(ChoicePoint::Sample, req.0, TOKEN_END, own);
@@ -140,7 +143,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// Whether somebody wants tokens by their values, or has others than the model would sample.
+    /// Whether tokens are handled by their values: the sink wants them, or the chooser may answer them.
     pub(super) fn spells(&self) -> bool {
         self.tokens || self.chooser.is_open(ChoicePoint::Sample)
     }

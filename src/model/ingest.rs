@@ -1,16 +1,17 @@
-//! The ingest phase: which requests are seen in this turn.
+//! The ingest phase: the requests that arrive in this turn.
 
 use crate::engine::{Choice, ChoicePoint, Chooser};
 use crate::record::{Phase, ReqId, RequestFact, ScriptFact, Sink, State};
 
-use super::arrivals::Due;
+use super::arrivals::DueArrival;
 use super::batch::Rows;
 use super::machine::Machine;
-use super::request::Stage;
+use super::request::ReqStage;
 use super::setup::{Arrive, Stop};
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
-    /// Takes in the requests whose earliest moment has come, unless the chooser shows them later. Returns how many it holds back.
+    /// Takes the due requests into the waiting queue, unless the chooser holds them back. Returns how many it holds
+    /// back.
     pub(super) fn ingest(&mut self) -> usize {
         self.begin(Phase::Ingest, None);
         let now = self.world.clock.cpu;
@@ -20,7 +21,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let reqs = &world.reqs;
         let pinned = world.arrivals.pinned(now, |other, k| {
             let other = &reqs[other.index()];
-            other.finished() || other.stage == Stage::Running && other.kv_committed_len + 1 >= k
+            other.finished() || other.stage == ReqStage::Running && other.kv_committed_len + 1 >= k
         });
         for (req, other) in pinned {
             let Arrive::Before(_, k) = self.setup.requests[req.index()].arrive else { continue };
@@ -28,7 +29,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             if other.finished() {
                 self.emit(ScriptFact::PinEnded { req });
             } else if other.kv_committed_len >= k {
-                // Prefilled again after a retraction, beyond the step: there is no turn to take any more.
+                // A retracted request was prefilled again beyond the step, so the step has no turn of its own.
                 self.emit(ScriptFact::PinMissed { req });
             }
         }
@@ -47,9 +48,9 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         held
     }
 
-    /// The order in which requests that are seen in one turn join the waiting queue: by time and place in the setup,
-    /// unless the chooser has another.
-    fn in_order(&mut self, mut seen: Rows<Due>) -> Rows<Due> {
+    /// The order in which the requests of one turn join the waiting queue: by time and place in the setup, unless the
+    /// chooser answers another order.
+    fn in_order(&mut self, mut seen: Rows<DueArrival>) -> Rows<DueArrival> {
         if seen.len() < 2 || !self.chooser.is_open(ChoicePoint::Order) {
             return seen;
         }
@@ -66,6 +67,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         seen
     }
 
+    /// Makes a request known with its prompt, and appends it to the waiting queue.
     fn see(&mut self, req: ReqId, at: crate::engine::Time) {
         let spec = &self.setup.requests[req.index()];
         let ends_at = match spec.stop {
@@ -85,7 +87,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         it.stream = stream;
         (it.prompt_len, it.known, it.tip) = (prompt.len, prompt.len, tip);
         it.ends_at = ends_at;
-        it.stage = Stage::Waiting;
+        it.stage = ReqStage::Waiting;
         self.world.waiting.push(req);
         if let Arrive::Before(other, k) = spec.arrive
             && !self.world.reqs[other.index()].finished()
@@ -95,10 +97,10 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// Reports the requests that were pinned to this turn and are still waiting after its plan.
+    /// Reports the requests pinned to this turn that still wait after its plan.
     pub(super) fn check_pins(&mut self) {
         for req in std::mem::take(&mut self.world.pinned) {
-            if self.world.reqs[req.index()].stage == Stage::Waiting {
+            if self.world.reqs[req.index()].stage == ReqStage::Waiting {
                 self.emit(ScriptFact::PinMissed { req });
             }
         }

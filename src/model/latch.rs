@@ -1,31 +1,32 @@
-//! Waiting requests that only the admission latch keeps out: the running batch is marked full (`batch_is_full`), although admission
-//! would take the first of the queue now.
+//! Waiting requests that only the admission latch keeps out: the running batch is marked full (`batch_is_full`),
+//! although admission would take the first request of the queue now.
 //!
-//! Owns the question what admission would do without the mark. It changes nothing: no recency, no split, no slot.
+//! Owns the check whether admission would take the request without the mark. The check changes no state: no recency, no
+//! split, no slot.
 
 use crate::engine::Chooser;
 use crate::record::{ProbeFact, ReqId, Sink};
 
-use super::budget::{Budget, Verdict};
+use super::budget::{AddReqResult, Budget};
 use super::machine::Machine;
 
 #[cfg(test)]
-impl super::machine::World {
-    /// Takes the mark of a full running batch away; says whether it was there.
+impl super::world::World {
+    /// Clears the mark of a full running batch. Returns whether it was set.
     pub(crate) fn take_latch(&mut self) -> bool {
         std::mem::take(&mut self.running.is_full)
     }
 }
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
-    /// Has every turn told in which the latch alone keeps the first waiting request out.
+    /// Emits [`ProbeFact::Latched`] in every turn in which the latch alone keeps the first waiting request out.
     pub fn with_latch(mut self, on: bool) -> Self {
         self.latch = on;
         self
     }
 
-    /// Tells that the first waiting request is not looked at, if the running batch is marked full and admission would take the request
-    /// into the batch of the `admitted` otherwise.
+    /// Emits the first waiting request if the running batch is marked full and admission would otherwise add the
+    /// request to the `admitted` ones.
     pub(super) fn report_latch(&mut self, budget: &Budget, admitted: &[ReqId]) {
         let Some(&req) = self.world.waiting.first().filter(|_| self.world.running.is_full) else { return };
         if self.would_admit(req, budget, admitted) {
@@ -33,17 +34,17 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// Whether admission would take a request in, were the running batch not marked full. What is cheap is asked first: the queue may
-    /// wait for many turns.
+    /// Whether admission would take a request if the running batch were not marked full. Cheap conditions come first,
+    /// since the queue may wait for many turns.
     fn would_admit(&self, req: ReqId, budget: &Budget, admitted: &[ReqId]) -> bool {
         let room = self.room();
-        let closed = self.setup.engine.filter_before_prefill && budget.state(room) == Verdict::Other;
-        if closed || admitted.len() as u32 >= self.rows_left(admitted) || !self.slots_left(admitted) {
+        let closed = self.setup.engine.filter_before_prefill && budget.state(room) == AddReqResult::Other;
+        if closed || admitted.len() as u32 >= self.allocatable_reqs(admitted) || !self.slots_left(admitted) {
             return false;
         }
         let it = &self.world.reqs[req.index()];
         let outputs_left = self.setup.requests[req.index()].max_new.saturating_sub(it.outputs);
-        // No hit leaves less than one token to prefill.
+        // Every hit leaves at least one token to prefill.
         if !budget.fits(1, outputs_left, room) {
             return false;
         }

@@ -1,9 +1,9 @@
-//! Lengths of requests that end by themselves: what a setup says of them before anything is run.
+//! Lengths of requests that end by themselves, derived from the setup alone.
 
 use super::setup::{Prompt, RequestSpec, Stop};
 
 impl RequestSpec {
-    /// Outputs, if it ends by itself.
+    /// Number of outputs if it ends by itself.
     pub fn outputs(&self) -> u32 {
         match self.stop {
             Stop::Token(nth) => nth,
@@ -12,10 +12,10 @@ impl RequestSpec {
     }
 }
 
-/// Tokens in the prompt of the `i`-th request, if those that it refers to end by themselves.
+/// Tokens in the prompt of the `i`-th request, if the requests that it refers to end by themselves.
 pub fn prompt_len(requests: &[RequestSpec], i: usize) -> u64 {
     let (mut at, mut behind) = (i, 0);
-    // Every step follows a reference, and references are without cycles.
+    // The loop ends, since each step follows a reference and references have no cycles.
     loop {
         match &requests[at].prompt {
             Prompt::Tokens(tokens) => return behind + tokens.len() as u64,

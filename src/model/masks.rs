@@ -1,6 +1,6 @@
-//! The host masks of a decode batch: what its arrays say of each row, from prepare on until a filter or merge drops them.
+//! The host masks of a decode batch, from its prepare until a filter or merge drops them.
 //!
-//! Owns what the arrays say. Keeps no array: all that they are made of is in the rows that prepare captured.
+//! Owns the values of the arrays. Stores no array: each value is computed from the row that prepare captured.
 
 use crate::record::PreparedRow;
 
@@ -11,11 +11,11 @@ use super::rule::{RowMasks, WantsMasks};
 pub struct HostMasks {
     /// G, in tokens.
     grid: u32,
-    /// Whether there is a mask of the next step.
+    /// Whether the arrays have a mask of the next step.
     next: bool,
-    /// Whether there is a snapshot of `decode_batch_idx`.
+    /// Whether the arrays have a snapshot of `decode_batch_idx`.
     counters: bool,
-    /// Whether there is a snapshot of the track index.
+    /// Whether the arrays have a snapshot of the track index.
     tracks: bool,
 }
 
@@ -31,7 +31,7 @@ impl HostMasks {
         }
     }
 
-    /// What they say of a row.
+    /// The arrays of one row.
     #[inline]
     pub fn row(self, row: &PreparedRow) -> RowMasks {
         let rest = row.k % self.grid;

@@ -14,6 +14,7 @@ mod choice_points;
 mod clock;
 mod encoding;
 mod forward;
+mod idle;
 mod ingest;
 mod latch;
 mod lengths;
@@ -34,12 +35,15 @@ mod setup;
 mod skew;
 mod slots;
 mod store;
+mod track_policy;
+mod track_slots;
 mod vary;
 mod verify;
+mod world;
 
 pub use bound::{Awaits, Unfinished};
 pub use lengths::prompt_len;
-pub use machine::{Ended, Machine, World};
+pub use machine::{Ended, Machine};
 pub use masks::HostMasks;
 pub use radix::TombstoneLock;
 pub use reductions::Reductions;
@@ -50,4 +54,6 @@ pub use setup::{
     Setup, SlotFree, SlotHeadroom, Snapshot, Spec, Ssm, Stop, Strategy, turns_max,
 };
 pub(crate) use setup::{cost_fields, engine_fields, lcm};
+pub use track_policy::TrackPolicy;
 pub use vary::Vary;
+pub use world::World;

@@ -2,19 +2,20 @@
 
 use crate::record::{GrantId, PageRange};
 
-/// A pool of pages of `page_size` tokens. A page is named by the admission in which it was allocated, so a pool is a count.
+/// A pool of pages of `page_size` tokens. The name of a page comes from the admission that allocated it, so the pool is
+/// only a count.
 #[derive(Clone, Debug)]
 pub struct PagePool {
     free: u32,
     page_size: u32,
 }
 
-/// The pages of a request, in token order: those of its cached prefix, which are the tree's, then its own.
+/// The pages of a request in token order: the pages of its cached prefix, which are the tree's, then its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pages {
-    /// The admission in which it got its own.
+pub struct ReqPages {
+    /// The admission in which the request got its own pages.
     pub grant: GrantId,
-    /// How many there are, the tree's included.
+    /// Number of pages, with those of the tree.
     pub count: u32,
 }
 
@@ -24,7 +25,7 @@ impl PagePool {
         PagePool { free: kv_tokens / page_size, page_size }
     }
 
-    /// Free tokens: all that a search tells pools apart by.
+    /// Free tokens: the only state of the pool.
     pub fn available(&self) -> u32 {
         let PagePool { free, page_size } = self;
         free * page_size
@@ -44,13 +45,13 @@ impl PagePool {
     }
 }
 
-impl Pages {
-    /// Its own pages behind the first `from` up to the first `to` pages of its sequence.
+impl ReqPages {
+    /// The own pages at places `from..to` of the sequence.
     pub fn range(self, from: u32, to: u32) -> PageRange {
         PageRange { grant: self.grant, from, to: to.max(from) }
     }
 
-    /// Puts `count` pages of its own behind the others; says which.
+    /// Appends `count` own pages, and returns them.
     pub fn append(&mut self, count: u32) -> PageRange {
         let from = self.count;
         self.count += count;
@@ -67,7 +68,7 @@ mod tests {
         let mut pool = PagePool::new(12, 4);
         assert!(!pool.alloc(4) && pool.available() == 12);
         assert!(pool.alloc(2) && pool.available() == 4);
-        pool.free(Pages { grant: GrantId(1), count: 2 }.range(0, 2));
+        pool.free(ReqPages { grant: GrantId(1), count: 2 }.range(0, 2));
         assert_eq!(pool.available(), 12);
     }
 }

@@ -1,14 +1,16 @@
-//! The plan phase: merge the last prefill, admit a new one, or else take the running batch to decode.
+//! The plan phase: merge the last prefill into the running batch, then admit a new prefill batch, or else decode the
+//! running batch.
 
 use crate::engine::{ChoicePoint, Chooser};
 use crate::record::{BatchFact, Mode, Phase, ReqId, Sink};
 
 use super::batch::{Batch, Rows};
-use super::machine::{Last, Machine, Step};
+use super::machine::{Attempt, Machine};
+use super::world::LastBatch;
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Plans and prepares the next batch (`get_next_batch_to_run`).
-    pub(super) fn plan(&mut self) -> Step<Option<Box<Batch>>> {
+    pub(super) fn plan(&mut self) -> Attempt<Option<Box<Batch>>> {
         self.begin(Phase::Plan, None);
         self.spend(self.setup.costs.plan);
         self.abort_chunked()?;
@@ -22,25 +24,23 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             }
         }
         let admitted = self.admit()?;
-        let batch = if admitted.is_empty() {
-            if self.decode_next()? {
-                self.end();
-                let verify = self.setup.engine.spec.is_some();
-                Some(if verify { self.prepare_verify()? } else { self.prepare_decode()? })
-            } else {
-                self.end();
-                None
-            }
-        } else {
-            self.end();
+        let decodes = admitted.is_empty() && self.update_running_batch()?;
+        self.end();
+        let batch = if !admitted.is_empty() {
             Some(self.prepare_extend(&admitted)?)
+        } else if !decodes {
+            None
+        } else if self.setup.engine.spec.is_some() {
+            Some(self.prepare_verify()?)
+        } else {
+            Some(self.prepare_decode()?)
         };
         self.check_pins();
         Ok(batch)
     }
 
-    /// Caches the chunk of a request in chunks that was launched last, before its result (`stash_chunked_request`).
-    fn stash_chunk(&mut self) -> Step {
+    /// Caches the last launched chunk of a request in chunks, before its result (`stash_chunked_request`).
+    fn stash_chunk(&mut self) -> Attempt {
         match self.world.chunked {
             Some(req) if self.world.reqs[req.index()].extend_end > self.world.reqs[req.index()].prefix_len => {
                 self.cache_unfinished(req)
@@ -49,9 +49,9 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// Filters the finished out of the last prefill batch and merges the rest into the running batch.
+    /// Filters finished requests out of the last prefill batch, and merges the rest into the running batch.
     fn merge_last_extend(&mut self) {
-        let Last::Extend(mut last) = std::mem::replace(&mut self.world.last, Last::None) else { return };
+        let LastBatch::Extend(mut last) = std::mem::replace(&mut self.world.last, LastBatch::None) else { return };
         let before = last.reqs.len();
         let reqs = &self.world.reqs;
         let in_chunks = [self.world.chunked, last.chunked];
@@ -60,7 +60,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             self.world.running.is_full = false;
         }
         if !last.reqs.is_empty() {
-            // Its launch has used them up.
+            // The launch has used them up.
             last.prefills.clear();
             if self.world.running.reqs.is_empty() {
                 self.world.running = *last;
@@ -70,9 +70,9 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// Filters the finished, and those in `exclude`, out of the running batch.
+    /// Filters finished requests, and those in `exclude`, out of the running batch.
     pub(super) fn filter_running(&mut self, exclude: &[ReqId]) {
-        // Those who join have not finished, so that in nearly every turn there is nobody to look for.
+        // Requests that join the batch have not finished, so most turns have nothing to filter.
         if !std::mem::replace(&mut self.world.unfiltered, false) && exclude.is_empty() {
             return;
         }
@@ -88,8 +88,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// Makes the running batch ready for a decode step (`update_running_batch`). Says whether there is anything to run.
-    fn decode_next(&mut self) -> Step<bool> {
+    /// Makes the running batch ready for a decode step (`update_running_batch`). Returns whether it has rows to run.
+    fn update_running_batch(&mut self) -> Attempt<bool> {
         if self.world.running.reqs.is_empty() {
             return Ok(false);
         }
@@ -105,7 +105,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let decodes = self.ask_whether(ChoicePoint::Decode, self.world.turn, fits || finishing.is_empty());
         let forced = if decodes { self.forced_retraction(&rows) } else { None };
         if !decodes {
-            // The result in flight frees the pages of those that finish: decode in the next turn instead.
+            // The result in flight will free the pages of the finishing requests, so the batch decodes in the next
+            // turn.
             self.world.running.is_full = false;
             return Ok(false);
         }
@@ -135,7 +136,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.world.running.reqs.iter().copied().filter(|req| ends(req) && queued.contains(req)).collect()
     }
 
-    /// The running requests that take no part in the next decode step though they have not finished.
+    /// The unfinished running requests that the next decode step leaves out.
     pub(super) fn left_out(&mut self) -> Rows<ReqId> {
         let finishing = self.finishing_in_flight();
         if !self.chooser.is_open(ChoicePoint::Row) {
@@ -148,7 +149,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             .collect()
     }
 
-    /// A number for a new batch.
+    /// A new batch with its number.
     pub(super) fn new_batch(&mut self, mode: Mode) -> Batch {
         self.world.batches += 1;
         self.world.objects += 1;

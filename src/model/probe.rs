@@ -1,5 +1,5 @@
-//! What a probe is told beyond the facts that everybody gets: the bookkeeping fields of requests and the arrays of
-//! batches, at the moments at which recordings of the real scheduler note them. Only on demand.
+//! Facts for a probe: the bookkeeping fields of requests and the arrays of batches, at the points at which a recording
+//! of the real scheduler has them. The machine emits them only on demand.
 
 use crate::engine::Chooser;
 use crate::record::{Fields, ProbeFact, ReqId, RowArrays, Sink};
@@ -8,13 +8,13 @@ use super::batch::Batch;
 use super::machine::Machine;
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
-    /// Has [`ProbeFact::Fields`] and [`ProbeFact::Arrays`] told.
+    /// Emits [`ProbeFact::Fields`] and [`ProbeFact::Arrays`] if `on` holds.
     pub fn with_probe(mut self, on: bool) -> Self {
         self.probe = on;
         self
     }
 
-    /// Tells the fields of a request as they are now.
+    /// Emits the fields of a request as they are now.
     #[inline]
     pub(super) fn emit_fields(&mut self, req: ReqId) {
         if !self.probe {
@@ -35,8 +35,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.emit(ProbeFact::Fields { req, fields });
     }
 
-    /// Tells what the arrays of a batch say of its row `i`, whose tracking ends at `track_end`, and the fields of its
-    /// request.
+    /// Emits the fields of the request of row `i`, and the arrays of the batch for this row. `track_end` is the end of
+    /// its tracking.
     #[inline]
     pub(super) fn emit_row(&mut self, batch: &Batch, i: usize, track_end: Option<u32>) {
         if !self.probe {

@@ -1,13 +1,13 @@
-//! The request object: shared, by index, by every batch and batch copy that names it.
+//! The request object. Every batch and batch copy with the request shares it by index.
 
 use crate::record::{FinishKind, SlotId, State, StreamId};
 
-use super::pages::Pages;
+use super::pages::ReqPages;
 use super::radix::{Lock, NodeId};
 
-/// How far a request has come.
+/// The stage of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stage {
+pub enum ReqStage {
     /// Not seen yet.
     Unseen,
     /// In the waiting queue.
@@ -23,53 +23,53 @@ pub enum Stage {
 pub struct Req {
     /// Fold of all known tokens, where tokens are spelled out.
     pub tip: State,
-    /// Tokens whose KV and state the batches prepared so far will have computed.
+    /// Tokens whose KV and state are computed once all batches prepared so far have run.
     pub kv_committed_len: u32,
-    /// Decode batches it was prepared for.
+    /// Number of decode batches prepared for it.
     pub decode_batch_idx: u32,
     /// Outputs appended at result processing.
     pub outputs: u32,
-    /// The number of outputs at which the script ends it, by length or by stop token.
+    /// Number of outputs at which the script ends it, by length or by stop token.
     pub ends_at: u32,
     /// Tokens of the prompt.
     pub prompt_len: u32,
-    /// Chunks launched whose results are still to come and emit nothing.
+    /// Launched chunks whose results are pending and produce no output.
     pub middle_chunks: u32,
     /// `decode_batch_idx` of the last boundary step that rode along untracked in a mixed batch.
     pub untracked_idx: Option<u32>,
     /// Whether it finished, and how.
     pub finish: Option<FinishKind>,
-    /// The next result ends it, whatever it says.
+    /// The next result ends it (`to_finish`).
     pub to_abort: bool,
-    /// Whether it was retracted and has not been prepared again.
+    /// Whether it was retracted and has not been prepared since.
     pub retracted: bool,
     /// Whether it has been given track slots.
     pub has_track: bool,
     /// The track slot that the next tracked forward writes.
     pub next_track_idx: u8,
-    /// The track slot kept, for the rules that keep it up.
+    /// The track slot of the newest checkpoint, for rules that set it.
     pub last_track_idx: u8,
-    /// How far it has come.
-    pub stage: Stage,
-    /// It was dropped by an abort, without a result that finished it.
+    /// Its stage.
+    pub stage: ReqStage,
+    /// Whether an abort dropped it without a result that finished it.
     pub dropped: bool,
     /// The slot of its active state.
     pub active: Option<SlotId>,
     /// Track slots by index.
     pub track: [Option<SlotId>; 2],
-    /// Its KV pages, the tree's first.
-    pub pages: Pages,
-    /// The stream that its tokens lie on.
+    /// Its KV pages. The pages of its prefix, which are the tree's, come first.
+    pub pages: ReqPages,
+    /// The stream of its tokens.
     pub stream: StreamId,
-    /// How many tokens it has: prompt, outputs, and those that steps in flight have sampled already.
+    /// Number of its tokens: prompt, outputs, and tokens sampled by steps in flight.
     pub known: u32,
-    /// Speculative decoding: the length that the forwards launched so far reach; the committed length trails it.
+    /// Speculative decoding: the length that the launched forwards reach. `kv_committed_len` follows at the results.
     pub device_len: u32,
-    /// Speculative decoding: tokens of KV reserved.
+    /// Speculative decoding: tokens of KV allocated.
     pub kv_allocated_len: u32,
     /// Speculative decoding: verifies launched.
     pub verifies: u32,
-    /// The outputs up to the stop, if it finished.
+    /// Number of outputs up to the stop, if it finished.
     pub finished_len: Option<u32>,
     /// The active slot must be cleared by the next prefill forward.
     pub needs_clear: bool,
@@ -77,19 +77,19 @@ pub struct Req {
     pub cow_source: Option<SlotId>,
     /// The label: the length under which the kept state will be cached.
     pub last_track_seqlen: Option<u32>,
-    /// The label before, whose state the other slot still holds.
+    /// The previous label. The other slot still holds its state.
     pub prev_track_seqlen: Option<u32>,
     /// Donate nothing at release (`mamba_lazy_is_insert` false).
     pub decline: bool,
-    /// Cached tokens that its prefill starts from.
+    /// Cached tokens before its prefill.
     pub prefix_len: u32,
-    /// End of its prefill, or of the chunk that is being prefilled.
+    /// The length that its prefill, or its current chunk, reaches.
     pub extend_end: u32,
     /// Tokens of its prefix whose pages are the tree's.
     pub cache_protected_len: u32,
-    /// Where a prefill should leave a state for others.
+    /// The branching point: the length at which its prefill should leave a state for other requests.
     pub branching: Option<u32>,
-    /// The node that its prefix ends on.
+    /// The tree node at the end of its prefix.
     pub last_node: NodeId,
     /// Its lock on that node.
     pub lock: Option<Lock>,
@@ -101,7 +101,7 @@ impl Req {
     /// A request that has not been seen.
     pub fn unseen() -> Self {
         Req {
-            stage: Stage::Unseen,
+            stage: ReqStage::Unseen,
             stream: StreamId::ROOT,
             known: 0,
             tip: State::ZERO,
@@ -136,7 +136,7 @@ impl Req {
             branching: None,
             last_node: NodeId::ROOT,
             lock: None,
-            pages: Pages::default(),
+            pages: ReqPages::default(),
             holds_row: false,
         }
     }
@@ -151,13 +151,13 @@ impl Req {
         self.prompt_len + self.outputs
     }
 
-    /// Forgets everything but its tokens, an abort that waits for a result, and how many verifies it has had: what the next one
-    /// accepts goes on from there (`reset_for_retract`, which leaves `to_finish` as it is); slots, pages and the lock must have
+    /// Resets every field but its tokens, a pending abort, and its number of verifies, which selects what the next
+    /// verify accepts (`reset_for_retract`, which leaves `to_finish` as it is). Slots, pages and the lock must have
     /// been given back.
     pub fn reset_for_retract(&mut self) {
         assert!(self.active.is_none() && !self.has_track && self.lock.is_none() && self.pages.count == 0);
         *self = Req {
-            stage: Stage::Waiting,
+            stage: ReqStage::Waiting,
             stream: self.stream,
             known: self.known,
             tip: self.tip,

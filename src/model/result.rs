@@ -1,23 +1,25 @@
-//! The result phase: tokens are appended, requests finish, the rule is run, states are donated.
+//! The result phase: outputs are appended, requests finish, the rule decides, states are donated
+//! (`process_batch_result_prefill`, `process_batch_result_decode`).
 
 use crate::engine::{Choice, ChoicePoint, Chooser, Time};
 use crate::record::{
-    AssertKind, Check, Decision, DecisionFact, FinishKind, Kept, Mode, Owner, Passed, Phase, PreparedRow, ReqId,
-    RequestFact, ResultRow, RowFacts, RunFact, Sink,
+    AssertKind, Check, Decision, DecisionFact, FinishKind, Mode, Owner, Passed, Phase, PreparedRow, ReqId, RequestFact,
+    ResultRow, RowFacts, RunFact, Sink,
 };
 
 use super::batch::Batch;
-use super::machine::{Dead, Machine, Pending, Step};
+use super::machine::{Attempt, FailedAssert, Machine};
 use super::request::Req;
-use super::rule::{Action, Keeps, RowView};
-use super::setup::{FinishOrder, Stop, Strategy};
+use super::rule::{Action, RowView};
+use super::setup::{FinishOrder, Stop};
+use super::world::PendingResult;
 
-/// How a request ends, and how many outputs it delivers.
-type End = (FinishKind, u32);
+/// How a request ends, and the number of its outputs.
+type RequestEnd = (FinishKind, u32);
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
-    /// Waits for a forward's completion event and processes its result, row by row.
-    pub(super) fn process(&mut self, pending: &Pending) -> Step {
+    /// Waits for the completion event of a forward, and processes its result row by row.
+    pub(super) fn process_batch_result(&mut self, pending: &PendingResult) -> Attempt {
         let batch = pending.batch.id;
         self.begin(Phase::Result, Some(batch));
         self.world.clock.cpu = self.world.clock.cpu.max(pending.copied);
@@ -26,10 +28,10 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.commit_accepted(pending);
         let prefills = pending.batch.prefills.len();
         for &req in &pending.batch.reqs[..prefills] {
-            self.process_prefill(pending, req)?;
+            self.process_result_prefill(pending, req)?;
         }
         for (i, row) in (prefills..).zip(&pending.batch.prepared) {
-            self.process_decode(pending, i, row)?;
+            self.process_result_decode(pending, i, row)?;
         }
         self.emit_results(pending);
         if !self.world.deferred_frees.is_empty() {
@@ -39,8 +41,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Ok(())
     }
 
-    /// A row that prefills: if that was its last chunk, its request is cached, or released if the first output ends it.
-    fn process_prefill(&mut self, pending: &Pending, req: ReqId) -> Step {
+    /// Processes a prefill row. After its last chunk the request is cached, or released if its first output ends it.
+    fn process_result_prefill(&mut self, pending: &PendingResult, req: ReqId) -> Attempt {
         let batch = pending.batch.id;
         self.spend(self.setup.costs.result_request);
         let it = &mut self.world.reqs[req.index()];
@@ -58,9 +60,10 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         if end.is_some() { self.release_finished(req) } else { self.cache_unfinished(req) }
     }
 
-    /// Row `i` of a decode, verify or mixed batch: the rule is run, but not on a row that rode along, whose forward kept no state. A row of
-    /// which no more than its output is to be told is told with its neighbours.
-    fn process_decode(&mut self, pending: &Pending, i: usize, prepared: &PreparedRow) -> Step {
+    /// Processes row `i` of a decode, verify or mixed batch. The rule decides the row, except in a mixed batch, whose
+    /// forward keeps no state of it. A row without an action and without an end is emitted later, in one slice with its
+    /// neighbours.
+    fn process_result_decode(&mut self, pending: &PendingResult, i: usize, prepared: &PreparedRow) -> Attempt {
         let req = prepared.req;
         self.spend(self.setup.costs.result_request);
         if let Some(why) = passed(&self.world.reqs[req.index()]) {
@@ -87,15 +90,15 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// Tells row `i` of a decode, verify or mixed batch, records what the rule did, and releases the request if it ends.
+    /// Emits row `i` by itself, applies the action of the rule, and releases the request if it ends.
     fn finish_row(
         &mut self,
-        pending: &Pending,
+        pending: &PendingResult,
         i: usize,
         (row, tracked): (ResultRow, bool),
-        end: Option<End>,
+        end: Option<RequestEnd>,
         asked: Result<Action, AssertKind>,
-    ) -> Step {
+    ) -> Attempt {
         let batch = &pending.batch;
         let ResultRow { at, lookahead, req, outputs, kv_committed_len, check: _ } = row;
         self.emit_results(pending);
@@ -107,7 +110,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             let view = self.view(batch, i, &self.world.reqs[req.index()]);
             self.report_skew(pending, i, &view);
         }
-        let action = asked.map_err(|kind| Dead { req: Some(req), kind })?;
+        let action = asked.map_err(|kind| FailedAssert { req: Some(req), kind })?;
         let before = self.kept(req);
         let flips = self.record(req, action);
         let decision = action.record.map(|_| Decision { before, after: self.kept(req) });
@@ -121,26 +124,32 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         if end.is_some() { self.release_finished(req) } else { Ok(()) }
     }
 
-    /// Tells the rows that were processed since the last time.
-    fn emit_results(&mut self, pending: &Pending) {
+    /// Emits the rows that have been processed and not emitted.
+    fn emit_results(&mut self, pending: &PendingResult) {
         if !self.results.is_empty() {
             self.sink.rows(RowFacts::Results(pending.batch.id, &self.results));
             self.results.clear();
         }
     }
 
-    /// Tells how many outputs a request has, and whether it ends with them.
-    fn emit_outputs(&mut self, pending: &Pending, req: ReqId, (outputs, at): (u32, Time), end: Option<End>) {
+    /// Emits the number of outputs of a request, and its end if it ends with them.
+    fn emit_outputs(
+        &mut self,
+        pending: &PendingResult,
+        req: ReqId,
+        (outputs, at): (u32, Time),
+        end: Option<RequestEnd>,
+    ) {
         self.emit(RequestFact::Output { batch: pending.batch.id, req, outputs, at });
         if let Some((kind, outputs)) = end {
             self.emit(RequestFact::Finish { req, kind, outputs });
         }
     }
 
-    /// Appends output tokens (one, or what a verify accepted) and updates the finish state: how many outputs there are, and the end of the
-    /// request if it comes with them.
+    /// Appends output tokens (one, or those that a verify accepted) and updates the finish state. Returns the number of
+    /// outputs, and the end of the request if it ends with them.
     #[inline(always)]
-    fn append_outputs(&mut self, req: ReqId, count: u32) -> (u32, Option<End>) {
+    fn append_outputs(&mut self, req: ReqId, count: u32) -> (u32, Option<RequestEnd>) {
         let it = &mut self.world.reqs[req.index()];
         it.outputs += count;
         let (outputs, aborted) = (it.outputs, std::mem::take(&mut it.to_abort));
@@ -152,9 +161,9 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         (outputs, end)
     }
 
-    /// The end of a request by its tokens, if it comes with the outputs behind the first `before`.
+    /// The end of a request by length or stop token, if one of the outputs after the first `before` ends it.
     #[inline(always)]
-    fn end_at(&mut self, req: ReqId, before: u32, outputs: u32) -> Option<End> {
+    fn end_at(&mut self, req: ReqId, before: u32, outputs: u32) -> Option<RequestEnd> {
         let spec = &self.setup.requests[req.index()];
         let stop = (before + 1..=outputs).find(|&n| {
             let scripted = spec.stop == Stop::Token(n);
@@ -162,7 +171,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             self.chooser.choose(choice) == 1
         });
         let length = outputs >= spec.max_new;
-        // A stop behind the length is none.
+        // A stop token after the last allowed output has no effect.
         let token = stop.is_some_and(|n| n <= spec.max_new);
         let kind = match (token, length, self.setup.engine.finish_order) {
             (false, false, _) => return None,
@@ -172,7 +181,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Some((kind, if kind == FinishKind::Token { stop.unwrap_or(outputs) } else { spec.max_new }))
     }
 
-    /// Ends a request.
+    /// Marks a request as finished.
     pub(super) fn set_finished(&mut self, req: ReqId, kind: FinishKind, outputs: u32) {
         let it = self.req(req);
         it.finish = Some(kind);
@@ -180,22 +189,21 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.world.unfiltered = true;
     }
 
-    /// What the rule does at row `i` of a decode or verify result.
+    /// The action of the rule at row `i` of a decode or verify result.
     #[inline(always)]
-    fn ask_rule(&self, pending: &Pending, i: usize, it: &Req) -> Result<Action, AssertKind> {
+    fn ask_rule(&self, pending: &PendingResult, i: usize, it: &Req) -> Result<Action, AssertKind> {
         match pending.batch.mode {
             Mode::Verify => Ok(self.rule.on_verify(&self.verify_view(pending, i))),
             Mode::Decode | Mode::Extend | Mode::Mixed => self.rule.on_result(&self.view(&pending.batch, i, it)),
         }
     }
 
-    /// What the rule sees of row `i` of a batch, whose request is `it`.
+    /// The view of the rule on row `i` of a batch, whose request is `it`.
     #[inline(always)]
     fn view(&self, batch: &Batch, i: usize, it: &Req) -> RowView {
         RowView {
             grid: self.world.grid,
-            lazy: self.setup.engine.strategy == Strategy::ExtraBufferLazy,
-            track_slots: self.setup.engine.track_slots(),
+            policy: self.world.policy,
             prompt_len: it.prompt_len,
             outputs: it.outputs,
             finished: it.finished(),
@@ -209,12 +217,12 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// Sets what an action records. Returns the write index if it is another one now.
+    /// Sets the fields that an action changes. Returns the new write index if it changed.
     fn record(&mut self, req: ReqId, action: Action) -> Option<u8> {
-        let pair = self.setup.engine.strategy == Strategy::ExtraBuffer;
+        let keeps_previous_label = self.world.policy.keeps_previous_label;
         let it = self.req(req);
         if let Some((label, idx)) = action.record {
-            if pair {
+            if keeps_previous_label {
                 it.prev_track_seqlen = it.last_track_seqlen;
             }
             it.last_track_seqlen = Some(label);
@@ -226,8 +234,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         flips
     }
 
-    /// What follows from an action that was recorded.
-    fn carry_out(&mut self, pending: &Pending, req: ReqId, action: Action, flips: Option<u8>) {
+    /// Emits a flip, spends the cost of the update, and gives back the slot that the action releases.
+    fn carry_out(&mut self, pending: &PendingResult, req: ReqId, action: Action, flips: Option<u8>) {
         if let Some(next_track_idx) = flips {
             self.emit(DecisionFact::Flip { batch: pending.batch.id, req, next_track_idx });
         }
@@ -240,24 +248,9 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             self.free_slot(slot, Owner::Track(req, idx), true);
         }
     }
-
-    /// The index of the track slot that a donation would take now (`get_mamba_ping_pong_keep_idx`).
-    pub(super) fn keep_idx(&self, req: ReqId) -> u8 {
-        let it = &self.world.reqs[req.index()];
-        match self.rule.keeps() {
-            Keeps::Last => it.last_track_idx,
-            Keeps::FromNext if self.setup.engine.is_pair() => 1 - it.next_track_idx,
-            Keeps::FromNext => it.next_track_idx,
-        }
-    }
-
-    pub(super) fn kept(&self, req: ReqId) -> Kept {
-        let it = &self.world.reqs[req.index()];
-        Kept { label: it.last_track_seqlen, slot: it.track[usize::from(self.keep_idx(req))] }
-    }
 }
 
-/// Why the row of a request is passed over, if it is.
+/// The reason why a result passes over the row of a request, if it does.
 #[inline(always)]
 fn passed(it: &Req) -> Option<Passed> {
     match (it.finished(), it.retracted) {

@@ -1,4 +1,4 @@
-//! Retraction: when KV is short, the requests that lose least give up their slots and wait again.
+//! Retraction: when KV is short, running requests give up what they hold and wait again (`retract_decode`).
 
 use std::cmp::Reverse;
 
@@ -6,11 +6,11 @@ use crate::engine::{Choice, ChoicePoint, Chooser};
 use crate::record::{AssertKind, BatchFact, Nothing, ReqId, RequestFact, Sink};
 
 use super::budget::RETRACT_DECODE_STEPS;
-use super::machine::{Dead, Machine, Step};
+use super::machine::{Attempt, FailedAssert, Machine};
 use super::setup::Event;
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
-    /// The request whose retraction is forced in this turn, by script or by choice: any row, though KV is not short.
+    /// The request that script or chooser retracts in this turn, whether KV is short or not.
     pub(super) fn forced_retraction(&mut self, rows: &[ReqId]) -> Option<ReqId> {
         let turn = self.world.turn;
         let open = self.chooser.is_open(ChoicePoint::Retract);
@@ -21,7 +21,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let order = self.keep_order(rows);
         let mut scripted = 0;
         for (i, event) in self.setup.events.iter().enumerate() {
-            // One a turn, and never the last one running.
+            // At most one event takes effect in a turn, and the only running request stays.
             if let Event::Retract { turn: at, req } = *event
                 && at == turn
                 && scripted == 0
@@ -36,7 +36,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             return None;
         }
         let subject = self.world.forwards;
-        // The only row has nobody to make way for.
+        // The only row is never retracted.
         let options = if rows.len() > 1 { rows.len() as u32 + 1 } else { 1 };
         let chosen = self.chooser.choose(Choice { point: ChoicePoint::Retract, subject, options, default: scripted });
         chosen.checked_sub(1).map(|place| order[order.len() - 1 - place as usize])
@@ -52,9 +52,9 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         keep
     }
 
-    /// Retracts running requests until a decode step of the rest fits (`retract_decode`), least worth keeping first; at
-    /// least one goes and at least one stays. `forced` goes first if it is given.
-    pub(super) fn retract(&mut self, rows: &[ReqId], forced: Option<ReqId>) -> Step {
+    /// Retracts running requests, least worth keeping first, until a decode step of the rest fits. At least one request
+    /// is retracted, and at least one stays. `forced` is retracted first if it is given.
+    pub(super) fn retract(&mut self, rows: &[ReqId], forced: Option<ReqId>) -> Attempt {
         let mut keep = self.keep_order(rows);
         if let Some(req) = forced {
             keep.retain(|&row| row != req);
@@ -69,8 +69,9 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             retracted.push(req);
         }
         if !self.room_for_decode(&keep) {
-            // Validation gives every request room of its own, so this is the modelled system out of pages.
-            return Err(Dead { req: keep.first().copied(), kind: AssertKind::OutOfPages });
+            // Validation ensures that the pool has room for each request alone, so here the modelled system is out of
+            // pages.
+            return Err(FailedAssert { req: keep.first().copied(), kind: AssertKind::OutOfPages });
         }
         if self.world.running.keep_in_order(&keep) {
             self.emit(BatchFact::MasksDropped { batch: self.world.running.id });
@@ -80,6 +81,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Ok(())
     }
 
+    /// Frees what a request holds, and makes room for the next decode steps of the `left` rows that stay.
     fn retract_one(&mut self, req: ReqId, left: u32) {
         let outputs = self.world.reqs[req.index()].outputs;
         self.emit(RequestFact::Retract { req, outputs });
@@ -89,6 +91,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.req(req).reset_for_retract();
     }
 
+    /// Estimates the new-token ratio from the rows that stay.
     fn reestimate(&mut self) {
         let rows = &self.world.running.reqs;
         let outputs = rows.iter().map(|req| u64::from(self.world.reqs[req.index()].outputs)).sum();

@@ -1,44 +1,45 @@
-//! The names of all prompts and outputs of a setup, made before any run of it.
+//! The streams of all prompts and outputs of a setup, made before any run.
 //!
-//! Owns which stream the tokens of a request lie on: its prompt, and its outputs behind it. A prompt that is made of another request's
-//! tokens up to where that one ended has a stream of its own that is attached when the request is seen.
+//! Owns the stream of the tokens of each request: its prompt, then its outputs. A prompt that takes another request's
+//! tokens up to the end of that request has a stream of its own. The stream is attached when the request is seen.
 
 use std::sync::Arc;
 
 use crate::engine::Chooser;
 use crate::record::{ForwardFact, Prefix, ReqId, Sink, StreamId, Streams};
 
-use super::machine::{Machine, World};
-use super::request::Stage;
+use super::machine::Machine;
+use super::request::ReqStage;
 use super::setup::{Prompt, RequestSpec, Setup};
+use super::world::World;
 
-/// Where the tokens of a request lie.
+/// The streams of the tokens of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sequence {
-    /// Its prompt and outputs, whatever happens.
+    /// The prompt is the same in every run.
     Known {
-        /// The stream that all of them lie on.
+        /// The stream of prompt and outputs.
         stream: StreamId,
         /// The prompt.
         prompt: Prefix,
     },
-    /// What it takes from another request, its own fresh tokens, and its outputs.
+    /// The prompt takes tokens of another request, then fresh tokens.
     Attached {
-        /// Its fresh tokens.
+        /// The stream of the fresh tokens.
         fresh: StreamId,
-        /// Its outputs.
+        /// The stream of the outputs.
         outputs: StreamId,
     },
-    /// Nothing but what it takes from another request, and its outputs go on from there.
+    /// The prompt takes tokens of another request only. The outputs continue them.
     Taken,
 }
 
-/// The streams of a setup, and where each request lies on them.
+/// The streams of a setup, and those of each request.
 pub fn sequences(setup: &Setup) -> (Streams, Arc<[Sequence]>) {
     let mut streams = Streams::new();
     let mut sequences = vec![None; setup.requests.len()];
     for index in 0..setup.requests.len() {
-        // A prompt is made after the one that it is made of. References are without cycles.
+        // A prompt is made after the prompt that it refers to. References have no cycles.
         let mut chain = vec![ReqId(index as u32)];
         while let Prompt::Of { req, .. } = setup.requests[chain[chain.len() - 1].index()].prompt
             && sequences[req.index()].is_none()
@@ -55,6 +56,7 @@ pub fn sequences(setup: &Setup) -> (Streams, Arc<[Sequence]>) {
     (streams, sequences.into_iter().map(|sequence| sequence.expect("every request has one")).collect())
 }
 
+/// The streams of one request. `known` has those of the request that its prompt refers to.
 fn sequence(setup: &Setup, req: ReqId, known: &[Option<Sequence>], streams: &mut Streams) -> Sequence {
     let prompt = match &setup.requests[req.index()].prompt {
         Prompt::Tokens(tokens) => streams.listed(Prefix::EMPTY, tokens),
@@ -79,7 +81,7 @@ fn sequence(setup: &Setup, req: ReqId, known: &[Option<Sequence>], streams: &mut
 }
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
-    /// Tells the streams that there are, and since the last time.
+    /// Emits the streams that were made or attached since the last call.
     pub(super) fn emit_streams(&mut self) {
         let World { streams, streams_emitted, attached, .. } = &mut *self.world;
         let lineage = streams.lineage();
@@ -92,7 +94,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 }
 
 impl World {
-    /// The stream that the tokens of a request lie on that is seen now, and its prompt.
+    /// The stream and the prompt of a request that is seen now.
     pub(super) fn sequence_of(&mut self, setup: &Setup, req: ReqId) -> (StreamId, Prefix) {
         let sequence = self.sequences[req.index()];
         if let Sequence::Known { stream, prompt } = sequence {
@@ -113,25 +115,25 @@ impl World {
         }
     }
 
-    /// Whether a prompt is still to be made of the tokens of a request: a prompt is made when its request is seen.
+    /// Whether an unseen request takes its prompt from the tokens of request `index`.
     pub(super) fn is_needed(&self, setup: &Setup, index: usize) -> bool {
         let of_it = |spec: &RequestSpec| matches!(spec.prompt, Prompt::Of { req, .. } if req.index() == index);
         let mut all = setup.requests.iter().zip(&self.reqs);
-        all.any(|(spec, it)| it.stage == Stage::Unseen && of_it(spec))
+        all.any(|(spec, it)| it.stage == ReqStage::Unseen && of_it(spec))
     }
 
-    /// The prompt that a request has if it is seen now. What it takes from a request that was not seen either is taken of that
-    /// one's prompt.
+    /// The prompt of a request that is seen now. If it takes tokens of a request that is unseen as well, they come from
+    /// the prompt of that request.
     fn prompt_now(&mut self, setup: &Setup, req: ReqId) -> Prefix {
         let mut chain = vec![req];
         let mut at = loop {
             let last = chain[chain.len() - 1];
             let Prompt::Of { req: source, .. } = setup.requests[last.index()].prompt else {
-                unreachable!("only a prompt that is made of another request's tokens is not known from the start")
+                unreachable!("every prompt but one that takes another request's tokens is known from the start")
             };
             let it = &self.reqs[source.index()];
             match self.sequences[source.index()] {
-                _ if it.stage != Stage::Unseen => break self.streams.prefix(it.stream, it.known_len()),
+                _ if it.stage != ReqStage::Unseen => break self.streams.prefix(it.stream, it.known_len()),
                 Sequence::Known { prompt, .. } => break prompt,
                 Sequence::Attached { .. } | Sequence::Taken => chain.push(source),
             }

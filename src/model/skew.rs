@@ -1,15 +1,17 @@
-//! What result(N) reads that is newer than what prepare(N) saw, and whether it mattered to the rule. Only on demand.
+//! Skew: fields that result(N) reads newer than prepare(N) saw them, and whether the rule would act otherwise on the
+//! older value. The machine compares them only on demand.
 
 use crate::engine::Chooser;
 use crate::record::{Field, ProbeFact, ReqId, Sink, SlotId};
 
-use super::machine::{Machine, Pending};
+use super::machine::Machine;
 use super::request::Req;
 use super::rule::RowView;
+use super::world::PendingResult;
 
-/// The shared fields of one request as its batch's prepare left them.
+/// The shared fields of a request at a prepare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Glimpse {
+pub struct FieldSnapshot {
     outputs: u32,
     kv_committed_len: u32,
     decode_batch_idx: u32,
@@ -19,9 +21,10 @@ pub struct Glimpse {
     last_track_seqlen: Option<u32>,
 }
 
-impl Glimpse {
+impl FieldSnapshot {
+    /// The fields of a request now.
     fn of(it: &Req) -> Self {
-        Glimpse {
+        FieldSnapshot {
             outputs: it.outputs,
             kv_committed_len: it.kv_committed_len,
             decode_batch_idx: it.decode_batch_idx,
@@ -33,7 +36,7 @@ impl Glimpse {
     }
 
     /// Whether a field has another value in `live`.
-    fn differs(&self, live: &Glimpse, field: Field) -> bool {
+    fn differs(&self, live: &FieldSnapshot, field: Field) -> bool {
         match field {
             Field::OutputIds => self.outputs != live.outputs,
             Field::KvCommittedLen => self.kv_committed_len != live.kv_committed_len,
@@ -45,11 +48,11 @@ impl Glimpse {
         }
     }
 
-    /// The view of a row with one field as it was at prepare. The label is read by donations only, no rule sees it.
+    /// The view of a row with one field as it was at prepare. Only donations read the label, so no rule sees it.
     fn replace(&self, view: &RowView, field: Field) -> RowView {
         let mut view = *view;
         match field {
-            // At least the one that every decode step has: a length of prompt and outputs less one is computed from it.
+            // At least 1, since a decode step has an output and `token_len` subtracts one.
             Field::OutputIds => view.outputs = self.outputs.max(1),
             Field::KvCommittedLen => view.kv_committed_len = self.kv_committed_len,
             Field::DecodeBatchIdx => view.decode_batch_idx = self.decode_batch_idx,
@@ -63,26 +66,26 @@ impl Glimpse {
 }
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
-    /// Has every decode result compared with what its prepare saw.
+    /// Compares every decode result with the fields at its prepare if `on` holds.
     pub fn with_skew(mut self, on: bool) -> Self {
         self.skew = on;
         self
     }
 
-    /// The shared fields of the rows of a batch, now.
-    pub(super) fn glimpse(&self, rows: &[ReqId]) -> Vec<Glimpse> {
+    /// The shared fields of the rows of a batch now; empty if they are not compared.
+    pub(super) fn snapshot_fields(&self, rows: &[ReqId]) -> Vec<FieldSnapshot> {
         if !self.skew {
             return Vec::new();
         }
-        rows.iter().map(|req| Glimpse::of(&self.world.reqs[req.index()])).collect()
+        rows.iter().map(|req| FieldSnapshot::of(&self.world.reqs[req.index()])).collect()
     }
 
-    /// Reports every field of row `i` that is newer than prepare saw it, and whether the rule would have done something
-    /// else with the old value.
-    pub(super) fn report_skew(&mut self, pending: &Pending, i: usize, view: &RowView) {
-        let Some(seen) = pending.batch.glimpses.get(i).copied() else { return };
+    /// Emits for every field of row `i` whether it is newer than at prepare, and whether the rule acts otherwise on the
+    /// old value.
+    pub(super) fn report_skew(&mut self, pending: &PendingResult, i: usize, view: &RowView) {
+        let Some(seen) = pending.batch.field_snapshots.get(i).copied() else { return };
         let (batch, req) = (pending.batch.id, pending.batch.reqs[i]);
-        let live = Glimpse::of(&self.world.reqs[req.index()]);
+        let live = FieldSnapshot::of(&self.world.reqs[req.index()]);
         let done = self.rule.on_result(view);
         for field in Field::ALL {
             let newer = seen.differs(&live, field);

@@ -1,4 +1,4 @@
-//! The pool of state slots: a free list in the order of the real allocator. Owns who is free, not who holds what.
+//! The pool of state slots: a free list in the order of the real allocator. It does not know the owners of slots.
 
 use std::collections::VecDeque;
 
@@ -8,17 +8,17 @@ use crate::record::SlotId;
 
 use super::batch::Rows;
 
-/// State slots 1..=size; slot 0 is never given out. Allocation takes from the front, freeing appends at the back
-/// (`MambaSlotAllocator`, all four releases). So those never given out stand before those that came back, and are kept as
-/// a range: a snapshot of a large pool is as small as what was used of it.
+/// State slots 1..=size. Slot 0 is the padding slot and is never handed out. Allocation takes from the front of the
+/// free list, freeing appends at the back (`MambaSlotAllocator`, all four releases). The never-used slots therefore
+/// come before the freed ones and are kept as a range, so that a snapshot of a large pool is small.
 #[derive(Educe, Debug)]
 #[educe(Clone)]
 pub struct SlotPool {
-    /// The first one never given out, and the last one.
+    /// The first and the last never-used slot.
     fresh: (u32, u32),
-    /// Those that came back, in order; all others stand before them.
+    /// Freed slots in order. The never-used slots come before them.
     free: VecDeque<SlotId>,
-    /// Slots taken in advance for the waiting queue, in order.
+    /// Slots set aside for the waiting queue, in order.
     spare: VecDeque<SlotId>,
 }
 
@@ -28,10 +28,10 @@ impl SlotPool {
         SlotPool { fresh: (1, size), free: VecDeque::new(), spare: VecDeque::new() }
     }
 
-    /// How many were never given out, and those that came back, in the order in which they will be given out: between two turns that is
-    /// all that there is to tell of the pool.
-    pub fn waiting(&self) -> (u32, impl Iterator<Item = SlotId> + '_) {
-        // The slots never given out are alike but for their numbers, which are names.
+    /// The number of never-used slots, and the freed slots in the order in which they will be handed out. Between two
+    /// turns this is the whole state of the pool.
+    pub fn free_list(&self) -> (u32, impl Iterator<Item = SlotId> + '_) {
+        // Never-used slots differ only in their numbers, which are names.
         let SlotPool { fresh: _, free, spare } = self;
         assert!(spare.is_empty(), "spare slots are given back within their turn");
         (self.fresh_count(), free.iter().copied())
@@ -41,17 +41,17 @@ impl SlotPool {
         self.fresh.1 + 1 - self.fresh.0
     }
 
-    /// Free slots, without the spare ones.
+    /// Number of free slots, without those set aside.
     pub fn available(&self) -> u32 {
         self.fresh_count() + self.free.len() as u32
     }
 
-    /// Free slots, the spare ones too.
+    /// Number of free slots, with those set aside.
     pub fn available_with_spare(&self) -> u32 {
         self.available() + self.spare.len() as u32
     }
 
-    /// Takes `count` slots into `out`, or none at all.
+    /// Takes `count` slots into `out`, or none. Returns whether it took them.
     pub fn alloc(&mut self, count: u32, out: &mut Rows<SlotId>) -> bool {
         if count > self.available() {
             return false;
@@ -74,14 +74,14 @@ impl SlotPool {
         Some(SlotId(self.fresh.0 - 1))
     }
 
-    /// The slot that would be given out next.
+    /// The slot that is handed out next.
     pub fn front(&self) -> Option<SlotId> {
         if self.fresh.0 > self.fresh.1 { self.free.front().copied() } else { Some(SlotId(self.fresh.0)) }
     }
 
-    /// Takes this very slot, if it is free.
+    /// Takes the slot `slot` if it is free. Returns whether it was.
     pub fn take(&mut self, slot: SlotId) -> bool {
-        // Out of order: the range is no range any more.
+        // The slot may be anywhere in the free list, so the range becomes a list.
         for fresh in (self.fresh.0..=self.fresh.1).rev() {
             self.free.push_front(SlotId(fresh));
         }
@@ -107,12 +107,12 @@ impl SlotPool {
         self.spare.extend(slots);
     }
 
-    /// Takes a spare slot.
+    /// Takes a slot that was set aside.
     pub fn take_spare(&mut self) -> Option<SlotId> {
         self.spare.pop_front()
     }
 
-    /// Gives back the spare slots that nobody took, in order; says which.
+    /// Gives back the slots set aside that were not taken. Returns them in order.
     pub fn give_back(&mut self) -> Rows<SlotId> {
         let mut rest = Rows::new();
         copy_front(&self.spare, self.spare.len(), &mut rest);
@@ -122,7 +122,7 @@ impl SlotPool {
     }
 }
 
-/// Puts the first `count` slots of a queue behind a list.
+/// Appends the first `count` slots of a queue to a list.
 fn copy_front(queue: &VecDeque<SlotId>, count: usize, out: &mut Rows<SlotId>) {
     let (front, back) = queue.as_slices();
     let of_front = count.min(front.len());

@@ -1,12 +1,13 @@
-//! Taking and giving back slots and pages, with the facts that say so; eviction.
+//! Allocation, release and eviction of slots and pages, with their facts.
 
 use crate::engine::{ChoicePoint, Chooser};
 use crate::record::{AssertKind, Fact, Owner, PageFact, PageRange, ReqId, Sink, SlotFact, SlotId};
 
 use super::batch::Rows;
-use super::machine::{Dead, Machine, Pending, Step};
+use super::machine::{Attempt, FailedAssert, Machine};
 use super::radix::Freed;
 use super::setup::{Exhaustion, KvEviction};
+use super::world::PendingResult;
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Takes one slot from the free list.
@@ -25,21 +26,22 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         slot
     }
 
-    /// A slot that could not be had, not even by eviction: an assertion, or none to go on with.
-    pub(super) fn or_exhausted(&self, req: ReqId, slot: Option<SlotId>) -> Step<Option<SlotId>> {
+    /// The slot, if the allocation succeeded after eviction. Otherwise an assertion fails, or the caller continues
+    /// without a slot (`Exhaustion`).
+    pub(super) fn or_exhausted(&self, req: ReqId, slot: Option<SlotId>) -> Attempt<Option<SlotId>> {
         match (slot, self.setup.engine.exhaustion) {
-            (None, Exhaustion::Assert) => Err(Dead { req: Some(req), kind: AssertKind::OutOfSlots }),
+            (None, Exhaustion::Assert) => Err(FailedAssert { req: Some(req), kind: AssertKind::OutOfSlots }),
             (slot, _) => Ok(slot),
         }
     }
 
-    /// Gives a slot back. `last` closes one call of the allocator.
+    /// Frees a slot. `last` marks the last slot of one call of the allocator.
     pub(super) fn free_slot(&mut self, slot: SlotId, owner: Owner, last: bool) {
         self.world.slots.free(slot);
         self.emit(SlotFact::Free { slot, owner, last });
     }
 
-    /// Gives a slot back, or keeps it for its owner until no forward in flight can write it.
+    /// Frees a slot now, or keeps it for its owner until no forward in flight can write it.
     pub(super) fn free_now_or_later(&mut self, slot: SlotId, owner: Owner, last: bool, later: bool) {
         if later {
             self.world.deferred_frees.push((slot, owner));
@@ -48,20 +50,20 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// Gives back the slots that waited for a forward which has been processed now.
+    /// Frees the slots whose owner is in no batch of the result queue any more.
     pub(super) fn free_deferred(&mut self) {
         for (slot, owner) in std::mem::take(&mut self.world.deferred_frees) {
             let req = holder(owner);
-            let in_flight = |pending: &Pending| req.is_some_and(|req| pending.batch.reqs.contains(&req));
+            let in_flight = |pending: &PendingResult| req.is_some_and(|req| pending.batch.reqs.contains(&req));
             let later = self.world.queue.iter().any(in_flight);
             self.free_now_or_later(slot, owner, true, later);
         }
     }
 
     /// Takes `count` pages for a request and appends them to its own.
-    pub(super) fn take_pages(&mut self, req: ReqId, count: u32) -> Step {
+    pub(super) fn take_pages(&mut self, req: ReqId, count: u32) -> Attempt {
         if !self.world.pages.alloc(count) {
-            return Err(Dead { req: Some(req), kind: AssertKind::OutOfPages });
+            return Err(FailedAssert { req: Some(req), kind: AssertKind::OutOfPages });
         }
         let pages = self.req(req).pages.append(count);
         if count > 0 {
@@ -70,7 +72,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Ok(())
     }
 
-    /// Gives pages back, if there are any.
+    /// Frees pages, if the range is not empty.
     pub(super) fn free_pages(&mut self, pages: PageRange, owner: Owner) {
         self.world.pages.free(pages);
         if pages.count() > 0 {
@@ -78,7 +80,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// Evicts from the tree until `tokens` of KV are free, or as much as may go (`evict_from_tree_cache`).
+    /// Evicts KV if less than `tokens` are free (`evict_from_tree_cache`). Locked nodes stay, so it may free less.
     pub(super) fn make_kv_room(&mut self, tokens: u32) {
         let available = self.world.pages.available();
         if available < tokens {
@@ -90,7 +92,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// Evicts `kv_tokens` of KV and `states` states, least recent first, and frees what they held.
+    /// Evicts `kv_tokens` of KV and `states` states, least recent first, and frees their pages and slots.
     pub(super) fn evict(&mut self, kv_tokens: u32, states: u32) {
         let mut freed = Freed::default();
         let _ = self.world.tree.evict(kv_tokens, states, &mut freed);
@@ -102,7 +104,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// Whether one more decode step of `rows` fits, after evicting what it lacks (`check_decode_mem`).
+    /// Whether the next decode step of `rows` fits, after evicting KV for it (`check_decode_mem`).
     pub(super) fn room_for_decode(&mut self, rows: &[ReqId]) -> bool {
         let page = self.setup.engine.page_size;
         let new_page = |req: &&ReqId| self.world.reqs[req.index()].kv_committed_len.is_multiple_of(page);
@@ -116,7 +118,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 }
 
-/// The request that an owner stands for.
+/// The request of an owner; `None` for the tree and for slots set aside.
 pub(super) fn holder(owner: Owner) -> Option<ReqId> {
     match owner {
         Owner::Active(req) | Owner::Track(req, _) | Owner::Request(req) => Some(req),

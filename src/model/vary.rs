@@ -1,4 +1,4 @@
-//! What a scenario leaves open: which questions of the machine have more answers than the script's.
+//! The open choice points of a scenario: the questions that a search may answer otherwise than the script.
 
 use crate::engine::{ChoicePoint, OpenPoints};
 use serde::Deserialize;
@@ -7,24 +7,24 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Vary {
-    /// Each request may be seen in any turn from its earliest on.
+    /// Each request may arrive in any turn from its earliest turn on.
     pub arrivals: bool,
-    /// Each request may end by a stop token at any output up to its length.
+    /// Each request may end by a stop token at any output up to its maximal length.
     pub stops: bool,
-    /// Each request that waits or runs may be aborted at the ingest of any turn.
+    /// Each waiting or running request may be aborted at the ingest of any turn.
     pub aborts: bool,
-    /// Any row, but the only one, may be retracted before a decode step.
+    /// Any row may be retracted before a decode step, if the batch has more than one row.
     pub retract: bool,
-    /// The lazy second slot may be refused at any boundary step.
+    /// The second slot on demand may be refused at any boundary step.
     pub alloc_failure: bool,
     /// Speculative decoding: a verify accepts any number of tokens.
     pub accept: bool,
-    /// Requests that are seen in one turn join the waiting queue in any order.
+    /// Requests that arrive in one turn join the waiting queue in any order.
     pub order: bool,
 }
 
 impl Vary {
-    /// Everything is open.
+    /// Every question is open.
     pub const ALL: Vary = Vary {
         arrivals: true,
         stops: true,
@@ -49,10 +49,10 @@ impl Vary {
         ]
     }
 
-    /// What is open if these fields are, by their names.
+    /// The questions with these names are open.
     ///
     /// # Errors
-    /// The first name that no field has.
+    /// The first name that is not a field.
     pub fn of_names<'n>(names: &[&'n str]) -> Result<Vary, &'n str> {
         let known = Vary::ALL.fields();
         if let Some(name) = names.iter().find(|name| known.iter().all(|field| field.0 != **name)) {
@@ -75,7 +75,7 @@ impl Vary {
         OpenPoints(self.fields().iter().filter(|(.., open)| *open).map(|(_, point, _)| *point).collect())
     }
 
-    /// Whether nothing is open.
+    /// Whether no question is open.
     pub fn is_nothing(self) -> bool {
         self == Vary::default()
     }

@@ -1,20 +1,21 @@
-//! Speculative decoding: prepare of a verify step, its forward, and what its result commits.
+//! Speculative decoding: prepare of a verify step, its forward, and the commit of its result.
 //!
-//! The committed length is settled at the result and trails the device by one verify under overlap; everything that a
-//! step reserves or plans is therefore twice as wide as what it can accept.
+//! `kv_committed_len` changes at the result. With overlap it is one verify behind the device, so a step reserves and
+//! plans for twice the tokens that it can accept.
 
 use crate::engine::{Choice, ChoicePoint, Chooser};
 use crate::record::{ForwardFact, Mode, Owner, PreparedRow, ReqId, Sink};
 
 use super::batch::{Batch, Rows};
-use super::machine::{Machine, Pending, Step};
+use super::machine::{Attempt, Machine};
 use super::prepare::prepared;
 use super::rule::{Refused, VerifyView};
-use super::setup::{Accept, ResultQueue, Strategy};
+use super::setup::{Accept, ResultQueue};
+use super::world::PendingResult;
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Prepares the running batch for one verify step (`spec_prepare_for_decode`).
-    pub(super) fn prepare_verify(&mut self) -> Step<Box<Batch>> {
+    pub(super) fn prepare_verify(&mut self) -> Attempt<Box<Batch>> {
         let mut batch = self.take_running(Mode::Verify);
         batch.plan = self.plan_tracks(&batch.reqs);
         let wanted: Rows<u32> = batch.reqs.iter().map(|&req| self.verify_needs(req)).collect();
@@ -29,7 +30,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             let track = if it.has_track { it.track[usize::from(idx)] } else { None };
             let row = prepared(req, it, batch.seq_lens[i], track);
             batch.prepared.push(row);
-            // Whether it is written depends on what is accepted.
+            // The accepted tokens decide at the launch whether the step writes its track slot.
             self.sink.fact(PreparedRow { track: None, ..row }.fact(batch.id));
             self.emit_row(&batch, i, None);
         }
@@ -37,16 +38,17 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Ok(self.queue_copy(batch))
     }
 
-    /// Tokens of KV that the next verify of a request lacks.
+    /// Tokens of KV that the next verify of a request must allocate.
     pub(super) fn verify_needs(&self, req: ReqId) -> u32 {
         let it = &self.world.reqs[req.index()];
         (it.kv_committed_len + self.setup.engine.spec_reserve()).saturating_sub(it.kv_allocated_len)
     }
 
-    /// Lazy: for each row the index that its step will write if it crosses a boundary. Where one is in reach the second
-    /// slot is taken, but the write index stays until a result confirms the crossing (`mamba_lazy_spec_prepare`).
+    /// With a second slot on demand: the index that the step of each row writes if it crosses a boundary
+    /// (`mamba_lazy_spec_prepare`). If a boundary is in reach, the second slot is taken. The write index stays until a
+    /// result confirms the crossing.
     fn plan_tracks(&mut self, rows: &[ReqId]) -> Option<Rows<u8>> {
-        if self.setup.engine.strategy != Strategy::ExtraBufferLazy {
+        if !self.world.policy.second_slot_on_demand {
             return None;
         }
         let mut plan = Rows::with_capacity(rows.len());
@@ -66,8 +68,9 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         Some(plan)
     }
 
+    /// Takes the second slot of a row whose step may cross a boundary.
     fn take_pending(&mut self, req: ReqId, other: u8) {
-        let slot = if self.refused(req) { None } else { self.alloc_slot(Owner::Track(req, other)) };
+        let slot = if self.second_slot_refused(req) { None } else { self.alloc_slot(Owner::Track(req, other)) };
         let it = self.req(req);
         it.track[usize::from(other)] = slot;
         let k = it.kv_committed_len;
@@ -76,7 +79,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// Whether a step launched now can cross a boundary, seen from the committed length (`mamba_lazy_spec_in_window`).
+    /// Whether a step launched now can cross a boundary, by `kv_committed_len` (`mamba_lazy_spec_in_window`).
     fn boundary_in_reach(&self, req: ReqId) -> bool {
         let grid = self.world.grid;
         let window = self.setup.engine.spec_reserve();
@@ -84,8 +87,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         len / grid != (len + window) / grid
     }
 
-    /// Each row: its active slot over the accepted run; its track slot as it is at the last boundary crossed on the
-    /// way. Returns how many tokens each row accepts.
+    /// A verify forward: each row advances its active slot over the accepted tokens, and copies the state at the last
+    /// boundary that it crosses to its track slot. Returns the accepted tokens of each row.
     pub(super) fn forward_verify(&mut self, batch: &Batch) -> Rows<u32> {
         let grid = self.world.grid;
         let mut accepted = Rows::with_capacity(batch.reqs.len());
@@ -103,14 +106,14 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             let PreparedRow { active: slot, track: target, .. } = batch.prepared[i];
             let track = target.filter(|_| crossed).map(|track| (track, to / grid * grid));
             self.emit(ForwardFact::Verify { batch: batch.id, req, slot, from, to, track, target });
-            // The scheduler's own copy of the length stays behind: it is what this step began with.
+            // The length on the host is behind the device: it is the length before this step.
             self.world.running.seq_lens[i] = from;
             accepted.push(count);
         }
         accepted
     }
 
-    /// How many tokens the next verify of a request accepts.
+    /// Number of tokens that the next verify of a request accepts.
     fn accept(&mut self, req: ReqId) -> u32 {
         let Some(spec) = &self.setup.engine.spec else { return 1 };
         let nth = self.world.reqs[req.index()].verifies as usize;
@@ -128,8 +131,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         1 + self.chooser.choose(Choice { point: ChoicePoint::Accept, subject: req.0, options, default: scripted - 1 })
     }
 
-    /// Commits what a verify accepted, for all rows before any of them is processed (`_resolve_spec_v2_tokens`).
-    pub(super) fn commit_accepted(&mut self, pending: &Pending) {
+    /// Commits the accepted tokens of all rows, before the first row is processed (`_resolve_spec_v2_tokens`).
+    pub(super) fn commit_accepted(&mut self, pending: &PendingResult) {
         for (&req, &count) in pending.batch.reqs.iter().zip(&pending.accepted) {
             let it = self.req(req);
             if !it.finished() && !it.retracted {
@@ -138,15 +141,13 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// What a rule sees of row `i` of a verify result.
-    pub(super) fn verify_view(&self, pending: &Pending, i: usize) -> VerifyView {
-        let engine = &self.setup.engine;
+    /// The view of the rule on row `i` of a verify result.
+    pub(super) fn verify_view(&self, pending: &PendingResult, i: usize) -> VerifyView {
         let req = pending.batch.reqs[i];
         let it = &self.world.reqs[req.index()];
         VerifyView {
             grid: self.world.grid,
-            lazy: engine.strategy == Strategy::ExtraBufferLazy,
-            track_slots: engine.track_slots(),
+            policy: self.world.policy,
             prompt_len: it.prompt_len,
             outputs: it.outputs,
             accepted: pending.accepted[i],
@@ -158,8 +159,9 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         }
     }
 
-    /// The plan that the result of `pending` sees for its row `i`: its own, or that of the live batch.
-    fn plan_at_result(&self, pending: &Pending, i: usize) -> Option<u8> {
+    /// The planned index of row `i` at the result: that of its batch, or with an aliased queue that of the running
+    /// batch.
+    fn plan_at_result(&self, pending: &PendingResult, i: usize) -> Option<u8> {
         let own = pending.batch.plan.as_ref().map(|plan| plan[i]);
         let live = &self.world.running;
         match self.setup.engine.result_queue {

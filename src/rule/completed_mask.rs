@@ -1,4 +1,5 @@
-//! `completed-mask`: label and kept slot by the batch's own mask and index snapshot (releases after pull request 29792).
+//! `completed-mask`: label and kept slot by the batch's own mask and index snapshot (releases after pull request
+//! 29792).
 
 use crate::model::{Action, Keeps, RowView, Rule, VerifyView, WantsMasks};
 use crate::record::{AssertKind, Check};
@@ -6,9 +7,9 @@ use crate::record::{AssertKind, Check};
 use super::mask_lookahead::{assert_lead, known_boundary};
 use super::speculative;
 
-/// Records what this batch's own forward wrote: its length is the live committed length less the lookahead, its slot
-/// is the one captured at prepare. The write index still flips as in `mask-lookahead` (not lazy) or at the same
-/// result (lazy).
+/// Records the checkpoint that this batch's own forward wrote. Its length is the live `kv_committed_len` less the
+/// lookahead, its slot is the slot captured at prepare. The write index still flips as in `mask-lookahead`, or, if
+/// prepare moved it, is set to that slot at the same result.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CompletedMask;
 
@@ -30,7 +31,11 @@ impl Rule for CompletedMask {
         let masks = row.masks.ok_or(AssertKind::MissingSnapshot)?;
         let (lookahead, known) = known_boundary(row, masks)?;
         let completed_len = row.kv_committed_len - lookahead;
-        if row.lazy { Ok(lazy(row, completed_len, lookahead, known)) } else { paired_slots(row, completed_len, known) }
+        if row.policy.flips_at_result {
+            flip_at_result(row, completed_len, known)
+        } else {
+            Ok(moved_at_prepare(row, completed_len, lookahead, known))
+        }
     }
 
     fn on_verify(&self, row: &VerifyView) -> Action {
@@ -38,23 +43,23 @@ impl Rule for CompletedMask {
     }
 }
 
-/// Not lazy: record at the own boundary, flip where the rule of pull request 33477 fires.
+/// The rule flips the write index: record at the own boundary, flip where the rule of pull request 33477 fires.
 #[inline(always)]
-fn paired_slots(row: &RowView, completed_len: u32, known: bool) -> Result<Action, AssertKind> {
+fn flip_at_result(row: &RowView, completed_len: u32, known: bool) -> Result<Action, AssertKind> {
     let masks = row.masks.ok_or(AssertKind::MissingSnapshot)?;
     let record = masks.mask.then_some((completed_len, Some(masks.track_idx)));
     if !known {
         return Ok(Action { record, ..Action::none(Check::Mask) });
     }
     assert_lead(row)?;
-    let next_track_idx = Some(row.other_idx(row.next_track_idx));
+    let next_track_idx = Some(row.policy.other_idx(row.next_track_idx));
     Ok(Action { record, next_track_idx, ..Action::none(Check::Mask) })
 }
 
-/// Lazy: at the own boundary keep the slot written and give the other one back. A request that finishes while the
-/// step in flight is on a boundary and writes in place keeps nothing that can be trusted.
+/// Prepare has moved the write index: at the own boundary keep the slot written and give the other one back. A request
+/// that finishes while the step in flight is on a boundary and writes in place keeps nothing that can be trusted.
 #[inline(always)]
-fn lazy(row: &RowView, completed_len: u32, lookahead: u32, known: bool) -> Action {
+fn moved_at_prepare(row: &RowView, completed_len: u32, lookahead: u32, known: bool) -> Action {
     let in_place = row.next_track_idx == row.last_track_idx;
     let decline = row.finished && lookahead == 1 && known && in_place && !row.untracked_ahead;
     let nothing = Action { decline, ..Action::none(Check::Mask) };

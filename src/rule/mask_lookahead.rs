@@ -1,4 +1,4 @@
-//! `mask-lookahead`: reuse the batch's host masks, chosen by the counter distance (pull request 33477).
+//! `mask-lookahead`: read one of the batch's host masks, selected by the lookahead (pull request 33477).
 
 use crate::model::{Action, Keeps, RowMasks, RowView, Rule, VerifyView, WantsMasks};
 use crate::record::{AssertKind, Check};
@@ -6,8 +6,8 @@ use crate::record::{AssertKind, Check};
 use super::ping_pong::{fire, fire_on_grid};
 use super::speculative;
 
-/// Fires by this batch's mask if no decode was prepared since, by the next one's if one was; the label is the live
-/// committed length. Where the masks are gone it computes as `committed-len` does.
+/// Fires by the mask of this batch with lookahead 0, and by the mask of the next step with lookahead 1. The label is
+/// the live `kv_committed_len`. If the masks were dropped, it computes the boundary as `committed-len` does.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MaskLookahead;
 
@@ -42,8 +42,7 @@ impl Rule for MaskLookahead {
     }
 }
 
-/// How many decode steps were prepared since this batch, and whether the last of them is on a boundary: what the batch's own
-/// arrays say for a distance of 0 or 1.
+/// The lookahead (0 or 1), and whether the last prepared step is on a boundary by the arrays of this batch.
 #[inline(always)]
 pub(super) fn known_boundary(row: &RowView, masks: RowMasks) -> Result<(u32, bool), AssertKind> {
     match row.decode_batch_idx.checked_sub(masks.decode_batch_idx) {
@@ -53,7 +52,7 @@ pub(super) fn known_boundary(row: &RowView, masks: RowMasks) -> Result<(u32, boo
     }
 }
 
-/// The two assertions of the modelled code at a firing: the committed length leads the known tokens by at most the one
+/// The assertions of the modelled code at a firing: `kv_committed_len` is ahead of the known tokens by at most the one
 /// step that overlap allows, and it is on the grid.
 #[inline(always)]
 pub(super) fn assert_lead(row: &RowView) -> Result<(), AssertKind> {

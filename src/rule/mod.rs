@@ -1,4 +1,5 @@
-//! The bookkeeping rules under test, one a file. None sees the judge; a new one is a new file and a line in `runner`.
+//! The bookkeeping rules under test, one file each. No rule sees the judge. A new rule is a new file and a line in
+//! `runner`.
 
 mod committed_len;
 mod completed_mask;

@@ -1,17 +1,17 @@
-//! `paired`: a boundary step and its own result act as one, and nothing that is kept is ever written.
+//! `paired`: a boundary step is recorded at its own result, and a kept slot is never written.
 //!
-//! Owns the record at the step's own result. Refuses to look ahead: it reads neither the counters nor the next mask, so
-//! the lookahead cannot mislead it. `docs/rules.md` has the proof.
+//! The rule reads neither the counters nor the next mask, so the lookahead has no effect on it. `docs/rules.md` has the
+//! proof.
 
 use crate::model::{Action, Keeps, Refused, RowView, Rule, VerifyView, WantsMasks};
 use crate::record::{AssertKind, Check};
 
 use super::speculative;
 
-/// Records what this batch's own forward wrote, under the length that it reached: `next_track_idx` still names that
-/// slot, since no other boundary of the request is prepared in between on a grid of 2 or more. Not lazy: the write
-/// index then turns to the slot kept before. Lazy: that slot is given back; a step whose second slot was refused has
-/// written nothing, and nothing is recorded for it.
+/// Records the checkpoint that this batch's own forward wrote, under the length that it reached. `next_track_idx` still
+/// names that slot, since on a grid of 2 or more no other boundary of the request is prepared in between. If the rule
+/// flips the write index, it flips to the previous slot. If prepare moves it, the rule gives the previous slot back; a
+/// step whose second slot was refused has written nothing, and the rule records nothing for it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Paired;
 
@@ -48,8 +48,8 @@ impl Rule for Paired {
     }
 }
 
-/// Keeps the slot that the step wrote, if it is on the grid and wrote one. A mask alone does not settle it: in a queue
-/// without copies it may be that of another step.
+/// Keeps the slot that the step wrote, if the step is on the grid and wrote a slot. The mask alone is not enough: in an
+/// aliased queue it may be the mask of another step.
 #[inline(always)]
 fn at_boundary(row: &RowView, check: Check) -> Action {
     if !row.token_len().is_multiple_of(row.grid) {
@@ -58,25 +58,32 @@ fn at_boundary(row: &RowView, check: Check) -> Action {
     let written = row.next_track_idx;
     let before = row.last_track_idx;
     let fired = Action { record: Some((row.token_len(), Some(written))), ..Action::none(check) };
-    match (row.lazy, written == before) {
-        (true, true) => Action::none(check),
-        (true, false) => Action { release_idx: Some(before), ..fired },
-        (false, _) => Action { next_track_idx: Some(row.other_idx(written)), ..fired },
+    match (row.policy.flips_at_result, written == before) {
+        (true, _) => Action { next_track_idx: Some(row.policy.other_idx(written)), ..fired },
+        (false, true) => Action::none(check),
+        (false, false) => Action { release_idx: Some(before), ..fired },
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::RowMasks;
+    use crate::model::{RowMasks, Strategy, TrackPolicy};
+
+    fn single() -> TrackPolicy {
+        TrackPolicy::new(Strategy::ExtraBuffer, false)
+    }
+
+    fn lazy() -> TrackPolicy {
+        TrackPolicy::new(Strategy::ExtraBufferLazy, true)
+    }
 
     /// A result of step 8 of a grid of 4, with the next step in flight.
     fn row(mask: Option<bool>) -> RowView {
         let masks = mask.map(|mask| RowMasks { mask, mask_next: None, decode_batch_idx: 0, track_idx: 0 });
         RowView {
             grid: 4,
-            lazy: false,
-            track_slots: 2,
+            policy: TrackPolicy::new(Strategy::ExtraBuffer, true),
             prompt_len: 3,
             outputs: 6,
             finished: false,
@@ -103,20 +110,20 @@ mod tests {
 
     #[test]
     fn a_single_slot_is_kept_and_stays_the_one_to_write() {
-        let action = decide(RowView { track_slots: 1, next_track_idx: 0, held: [true, false], ..row(Some(true)) });
+        let action = decide(RowView { policy: single(), next_track_idx: 0, held: [true, false], ..row(Some(true)) });
         assert_eq!((action.record, action.next_track_idx), (Some((8, Some(0))), Some(0)));
     }
 
     #[test]
     fn lazy_gives_the_slot_kept_before_back() {
-        let action = decide(RowView { lazy: true, ..row(Some(true)) });
+        let action = decide(RowView { policy: lazy(), ..row(Some(true)) });
         assert_eq!((action.record, action.release_idx), (Some((8, Some(1))), Some(0)));
         assert_eq!(action.next_track_idx, None);
     }
 
     #[test]
     fn lazy_records_nothing_for_a_step_whose_slot_was_refused() {
-        let action = decide(RowView { lazy: true, next_track_idx: 0, held: [true, false], ..row(Some(true)) });
+        let action = decide(RowView { policy: lazy(), next_track_idx: 0, held: [true, false], ..row(Some(true)) });
         assert_eq!(action, Action::none(Check::Mask));
     }
 
@@ -144,9 +151,9 @@ mod tests {
 
     #[test]
     fn it_never_declines() {
-        for lazy in [false, true] {
+        for policy in [row(None).policy, single(), lazy()] {
             for mask in [None, Some(false), Some(true)] {
-                assert!(!decide(RowView { lazy, finished: true, ..row(mask) }).decline);
+                assert!(!decide(RowView { policy, finished: true, ..row(mask) }).decline);
             }
         }
     }

@@ -1,30 +1,30 @@
-//! The path of speculative decoding, which every release walks whatever its rule: no masks, boundaries by crossed grid
-//! cell, and with the lazy strategy a plan a batch (`_mamba_check_track_boundary`, `_mamba_lazy_spec_update`).
+//! Speculative decoding, the same under every rule: no masks, boundaries by crossed grid cell, and with a second slot
+//! on demand a plan for each batch (`_mamba_check_track_boundary`, `_mamba_lazy_spec_update`).
 
 use crate::model::{Action, VerifyView};
 use crate::record::Check;
 
-/// Decides one row of a verify result: a boundary is crossed when the accepted run ends in another grid cell than it
-/// began in; its label is the beginning of that cell.
+/// Decides one row of a verify result. The accepted tokens cross a boundary if they end in another grid cell than they
+/// begin in. The label is the beginning of the last cell.
 pub(super) fn on_verify(row: &VerifyView) -> Action {
     let cur = row.token_len();
     let prev = cur - row.accepted;
     let crossed = cur / row.grid != prev / row.grid;
     let label = cur / row.grid * row.grid;
-    if row.lazy {
-        return lazy(row, crossed, label);
+    if row.policy.second_slot_on_demand {
+        return promote_planned(row, crossed, label);
     }
     if !crossed {
         return Action::none(Check::Recompute);
     }
     let idx = row.next_track_idx;
-    let next = if row.track_slots == 2 { 1 - idx } else { idx };
-    Action { record: Some((label, Some(idx))), next_track_idx: Some(next), ..Action::none(Check::Recompute) }
+    let next_track_idx = Some(row.policy.other_idx(idx));
+    Action { record: Some((label, Some(idx))), next_track_idx, ..Action::none(Check::Recompute) }
 }
 
-/// Lazy: a confirmed crossing promotes the planned slot and gives the old one back. A request that finishes keeps what
-/// it has only if no step wrote the kept slot in place, and none in flight may.
-fn lazy(row: &VerifyView, crossed: bool, label: u32) -> Action {
+/// A confirmed crossing keeps the planned slot and gives the previous slot back. A request that finishes donates only
+/// if no step wrote the kept slot in place and no step in flight may write it.
+fn promote_planned(row: &VerifyView, crossed: bool, label: u32) -> Action {
     let none = Action::none(Check::Recompute);
     let keep = row.next_track_idx;
     if row.finished {

@@ -191,8 +191,8 @@ fn grids(source: &SourceText<'_>, engine: &Engine) -> Result<(), Diagnostic> {
 }
 
 fn pools(source: &SourceText<'_>, engine: &Engine) -> Result<(), Diagnostic> {
-    // The slots that a request holds from admission on, and the slot that replaces or receives the state of its prefill.
-    let need = engine.slots_at_admission() + 1;
+    // What it holds from admission on, and the one that replaces or receives the state of its prefill.
+    let need = engine.track_policy().slots_at_admission() + 1;
     if engine.mamba_slots < need {
         return Err(source.at(
             &field("mamba_slots"),

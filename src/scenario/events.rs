@@ -6,7 +6,7 @@ use super::locate::PathStep;
 use super::raw::{RawAct, RawEvent};
 use super::requests::{RequestIndex, unknown_request};
 use super::source::SourceText;
-use crate::model::{Engine, Event, Strategy};
+use crate::model::{Engine, Event};
 
 /// Checks each event against the engine and the requests.
 pub(super) fn validate(
@@ -37,7 +37,7 @@ pub(super) fn validate(
             RawAct::Retract(_) => Event::Retract { turn, req },
             RawAct::FailAlloc(_) => Event::FailAlloc { turn, req },
         };
-        if matches!(event, Event::FailAlloc { .. }) && engine.strategy != Strategy::ExtraBufferLazy {
+        if matches!(event, Event::FailAlloc { .. }) && !engine.track_policy().second_slot_on_demand {
             let message = format!("FailAlloc has nothing to refuse under the strategy {:?}", engine.strategy);
             let remedy =
                 "only ExtraBufferLazy takes a slot on demand: set `strategy: ExtraBufferLazy`, or drop the event";

@@ -4,7 +4,7 @@
 
 use crate::engine::Chooser;
 use crate::engine::Time;
-use crate::model::{Arrive, Event, Exhaustion, MixedTracking, Setup, SlotFree, Strategy};
+use crate::model::{Arrive, Event, Exhaustion, MixedTracking, Setup, SlotFree};
 use crate::record::ReqId;
 
 use super::Preset;
@@ -97,7 +97,7 @@ fn finish<C: Chooser>(draw: &mut Draws<'_, C>) -> Setup {
                 pinned += u32::from(step <= boundary);
             }
         }
-        if script.engine.strategy == Strategy::ExtraBufferLazy && draw.one_in(3) {
+        if script.engine.track_policy().second_slot_on_demand && draw.one_in(3) {
             // The turn of the boundary step of a request that comes in turn 0, or one later.
             let turn = boundary - prompt + pinned + draw.of(&[0, 0, 1]);
             script.events.push(Event::FailAlloc { turn, req });
@@ -111,7 +111,7 @@ fn finish<C: Chooser>(draw: &mut Draws<'_, C>) -> Setup {
 
 fn prefix<C: Chooser>(draw: &mut Draws<'_, C>) -> Setup {
     let mut engine = engine(draw, &EVERY);
-    if engine.strategy != Strategy::NoBuffer {
+    if engine.strategy.allows_pages() {
         engine.page_size = draw.of(&[1, 2, 4]);
     }
     grids(draw, &mut engine);
@@ -134,7 +134,7 @@ fn prefix<C: Chooser>(draw: &mut Draws<'_, C>) -> Setup {
 
 fn tight<C: Chooser>(draw: &mut Draws<'_, C>) -> Setup {
     let mut engine = engine(draw, &EVERY);
-    if engine.strategy != Strategy::NoBuffer {
+    if engine.strategy.allows_pages() {
         engine.page_size = draw.of(&[1, 2, 4]);
     }
     grids(draw, &mut engine);
@@ -150,14 +150,14 @@ fn tight<C: Chooser>(draw: &mut Draws<'_, C>) -> Setup {
     for _ in 0..draw.below(3) {
         script.events.push(Event::Retract { turn: draw.below(40), req: ReqId(draw.below(count)) });
     }
-    script.engine.mamba_slots = script.engine.slots_at_admission() + 1 + draw.below(12);
+    script.engine.mamba_slots = script.engine.track_policy().slots_at_admission() + 1 + draw.below(12);
     script.engine.kv_tokens = script.kv_least() + script.engine.page_size * draw.below(24);
     script.finish(false)
 }
 
 fn chunks<C: Chooser>(draw: &mut Draws<'_, C>) -> Setup {
     let mut engine = engine(draw, &EVERY);
-    if engine.strategy != Strategy::NoBuffer {
+    if engine.strategy.allows_pages() {
         engine.page_size = draw.of(&[1, 2, 4]);
     }
     grids(draw, &mut engine);
@@ -232,13 +232,13 @@ fn wide<C: Chooser>(draw: &mut Draws<'_, C>) -> Setup {
     for _ in 0..draw.below(4) {
         let (turn, req) = (draw.below(40), ReqId(draw.below(count)));
         script.events.push(match draw.below(3) {
-            0 if script.engine.strategy == Strategy::ExtraBufferLazy => Event::FailAlloc { turn, req },
+            0 if script.engine.track_policy().second_slot_on_demand => Event::FailAlloc { turn, req },
             1 => Event::Retract { turn, req },
             _ => Event::Abort { turn, req },
         });
     }
     if draw.one_in(3) {
-        script.engine.mamba_slots = script.engine.slots_at_admission() + 1 + draw.below(16);
+        script.engine.mamba_slots = script.engine.track_policy().slots_at_admission() + 1 + draw.below(16);
     }
     if draw.one_in(3) {
         script.engine.kv_tokens = script.kv_least() + script.engine.page_size * draw.below(32);

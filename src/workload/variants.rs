@@ -3,7 +3,7 @@
 use crate::engine::Chooser;
 use crate::model::{
     CopyOnWrite, Cost, Costs, Engine, Exhaustion, FinishOrder, Grid, KvEviction, MixedTracking, ResultQueue, SlotFree,
-    SlotHeadroom, Snapshot, Ssm, Strategy, TombstoneLock,
+    SlotHeadroom, Snapshot, Ssm, TombstoneLock,
 };
 
 use super::draw::Draws;
@@ -19,7 +19,7 @@ const DRAWN_WITH_OTHERS: [&str; 2] = ["overlap", "mixed_chunk"];
 /// A new switch of the table of engine fields is drawn here without further code. `tests/model/generate_wide.rs` fails
 /// until a new field of another kind is drawn as well.
 pub(super) fn vary<C: Chooser>(draw: &mut Draws<'_, C>, engine: &mut Engine) {
-    if engine.strategy != Strategy::NoBuffer {
+    if engine.strategy.allows_pages() {
         engine.page_size = draw.of(&[1, 2, 4, 3]);
     }
     engine.track_interval = engine.page_size * draw.between(1, 8);

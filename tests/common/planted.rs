@@ -138,7 +138,7 @@ fn none() -> Action {
 
 /// Records a label and flips the write index, as the right rule does.
 fn fire(row: &RowView, label: u32) -> Action {
-    Action { record: Some((label, None)), next_track_idx: Some(row.other_idx(row.next_track_idx)), ..none() }
+    Action { record: Some((label, None)), next_track_idx: Some(row.policy.other_idx(row.next_track_idx)), ..none() }
 }
 
 fn due(row: &RowView) -> bool {

@@ -111,7 +111,7 @@ fn clocks_and_paths_agree_on_random_runs() {
         engine.copy_on_write = [CopyOnWrite::Immediate, CopyOnWrite::Deferred][round as usize / 2 % 2];
         // So few slots that those just given back are taken again at once.
         engine.exhaustion = Exhaustion::Skip;
-        engine.mamba_slots = engine.slots_at_admission() + 1 + round % 4;
+        engine.mamba_slots = engine.track_policy().slots_at_admission() + 1 + round % 4;
         engine.slot_free = [SlotFree::AtResult, SlotFree::Deferred][round as usize / 4 % 2];
         let (record, judgement) = run(&setup, "completed-mask");
         let events = EventGraph::new(&record, &judgement);

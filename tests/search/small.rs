@@ -54,7 +54,7 @@ pub fn small(seed: u64) -> Option<(Setup, Vary)> {
         setup.costs.plan = Cost::Fixed(0);
     }
     if dice.one_in(2) {
-        setup.engine.mamba_slots = setup.engine.slots_at_admission() + 1 + dice.below(6);
+        setup.engine.mamba_slots = setup.engine.track_policy().slots_at_admission() + 1 + dice.below(6);
     }
     if dice.one_in(2) {
         let most = |spec: &RequestSpec| prompt_len(&spec.prompt) + spec.max_new;

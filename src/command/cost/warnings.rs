@@ -56,7 +56,7 @@ impl Measurement<'_> {
     fn not_in_force(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         let setup = self.setup;
-        if setup.engine.track_slots() == 0 {
+        if !setup.engine.track_policy().has_track_slots() {
             warnings.push(
                 "the strategy keeps no track slots: no rule decides about a boundary, so rules and masks make no difference"
                     .to_owned(),

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use crate::model::Strategy;
 use crate::record::{BatchId, Fields, Mode, ReqId, RowArrays, SlotId};
 
 use super::rows::Row;
@@ -157,7 +156,7 @@ impl Scribe<'_> {
     pub(super) fn mix(&mut self, batch: BatchId, decode: BatchId) {
         let Some(joined) = self.batches.remove(&decode) else { return };
         let kept = self.setup.engine.mixed_tracking == crate::model::MixedTracking::Kept
-            && self.setup.engine.strategy != Strategy::NoBuffer;
+            && self.setup.engine.track_policy().has_track_slots();
         let rids: Vec<Value> = joined.reqs.iter().map(|&req| self.name(req)).collect();
         let before: Vec<u32> = joined.seq_lens.iter().map(|len| len - 1).collect();
         let next: Vec<Value> =

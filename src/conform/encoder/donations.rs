@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use crate::model::Strategy;
 use crate::record::{Donated, Nothing, ReqId, SlotId};
 
 use super::{Scribe, option};
@@ -72,7 +71,7 @@ impl Scribe<'_> {
         if gave
             && self.requests[req.index()].track_slots == 0
             && self.format.frees_empty_list
-            && self.setup.engine.strategy != Strategy::NoBuffer
+            && self.setup.engine.track_policy().has_track_slots()
         {
             self.say("slot_free", vec![("slots", json!([])), ("free", self.free.into())]);
         }

@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value};
 
-use crate::model::Strategy;
 use crate::record::{BatchId, Fields, Mode, ReqId};
 
 use super::requests::Ending;
@@ -83,10 +82,11 @@ impl Scribe<'_> {
         let after = row.after.unwrap_or(before);
         let spec = self.setup.engine.spec.is_some();
         let moved = after.next_track_idx != before.next_track_idx;
-        let lazy = self.setup.engine.strategy == Strategy::ExtraBufferLazy;
+        // Where the index does not flip at a result, the decision itself shows the firing.
+        let flips = self.setup.engine.track_policy().flips_at_result;
         let labels = spec || self.format.label_shows_firing;
         let labelled = labels && after.last_track_seqlen != before.last_track_seqlen;
-        let fired = lazy && row.decided || moved || labelled;
+        let fired = !flips && row.decided || moved || labelled;
         let len = if spec { self.requests[row.req.index()].prompt_len + row.outputs - 1 } else { k };
         let mut map = Map::new();
         let mut put = |name: &str, value: Value| map.insert(name.to_string(), value);
@@ -132,7 +132,7 @@ impl Scribe<'_> {
                 map.insert("second_fire".into(), boundary.into());
             }
         }
-        if len.is_multiple_of(grid) && self.setup.engine.strategy != Strategy::NoBuffer {
+        if len.is_multiple_of(grid) && self.setup.engine.track_policy().has_track_slots() {
             totals.boundary += 1;
             if after.last_track_seqlen != Some(len) {
                 totals.missed_record += 1;

@@ -1,17 +1,16 @@
-//! Reading the whole tree: the deterministic walk, the two orders, and the check of every
-//! invariant this module promises.
+//! Read access to the whole tree: the deterministic walk, the two orders of use, and the check of every invariant.
 //!
-//! Reads only. The check recomputes from the nodes and trusts no counter.
+//! The check recomputes every counter from the nodes.
 
 use super::{NodeId, Radix};
 use crate::record::{PageRange, Prefix, SlotId};
 
-/// One node as [`Radix::walk`] shows it.
+/// A node of [`Radix::walk`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeView {
     /// The node; `NodeId::ROOT` comes first.
     pub id: NodeId,
-    /// The root is its own parent.
+    /// Its parent. The root is its own parent.
     pub parent: NodeId,
     /// Tokens from the root to the end of its parent.
     pub start_len: u32,
@@ -76,7 +75,7 @@ impl Radix {
     /// Checks every invariant of the tree.
     ///
     /// # Errors
-    /// The first one that does not hold, in words.
+    /// The first invariant that does not hold, in words.
     pub fn check(&self) -> Result<(), String> {
         let mut seen = vec![false; self.nodes.len()];
         let mut live_count = 0_usize;

@@ -1,7 +1,7 @@
 //! Eviction: least recent first, KV and states apart, locked nodes stay.
 //!
-//! Owns the choice of victims. Frees nothing itself: pages and slots go to [`Freed`] in the order
-//! of the real calls. Makes no promise of reaching what was asked; the caller looks at its pool.
+//! Owns the choice of victims. It frees nothing itself: pages and slots go to [`Freed`] in the order of the real calls.
+//! An eviction may reach less than requested; the caller checks its pool.
 
 use super::{Freed, NodeId, Radix};
 
@@ -15,15 +15,13 @@ pub struct Evicted {
 }
 
 impl Radix {
-    /// Evicts until at least `kv_tokens` tokens of KV and `states` states are gone, or nothing
-    /// more may go.
+    /// Evicts until at least `kv_tokens` tokens of KV and `states` states are evicted, or nothing more can be evicted.
     ///
-    /// KV first: the least recent unlocked leaf, whole, with its state; its parent may be the next.
-    /// Then states, counting those that went with a leaf: least recent unlocked first, a leaf goes
-    /// whole, an inner node (or a leaf under a KV lock) loses only its state. An inner node that
-    /// becomes a leaf without a state stays: its KV can still be hit.
-    /// Source: `evict`, `drive_eviction` of the Full and Mamba components (0.5.16),
-    /// `_evict_components` and `_evict_device_next_node` (later).
+    /// KV comes first: the least recent unlocked leaf is evicted with its state, and its parent may become the next
+    /// leaf. Then states, with those of evicted leaves counted: the least recent unlocked state first. A leaf is
+    /// evicted whole; an inner node, or a leaf under a KV lock, loses only its state. An inner node that becomes a leaf
+    /// without a state stays, since its KV can still be hit. Source: `evict`, `drive_eviction` of the Full and Mamba
+    /// components (0.5.16), `_evict_components` and `_evict_device_next_node` (later).
     pub fn evict(&mut self, kv_tokens: u32, states: u32, out: &mut Freed) -> Evicted {
         let mut gone = Evicted::default();
         while gone.kv_tokens < kv_tokens {
@@ -41,7 +39,7 @@ impl Radix {
     fn evict_states(&mut self, states: u32, gone: &mut Evicted, out: &mut Freed) {
         let mut victim = self.next_unlocked_state(NodeId::ROOT);
         while let Some(id) = victim {
-            // Found first: evicting `id` unlinks it, and never touches a newer node's state.
+            // The next victim is found first, since evicting `id` unlinks it. An eviction never changes a newer state.
             victim = self.next_unlocked_state(id);
             if self.node(id).is_leaf {
                 self.evict_leaf(id, gone, out);

@@ -1,12 +1,13 @@
-//! Insert: a computed prefix, its pages and its state become the tree's.
+//! Insert: the tree takes a computed prefix with its pages and its state.
 //!
-//! The tree keeps what it already has: the caller is told how much that is, and frees the pages and the state that duplicate it.
+//! The tree keeps the pages and the state that it already has. The result says how much that is, and the caller frees
+//! the duplicates.
 
-use super::node::Node;
+use super::node::TreeNode;
 use super::{NodeId, Radix};
 use crate::record::{GrantId, Prefix, SlotId, Streams};
 
-/// What [`Radix::insert`] did.
+/// The result of [`Radix::insert`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "the donated state is still the caller's if state_existed"]
 pub struct Inserted {
@@ -14,18 +15,16 @@ pub struct Inserted {
     pub node: NodeId,
     /// Tokens that were in the tree before.
     pub prefix_len: u32,
-    /// `node` owned a state already (or is the root): the donated slot was not taken, and the
-    /// caller frees it.
+    /// `node` owned a state already, or is the root. The tree did not take the donated slot, and the caller frees it.
     pub state_existed: bool,
 }
 
 impl Radix {
     /// Inserts `key` (whole pages) with the pages of `grant` and donates `state`.
     ///
-    /// The tree takes the pages of the new part. Every walked node becomes recent for KV, children after parents; the donated (or
-    /// existing) state becomes the most recent state. Without a state the end node is left as it
-    /// is, which no release does. Source: `_insert_helper` (0.5.16), `begin_insert` (later),
-    /// `commit_insert_component_data`.
+    /// The tree takes the pages of the new part. Every node on the path becomes recent for KV, children after parents.
+    /// The donated or existing state becomes the most recent state. Without a state the end node stays as it is, which
+    /// no release does. Source: `_insert_helper` (0.5.16), `begin_insert` (later), `commit_insert_component_data`.
     pub fn insert(&mut self, streams: &Streams, key: Prefix, grant: GrantId, state: Option<SlotId>) -> Inserted {
         assert!(key.len.is_multiple_of(self.config.page_size), "a key is whole pages");
         if key.len == 0 {
@@ -38,7 +37,7 @@ impl Radix {
         Inserted { node, prefix_len, state_existed }
     }
 
-    /// Follows `key` as far as the tree goes, touching each node before it is split.
+    /// Follows `key` to the last node that shares tokens with it. Each node becomes recent before it is split.
     fn walk_down(&mut self, streams: &Streams, key: Prefix) -> (NodeId, u32) {
         let mut at = NodeId::ROOT;
         let mut prefix_len = 0;
@@ -55,7 +54,7 @@ impl Radix {
     fn add_leaf(&mut self, streams: &Streams, parent: NodeId, key: Prefix, grant: GrantId) -> NodeId {
         let start = self.node(parent).prefix.len;
         let page = self.key(streams, key, start);
-        let leaf = self.attach(Node::new(parent, key, start, page, grant));
+        let leaf = self.attach(TreeNode::new(parent, key, start, page, grant));
         self.kv_evictable += self.node(leaf).token_count();
         self.touch(leaf);
         self.refresh_leaf(parent);

@@ -1,20 +1,20 @@
-//! Locks: a request holds the KV of its whole prefix, and the state of the node it matched.
+//! Locks: a request locks the KV of its whole prefix, and the state of the node that it matched.
 //!
-//! Owns the two counts and the evictable/protected books that follow from them. A lock is a
-//! receipt: what it took is what its release gives back, and only its holder can release it.
+//! Owns the two lock counts and the sums of evictable and protected KV and states. A [`Lock`] is a receipt: only its
+//! holder can release it, and the release gives back what the lock took.
 
 use serde::Deserialize;
 
 use super::{NodeId, Radix};
 
-/// What a lock on a node without a state does to the state lock.
+/// The effect of a lock on the state lock of a node without a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum TombstoneLock {
-    /// Takes none; the release, not knowing, takes one off whoever holds one by then (0.5.16).
+    /// The lock takes no state lock, but its release still removes one, which may be that of another request (0.5.16).
     Steal,
-    /// Takes none, and the receipt says so (0.5.17, 0.5.18).
+    /// The lock takes no state lock, and its release removes none (0.5.17, 0.5.18).
     Skip,
-    /// Counts like any other: a state donated under it is protected at once (0.5.23).
+    /// The lock takes a state lock. A state donated under it is protected at once (0.5.23).
     Count,
 }
 
@@ -33,14 +33,15 @@ impl Lock {
         self.node
     }
 
-    /// All that it is: the locked node, and whether the release leaves the state lock alone.
+    /// The locked node, and whether the release leaves the state lock alone.
     pub fn parts(&self) -> (NodeId, bool) {
         let Lock { node, skip_state } = self;
         (*node, *skip_state)
     }
 
-    /// Forgets that the node had no state when it was locked, as prefill admission does up to
-    /// 0.5.18 (`_req_inc_lock_ref` clears the request's skip set): the release will steal.
+    /// Forgets that the node had no state when it was locked, as prefill admission does up to 0.5.18
+    /// (`_req_inc_lock_ref` clears the skip set of the request). The release then acts as with
+    /// [`TombstoneLock::Steal`].
     pub fn forget_skip(&mut self) {
         self.skip_state = false;
     }
@@ -91,8 +92,8 @@ impl Radix {
         }
     }
 
-    /// Releases the state part of `lock` early and keeps its KV part (0.5.23, lazy strategy: the
-    /// matched state has been copied, and the slot pool is empty). Does nothing a second time.
+    /// Releases the state part of `lock` early and keeps its KV part (0.5.23 with `extra_buffer_lazy`, when the matched
+    /// state has been copied and the slot pool is empty). A second call has no effect.
     pub fn release_state(&mut self, lock: &mut Lock) {
         let skip = std::mem::replace(&mut lock.skip_state, true);
         if skip || lock.node == NodeId::ROOT {

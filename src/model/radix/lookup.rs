@@ -1,12 +1,12 @@
 //! Lookup: the longest cached prefix, the state to start from, the branching point.
 //!
-//! A lookup writes: it splits a node where the match ends inside one, and refreshes both orders.
-//! Allocating a slot for the hit, and copying the state into it, is the caller's.
+//! A lookup changes the tree: it splits a node if the match ends inside it, and refreshes both orders of use. The
+//! caller allocates the slot of a hit and copies the state.
 
 use super::{NodeId, Radix};
 use crate::record::{Prefix, SlotId, Streams};
 
-/// What [`Radix::match_prefix`] found.
+/// The result of [`Radix::match_prefix`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Match {
     /// The deepest matched node that owns a state; the root if none does.
@@ -17,13 +17,13 @@ pub struct Match {
     pub kv_len: u32,
     /// The state slot of `node`; `None` if and only if `node` is the root.
     pub state: Option<SlotId>,
-    /// Prefix length at which the next prefill should keep a state, on the grid of `state_chunk`:
-    /// the KV is there already, the state is not.
+    /// The branching point: the prefix length, on the grid of `state_chunk`, at which the next prefill should leave a
+    /// state. Its KV is cached, a state is not.
     pub branching: Option<u32>,
 }
 
 impl Radix {
-    /// Looks up `key`, of which only whole pages count; nothing is refreshed if there is none.
+    /// Looks up the whole pages of `key`. A key without a whole page refreshes nothing.
     ///
     /// The matched state becomes the most recent state, and the path to its node the most recent
     /// KV. KV matched beyond that node is not refreshed, except that a split refreshes both halves.
@@ -54,8 +54,8 @@ impl Radix {
         Match { node: best, state_len, kv_len, state, branching }
     }
 
-    /// What [`Radix::match_prefix`] would find, without refreshing or splitting anything: the usable prefix, and how many tokens of it no
-    /// lock covers, which a lock would take from the evictable ones.
+    /// The usable prefix that [`Radix::match_prefix`] would find, and the tokens of it that no lock covers, by which a
+    /// lock would reduce the evictable KV. It refreshes and splits nothing.
     pub fn peek(&self, streams: &Streams, key: Prefix) -> (u32, u32) {
         let key = streams.prefix(key.stream, key.len - key.len % self.config.page_size);
         let mut at = NodeId::ROOT;
@@ -77,8 +77,7 @@ impl Radix {
         found
     }
 
-    /// Source: the Mamba component's `finalize_match_result` (0.5.16) and
-    /// `finalize_match_result_in_tree_core` (later).
+    /// Source: the Mamba component's `finalize_match_result` (0.5.16) and `finalize_match_result_in_tree_core` (later).
     fn branching(&self, state_len: u32, kv_len: u32) -> Option<u32> {
         let aligned = kv_len - kv_len % self.config.state_chunk;
         let reported =

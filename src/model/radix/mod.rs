@@ -1,10 +1,8 @@
-//! Prefix cache: a radix tree over tokens in pages, with KV pages on every node and at most one
-//! recurrent state per node.
+//! Prefix cache: a radix tree over pages of tokens, with KV pages and at most one recurrent state on each node.
 //!
-//! Owns the tree, its two recency orders (KV, state), its two lock counts (KV: path from a node to
-//! the root; state: one node), and what may be evicted. Owns no pool: pages and slots that become
-//! free are handed to the caller in [`Freed`], and allocating is the caller's. Knows nothing of
-//! requests, labels or rules, and keeps no host tier.
+//! Owns the tree, its two recency orders (KV, state), its two lock counts (KV: path from a node to the root; state: one
+//! node), and the choice of what is evicted. It owns no pool: the caller allocates, and receives freed pages and slots
+//! in [`Freed`]. The tree knows no requests, labels or rules, and has no host tier.
 //!
 //! Behaves as `UnifiedRadixCache` with the Full and Mamba components on the device (SGLang 0.5.16
 //! `mem_cache/unified_radix_cache.py`, later releases `unified_cache/unified_tree_core.py`); what
@@ -36,9 +34,9 @@ pub use lock::{Lock, TombstoneLock};
 pub use lookup::Match;
 pub use node::NodeId;
 
-use node::Node;
+use node::TreeNode;
 
-/// How one release's tree behaves. Every field is fixed for the life of a tree.
+/// The behaviour of the tree in a release. Every field is fixed for the life of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RadixConfig {
     /// Tokens in a KV page, at least 1. Nodes begin and end on multiples of it.
@@ -52,32 +50,32 @@ pub struct RadixConfig {
     /// Splitting a node makes the state of its lower half the most recent one (up to 0.5.18); in
     /// 0.5.23 a split leaves the state order alone.
     pub split_refreshes_state: bool,
-    /// What locking a node without a state means for its state lock.
+    /// The effect of a lock on the state lock of a node without a state.
     pub tombstone_lock: TombstoneLock,
 }
 
-/// What became free in the tree, in the order of the real calls. The caller returns it to the
-/// pools; nothing here is cleared by the tree, so one buffer may gather several operations.
+/// Slots and pages that the tree freed, in the order of the real calls. The caller returns them to the pools. The tree
+/// never clears the lists, so a buffer can collect several operations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Freed {
-    /// State slots. Each is one free call of its own: the real tree never frees two together.
+    /// State slots. Each slot is a free call of its own, as in the real tree.
     pub slots: Vec<SlotId>,
     /// KV pages of evicted leaves.
     pub pages: Vec<PageRange>,
 }
 
-/// The prefix cache as a value: cloning copies the nodes.
+/// The prefix cache. A clone copies the nodes.
 #[derive(Educe, Debug)]
 #[educe(Clone)]
 pub struct Radix {
     config: RadixConfig,
-    nodes: Vec<Option<Node>>,
+    nodes: Vec<Option<TreeNode>>,
     vacant: Vec<NodeId>,
-    /// The children of every node, by the stream that the end of their first page lies on.
+    /// The children of every node, by the stream at the end of their first page.
     children: BTreeMap<(NodeId, StreamId), NodeId>,
-    /// Source of the KV recency stamps on the nodes; grows with every touch.
+    /// The last KV recency stamp. Every use of a node increases it.
     clock: u64,
-    /// Nodes that KV eviction may take now, by recency stamp, oldest first.
+    /// Nodes that KV eviction may take now, by recency stamp, least recent first.
     leaves: BTreeSet<(u64, NodeId)>,
     kv_evictable: u32,
     kv_protected: u32,
@@ -92,7 +90,7 @@ impl Radix {
         assert!(config.state_chunk >= 1, "state_chunk is at least 1");
         Self {
             config,
-            nodes: vec![Some(Node::root())],
+            nodes: vec![Some(TreeNode::root())],
             vacant: Vec::new(),
             children: BTreeMap::new(),
             clock: 0,

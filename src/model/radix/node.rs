@@ -1,13 +1,13 @@
-//! Tree storage: the node arena, the range of a stream that a node stands for, its pages, its children, the split.
+//! Tree storage: the node arena, the tokens and pages of a node, its children, the split.
 //!
-//! Owns identity and structure only; which node is recent, locked or evictable is decided in the
-//! sibling files, which this file calls to keep their books after a structural change.
+//! Owns identity and structure only. The sibling files decide which node is recent, locked or evictable; this file
+//! calls them after a structural change.
 
 use super::Radix;
 use crate::record::{GrantId, PageRange, Prefix, SlotId, StreamId, Streams};
 
-/// A node by its place in the arena. Places are used again after an eviction: an id that no lock
-/// covers is good only until the next insert.
+/// A node by its place in the arena. Places are reused after an eviction, so an id that no lock covers is valid only
+/// until the next insert.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub u32);
 
@@ -17,17 +17,17 @@ impl NodeId {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Node {
+pub(super) struct TreeNode {
     pub(super) parent: NodeId,
     /// The tokens from the root to its end.
     pub(super) prefix: Prefix,
     /// Tokens from the root to the end of its parent.
     pub(super) start: u32,
-    /// The stream that the end of its first page lies on: no sibling has the same one.
+    /// The stream at the end of its first page. Siblings have different streams.
     pub(super) key: StreamId,
     /// The admission in which its pages were allocated.
     pub(super) grant: GrantId,
-    /// How many children it has.
+    /// Number of its children.
     pub(super) child_count: u32,
     pub(super) state: Option<SlotId>,
     pub(super) kv_lock: u32,
@@ -36,12 +36,12 @@ pub(super) struct Node {
     pub(super) accessed: u64,
     /// Whether the node is in `Radix::leaves`, under `accessed`.
     pub(super) is_leaf: bool,
-    /// Neighbours in the state order; meaningful while `state` is set. The root closes the circle.
+    /// Neighbours in the order of the states, valid while `state` is set. The root closes the circular list.
     pub(super) newer: NodeId,
     pub(super) older: NodeId,
 }
 
-impl Node {
+impl TreeNode {
     pub(super) fn new(parent: NodeId, prefix: Prefix, start: u32, key: StreamId, grant: GrantId) -> Self {
         Self {
             parent,
@@ -70,27 +70,27 @@ impl Node {
 }
 
 impl Radix {
-    pub(super) fn node(&self, id: NodeId) -> &Node {
+    pub(super) fn node(&self, id: NodeId) -> &TreeNode {
         self.nodes[id.0 as usize].as_ref().expect("a node id in use names a live node")
     }
 
-    pub(super) fn node_mut(&mut self, id: NodeId) -> &mut Node {
+    pub(super) fn node_mut(&mut self, id: NodeId) -> &mut TreeNode {
         self.nodes[id.0 as usize].as_mut().expect("a node id in use names a live node")
     }
 
     /// The pages of the tokens of a node.
     pub(super) fn pages(&self, id: NodeId) -> PageRange {
-        let Node { grant, start, prefix, .. } = *self.node(id);
+        let TreeNode { grant, start, prefix, .. } = *self.node(id);
         let page = self.config.page_size;
         PageRange { grant, from: start / page, to: prefix.len / page }
     }
 
-    /// The stream that the end of the first page behind `start` tokens lies on.
+    /// The stream at the end of the first page after `start` tokens.
     pub(super) fn key(&self, streams: &Streams, prefix: Prefix, start: u32) -> StreamId {
         streams.prefix(prefix.stream, start + self.config.page_size).stream
     }
 
-    /// The child of `parent` that begins with the page of `key` behind it, if `key` has a page there.
+    /// The child of `parent` that begins with the next page of `key`, if `key` has a page there.
     pub(super) fn child(&self, streams: &Streams, parent: NodeId, key: Prefix) -> Option<NodeId> {
         let node = self.node(parent);
         if key.len < node.prefix.len + self.config.page_size {
@@ -100,7 +100,7 @@ impl Radix {
         self.children.get(&(parent, page)).copied()
     }
 
-    /// The children of a node, in the order of their keys, and their keys.
+    /// The keys and ids of the children of a node, in the order of the keys.
     pub(super) fn children(&self, parent: NodeId) -> impl DoubleEndedIterator<Item = (StreamId, NodeId)> + '_ {
         let all = (parent, StreamId(0))..=(parent, StreamId(u32::MAX));
         self.children.range(all).map(|(&(_, key), &child)| (key, child))
@@ -124,9 +124,8 @@ impl Radix {
         shared - shared % self.config.page_size
     }
 
-    /// Puts `node` into the arena and under its parent. The caller touches it once its children,
-    /// if any, are in place.
-    pub(super) fn attach(&mut self, node: Node) -> NodeId {
+    /// Puts `node` into the arena and under its parent. The caller makes it recent once its children are linked.
+    pub(super) fn attach(&mut self, node: TreeNode) -> NodeId {
         let parent = node.parent;
         let id = match self.vacant.pop() {
             Some(id) => {
@@ -143,8 +142,8 @@ impl Radix {
         id
     }
 
-    /// Takes a childless node out of the tree and returns it; its place becomes vacant.
-    pub(super) fn detach(&mut self, id: NodeId) -> Node {
+    /// Removes a node without children from the tree and returns it. Its place becomes vacant.
+    pub(super) fn detach(&mut self, id: NodeId) -> TreeNode {
         assert!(self.node(id).child_count == 0 && id != NodeId::ROOT, "only a leaf is detached");
         let (key, parent) = (self.node(id).key, self.node(id).parent);
         self.unlink_child(parent, key, id);
@@ -154,20 +153,20 @@ impl Radix {
         node
     }
 
-    /// Cuts `lower` after `at` tokens (whole pages, inside the node). The new upper node takes the front of the tokens,
-    /// the KV lock and the place under the parent; `lower` keeps its id, its state and its children. Both become recent, the
-    /// lower one last.
+    /// Splits `lower` after `at` tokens (whole pages, inside the node). The new upper node gets the first tokens, the
+    /// KV lock and the place under the parent. `lower` keeps its id, its state and its children. Both become recent,
+    /// `lower` last.
     pub(super) fn split(&mut self, streams: &Streams, lower: NodeId, at: u32) -> NodeId {
         let node = self.node(lower);
-        let Node { parent, prefix, start, key, grant, kv_lock, .. } = *node;
+        let TreeNode { parent, prefix, start, key, grant, kv_lock, .. } = *node;
         let cut = start + at;
-        assert!(start < cut && cut < prefix.len, "both halves of a split hold something");
+        assert!(start < cut && cut < prefix.len, "both halves of a split have tokens");
         let lower_key = self.key(streams, prefix, cut);
         let node = self.node_mut(lower);
         (node.start, node.key) = (cut, lower_key);
         self.unlink_child(parent, key, lower);
         let front = streams.prefix(prefix.stream, cut);
-        let upper = self.attach(Node { kv_lock, ..Node::new(parent, front, start, key, grant) });
+        let upper = self.attach(TreeNode { kv_lock, ..TreeNode::new(parent, front, start, key, grant) });
         self.node_mut(lower).parent = upper;
         self.link(upper, lower_key, lower);
         if self.config.split_refreshes_state && self.node(lower).state.is_some() {

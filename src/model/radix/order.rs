@@ -1,7 +1,7 @@
-//! The two recency orders: KV (a stamp on each node, and the set of nodes KV eviction may take) and
-//! state (a circular list through the nodes that own a state, closed by the root).
+//! The two recency orders. KV: a stamp on each node, and the set of nodes that KV eviction may take. States: a circular
+//! list through the nodes that own a state, closed by the root.
 //!
-//! Owns order only: it decides neither when a node counts as used nor what is evicted.
+//! Owns the orders only. The callers decide when a node is used and what is evicted.
 
 use super::{NodeId, Radix};
 use crate::record::SlotId;
@@ -14,7 +14,7 @@ impl Radix {
         self.stamp(id, stamp);
     }
 
-    /// Makes the path from the root to `id` recent: `id` most of all, every parent just less than
+    /// Makes the path from the root to `id` recent: `id` is the most recent node, and every parent comes just before
     /// its child. The root has no place in the order.
     pub(super) fn touch_path(&mut self, id: NodeId) {
         let depth = self.ancestry(id).count() as u64;
@@ -38,7 +38,7 @@ impl Radix {
         self.refresh_leaf(id);
     }
 
-    /// Files `id` among the nodes KV eviction may take, or strikes it off: a leaf without a lock.
+    /// Adds `id` to the nodes that KV eviction may take if it is a leaf without a lock, or removes it from them.
     pub(super) fn refresh_leaf(&mut self, id: NodeId) {
         let node = self.node_mut(id);
         let unlocked = node.kv_lock == 0 && node.state_lock == 0;
@@ -52,12 +52,12 @@ impl Radix {
         }
     }
 
-    /// Gives `id`, which owns no state, the state in `slot`, as the most recent one.
+    /// Gives `id`, which owns no state, the state in `slot`. It becomes the most recent state.
     pub(super) fn put_state(&mut self, id: NodeId, slot: SlotId) {
         let node = self.node_mut(id);
         assert!(id != NodeId::ROOT && node.state.is_none(), "a state goes to a node without one");
         node.state = Some(slot);
-        // A tombstone may be locked where such locks are counted; its state is born protected.
+        // With `TombstoneLock::Count` a node without a state may be locked, and its new state is protected at once.
         if node.state_lock > 0 {
             self.state_protected += 1;
         } else {
@@ -66,7 +66,7 @@ impl Radix {
         self.link_newest(id);
     }
 
-    /// Takes the unlocked state off `id`.
+    /// Removes the unlocked state of `id`.
     pub(super) fn take_state(&mut self, id: NodeId) -> SlotId {
         self.unlink(id);
         let node = self.node_mut(id);
@@ -83,7 +83,8 @@ impl Radix {
         self.link_newest(id);
     }
 
-    /// The oldest unlocked state newer than that of `id`; `NodeId::ROOT` begins, `None` ends.
+    /// The least recent unlocked state that is more recent than that of `id`. `NodeId::ROOT` begins the order, `None`
+    /// ends it.
     pub(super) fn next_unlocked_state(&self, id: NodeId) -> Option<NodeId> {
         let mut at = self.node(id).newer;
         while at != NodeId::ROOT {

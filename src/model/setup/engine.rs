@@ -217,33 +217,9 @@ impl Engine {
         grid_len(self.mamba_chunk, self.page_size)
     }
 
-    /// Track slots of a request, counting the one taken on demand.
-    pub fn track_slots(&self) -> u8 {
-        match self.strategy {
-            Strategy::NoBuffer => 0,
-            Strategy::ExtraBuffer if self.overlap => 2,
-            Strategy::ExtraBuffer => 1,
-            Strategy::ExtraBufferLazy => 2,
-        }
-    }
-
-    /// Whether a request has both its track slots from the start, so that the write index flips between them.
-    pub fn is_pair(&self) -> bool {
-        self.strategy == Strategy::ExtraBuffer && self.track_slots() == 2
-    }
-
     /// Tokens beyond the committed length for which speculative decoding reserves KV; 0 without it.
     pub fn spec_reserve(&self) -> u32 {
         self.spec.as_ref().map_or(0, Spec::reserve)
-    }
-
-    /// Slots that a request takes when it is admitted: the active one and its first track slots.
-    pub fn slots_at_admission(&self) -> u32 {
-        match self.strategy {
-            Strategy::NoBuffer => 1,
-            Strategy::ExtraBuffer => 1 + u32::from(self.track_slots()),
-            Strategy::ExtraBufferLazy => 2,
-        }
     }
 }
 

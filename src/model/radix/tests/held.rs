@@ -1,4 +1,4 @@
-//! Eviction and locks: who goes first, what stays, what a tombstone is.
+//! Eviction and locks: the order of victims, nodes that stay, and tombstones (nodes without a state).
 
 use super::super::{Freed, Lock, NodeId, RadixConfig, TombstoneLock};
 use super::{Tree, config, evict, pages, put, slot};
@@ -27,7 +27,7 @@ fn state_eviction_leaves_tombstones_on_inner_nodes_and_takes_leaves_whole() {
     let (gone, freed) = evict(&mut tree, 0, 5);
     assert_eq!((gone.kv_tokens, gone.states), (1, 1));
     assert_eq!(freed, Freed { slots: vec![slot(2)], pages: vec![pages(20, 2..3)] });
-    // The tombstone became a leaf and stays: only KV pressure takes it.
+    // The tombstone became a leaf and stays: only a lack of KV evicts it.
     assert_eq!((tree.node_count(), tree.match_prefix(&[1, 2]).kv_len), (1, 2));
     let (gone, freed) = evict(&mut tree, 1, 0);
     assert_eq!((gone.kv_tokens, freed.pages), (2, vec![pages(10, 0..2)]));
@@ -81,7 +81,7 @@ fn a_kv_locked_leaf_may_lose_its_state_once_that_part_is_released() {
     assert_eq!(tree.kv_evictable(), 2);
 }
 
-/// A tombstone is locked, then gets a state that a second request locks; the first one leaves.
+/// A tombstone is locked, then gets a state that a second request locks. Then the first request unlocks it.
 fn protected_after_first_release(tombstone_lock: TombstoneLock, forget: bool) -> (u32, u32) {
     let mut tree = Tree::new(RadixConfig { tombstone_lock, ..config(1, 1) });
     let inner = put(&mut tree, &[1], 10, 1);

@@ -10,7 +10,7 @@ use std::ops::{Deref, DerefMut};
 use super::{Evicted, Freed, Inserted, Match, NodeId, Radix, RadixConfig, TombstoneLock};
 use crate::record::{GrantId, PageRange, Prefix, SlotId, Streams, Token};
 
-/// A tree whose keys are spelled out.
+/// A tree with keys given as lists of tokens.
 #[derive(Clone)]
 struct Tree {
     radix: Radix,
@@ -47,7 +47,7 @@ impl DerefMut for Tree {
     }
 }
 
-/// The behaviour of 0.5.17: a release in the middle.
+/// The behaviour of 0.5.17.
 fn config(page_size: u32, state_chunk: u32) -> RadixConfig {
     RadixConfig {
         page_size,
@@ -66,7 +66,7 @@ fn pages(grant: u32, range: std::ops::Range<u32>) -> PageRange {
     PageRange { grant: GrantId(grant), from: range.start, to: range.end }
 }
 
-/// Inserts with the pages of a grant; the node.
+/// Inserts a key with the pages of a grant, and returns its node.
 fn put(tree: &mut Tree, tokens: &[Token], grant: u32, state: u32) -> NodeId {
     let done = tree.insert(tokens, grant, Some(slot(state)));
     tree.check().unwrap();

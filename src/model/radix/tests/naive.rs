@@ -1,11 +1,11 @@
-//! The naive model: nodes keyed by their whole prefix, the two orders as plain lists, every
-//! question answered by scanning all nodes. Slow, and shares no code with the tree.
+//! The naive model: nodes keyed by their whole prefix, the two orders as plain lists, every lookup a scan of all nodes.
+//! It shares no code with the tree.
 
 use super::super::{Freed, RadixConfig, TombstoneLock};
 use crate::record::{GrantId, PageRange, SlotId, Token};
 use std::collections::BTreeMap;
 
-pub(super) type Prefix = Vec<Token>;
+pub(super) type TokenList = Vec<Token>;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Entry {
@@ -19,13 +19,13 @@ pub(super) struct Entry {
 pub(super) struct Naive {
     pub(super) config: RadixConfig,
     /// A node is the prefix at which it ends; its pages are those after its parent's end.
-    pub(super) nodes: BTreeMap<Prefix, Entry>,
+    pub(super) nodes: BTreeMap<TokenList, Entry>,
     /// Oldest first.
-    pub(super) kv_order: Vec<Prefix>,
-    pub(super) state_order: Vec<Prefix>,
+    pub(super) kv_order: Vec<TokenList>,
+    pub(super) state_order: Vec<TokenList>,
 }
 
-fn to_end(order: &mut Vec<Prefix>, prefix: &Prefix) {
+fn to_end(order: &mut Vec<TokenList>, prefix: &TokenList) {
     order.retain(|other| other != prefix);
     order.push(prefix.clone());
 }
@@ -41,15 +41,15 @@ impl Naive {
     }
 
     /// Ends of the nodes on the path of `tokens`, shortest first.
-    fn path(&self, tokens: &[Token]) -> Vec<Prefix> {
-        let mut ends: Vec<Prefix> = self.nodes.keys().filter(|end| tokens.starts_with(end)).cloned().collect();
+    fn path(&self, tokens: &[Token]) -> Vec<TokenList> {
+        let mut ends: Vec<TokenList> = self.nodes.keys().filter(|end| tokens.starts_with(end)).cloned().collect();
         ends.sort_by_key(Vec::len);
         ends
     }
 
     /// Whole-page length of the longest prefix that `tokens` shares with any node.
     fn kv_len(&self, tokens: &[Token]) -> usize {
-        let shared = |end: &Prefix| end.iter().zip(tokens).take_while(|(a, b)| a == b).count();
+        let shared = |end: &TokenList| end.iter().zip(tokens).take_while(|(a, b)| a == b).count();
         let longest = self.nodes.keys().map(shared).max().unwrap_or(0);
         longest / self.page() * self.page()
     }
@@ -117,7 +117,7 @@ impl Naive {
     }
 
     /// Whether the lock, when released, leaves the state lock alone.
-    pub(super) fn lock(&mut self, at: &Prefix) -> bool {
+    pub(super) fn lock(&mut self, at: &TokenList) -> bool {
         for end in self.path(at) {
             self.nodes.get_mut(&end).unwrap().kv_lock += 1;
         }
@@ -131,26 +131,26 @@ impl Naive {
         tombstone && self.config.tombstone_lock == TombstoneLock::Skip
     }
 
-    pub(super) fn release_state(&mut self, at: &Prefix) {
+    pub(super) fn release_state(&mut self, at: &TokenList) {
         if let Some(entry) = self.nodes.get_mut(at) {
             entry.state_lock = entry.state_lock.saturating_sub(1);
         }
     }
 
-    pub(super) fn unlock_kv(&mut self, at: &Prefix) {
+    pub(super) fn unlock_kv(&mut self, at: &TokenList) {
         for end in self.path(at) {
             self.nodes.get_mut(&end).unwrap().kv_lock -= 1;
         }
     }
 
-    fn may_go_whole(&self, end: &Prefix) -> bool {
+    fn may_go_whole(&self, end: &TokenList) -> bool {
         let entry = &self.nodes[end];
         let below = self.nodes.keys().filter(|other| other.starts_with(end)).count();
         below == 1 && entry.kv_lock == 0 && entry.state_lock == 0
     }
 
     /// Tokens of KV and states removed.
-    fn drop_leaf(&mut self, end: &Prefix, out: &mut Freed) -> (usize, usize) {
+    fn drop_leaf(&mut self, end: &TokenList, out: &mut Freed) -> (usize, usize) {
         let entry = self.nodes.remove(end).unwrap();
         self.kv_order.retain(|other| other != end);
         self.state_order.retain(|other| other != end);
@@ -169,7 +169,7 @@ impl Naive {
             states_gone += count;
         }
         while states_gone < states {
-            let free = |end: &&Prefix| self.nodes[*end].state_lock == 0;
+            let free = |end: &&TokenList| self.nodes[*end].state_lock == 0;
             let Some(end) = self.state_order.iter().find(free).cloned() else {
                 break;
             };

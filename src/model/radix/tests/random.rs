@@ -3,7 +3,7 @@
 
 use super::super::{Freed, Lock, NodeId, RadixConfig, TombstoneLock};
 use super::Tree;
-use super::naive::{Entry, Naive, Prefix};
+use super::naive::{Entry, Naive, TokenList};
 use crate::record::{GrantId, SlotId, Token};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -62,7 +62,7 @@ fn config() -> impl Strategy<Value = RadixConfig> {
 struct Pair {
     tree: Tree,
     naive: Naive,
-    locks: Vec<(Lock, Prefix, bool)>,
+    locks: Vec<(Lock, TokenList, bool)>,
     next_id: u32,
 }
 
@@ -73,11 +73,11 @@ impl Pair {
     }
 
     /// The whole prefix of every node.
-    fn prefixes(&self) -> BTreeMap<NodeId, Prefix> {
+    fn prefixes(&self) -> BTreeMap<NodeId, TokenList> {
         self.tree.walk().map(|view| (view.id, self.tree.streams.tokens(view.prefix))).collect()
     }
 
-    fn prefix(&self, node: NodeId) -> Prefix {
+    fn prefix(&self, node: NodeId) -> TokenList {
         self.prefixes().remove(&node).expect("a live node")
     }
 
@@ -165,9 +165,9 @@ impl Pair {
             nodes.insert(prefixes[&view.id].clone(), entry);
         }
         prop_assert_eq!(&nodes, &self.naive.nodes);
-        let kv_order: Vec<&Prefix> = self.tree.nodes_by_age().iter().map(|id| &prefixes[id]).collect();
+        let kv_order: Vec<&TokenList> = self.tree.nodes_by_age().iter().map(|id| &prefixes[id]).collect();
         prop_assert_eq!(kv_order, self.naive.kv_order.iter().collect::<Vec<_>>());
-        let state_order: Vec<&Prefix> = self.tree.states_by_age().map(|id| &prefixes[&id]).collect();
+        let state_order: Vec<&TokenList> = self.tree.states_by_age().map(|id| &prefixes[&id]).collect();
         prop_assert_eq!(state_order, self.naive.state_order.iter().collect::<Vec<_>>());
         Ok(())
     }
