@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::record::{BatchId, CacheFact, Fact, ForwardFact, Record, ReqId, RequestFact, RunFact, Sink, SlotId, Stream};
+use crate::scene::{Lane, Span, Work};
 
-use super::{Access, Edge, Event, Lane, Order, Use, Work};
+use super::{Access, Edge, Event, Order, Use};
 
 /// The graph of a record, without missing edges.
 pub(super) fn build(record: &Record) -> DiGraph<Event, Edge> {
@@ -42,8 +43,8 @@ struct Builder {
 
 impl Builder {
     fn event(&mut self, lane: Lane, work: Work, batch: Option<BatchId>, start_ns: u64, end_ns: u64) -> NodeIndex {
-        let accesses = Vec::new();
-        self.graph.add_node(Event { lane, work, batch, turn: self.turn, start_ns, end_ns, accesses })
+        let span = Span { lane, work, batch, turn: self.turn, start_ns, end_ns };
+        self.graph.add_node(Event { span, accesses: Vec::new() })
     }
 
     fn order(&mut self, from: Option<NodeIndex>, to: NodeIndex, order: Order) {
@@ -63,7 +64,7 @@ impl Builder {
 
     fn close(&mut self) {
         if let Some(open) = self.open.take() {
-            self.graph[open].end_ns = self.now_ns;
+            self.graph[open].span.end_ns = self.now_ns;
         }
     }
 
@@ -79,7 +80,7 @@ impl Builder {
     fn wait(&mut self, batch: BatchId) {
         let mut event = self.cpu();
         if self.acted {
-            let Event { work, batch, .. } = self.graph[event];
+            let Span { work, batch, .. } = self.graph[event].span;
             event = self.begin(work, batch);
         }
         if let Some(&(forward, copy)) = self.results.get(&batch) {
@@ -126,7 +127,7 @@ impl Builder {
         let writer = self.writers.get(&slot).copied();
         match (how.writes(), writer) {
             // The forward in flight writes over it: that is what later reads see, at worst.
-            (true, Some(writer)) if self.graph[event].lane == Lane::Schedule && self.is_in_flight(writer) => {}
+            (true, Some(writer)) if self.graph[event].span.lane == Lane::Schedule && self.is_in_flight(writer) => {}
             (true, _) => {
                 self.writers.insert(slot, event);
             }
@@ -137,7 +138,7 @@ impl Builder {
     }
 
     fn is_in_flight(&self, event: NodeIndex) -> bool {
-        self.graph[event].lane == Lane::Forward && self.known < Some(event)
+        self.graph[event].span.lane == Lane::Forward && self.known < Some(event)
     }
 
     /// One edge for all slots that pass from one event to another.

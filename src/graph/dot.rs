@@ -10,10 +10,11 @@ use std::fmt::Write as _;
 use petgraph::graph::NodeIndex;
 
 use crate::report::name;
+use crate::scene::Lane;
 
-use super::label::{drawn, few, lane_key, lane_name};
+use super::label::{drawn, few};
 use super::lines::{Line, Link, lines, link};
-use super::{Events, Lane, Order, time};
+use super::{Events, Order, time};
 
 const LEGEND: [&str; 6] = [
     "thin: program order",
@@ -40,7 +41,7 @@ pub fn dot(events: &Events, names: &[String], title: &str) -> String {
         band(&mut out, events, names, *lane, here);
     }
     for (lane, here) in &lanes {
-        let key = lane_key(*lane);
+        let key = name::lane_key(*lane);
         let _ = writeln!(out, "  legend -> lane_{key} [style=invis, constraint=true];");
         order(&mut out, events, *lane, here);
     }
@@ -54,17 +55,17 @@ pub fn dot(events: &Events, names: &[String], title: &str) -> String {
 
 /// The cluster of a lane: its name, then its events.
 fn band(out: &mut String, events: &Events, names: &[String], lane: Lane, here: &[(NodeIndex, usize)]) {
-    let key = lane_key(lane);
-    let mut name = lane_name(lane).to_owned();
+    let key = name::lane_key(lane);
+    let mut title = name::lane(lane).to_owned();
     if events.around.is_some() {
         let all = events.lane_events[lane as usize];
         let of = if here.len() == all { String::new() } else { format!("{} of ", here.len()) };
-        let _ = write!(name, "\n{of}{all} events");
+        let _ = write!(title, "\n{of}{all} events");
     }
     let _ = writeln!(out, "  subgraph cluster_{key} {{\n    label=\"\";\n    style=filled;\n    color=gray75;");
     let _ = writeln!(out, "    fillcolor=gray97;");
-    let name = quoted(&name, "\\n");
-    let _ = writeln!(out, "    lane_{key} [group={key}, shape=plaintext, style=\"\", fontsize=12, label={name}];");
+    let title = quoted(&title, "\\n");
+    let _ = writeln!(out, "    lane_{key} [group={key}, shape=plaintext, style=\"\", fontsize=12, label={title}];");
     for &(event, _) in here {
         let mut lines = drawn(events, event, names);
         let (mark, frame) = found(events, event);
@@ -95,7 +96,7 @@ fn order(out: &mut String, events: &Events, lane: Lane, here: &[(NodeIndex, usiz
     let id = |event: NodeIndex| events.ids[event.index()];
     let scaffold = |length: usize| format!("constraint=true, weight=100, minlen={length}");
     if let Some(&(first, column)) = here.first() {
-        let key = lane_key(lane);
+        let key = name::lane_key(lane);
         let _ = writeln!(out, "  lane_{key} -> n{} [style=invis, {}];", id(first), scaffold(column + 1));
     }
     let width = match lane {

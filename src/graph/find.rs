@@ -8,8 +8,9 @@ use petgraph::visit::EdgeRef as _;
 
 use crate::judge::{Finding, Kind};
 use crate::record::{ReqId, SlotId};
+use crate::scene::{Lane, Work};
 
-use super::{Absent, Access, Edge, Event, Lane, Order, Place, Use, Work};
+use super::{Absent, Access, Edge, Event, Order, Place, Use};
 
 type Graph = DiGraph<Event, Edge>;
 
@@ -47,12 +48,14 @@ impl Index<'_> {
         let mut waited = None;
         for at in graph.node_indices() {
             let event = &graph[at];
-            index.by_turn.entry(event.turn).or_default().push(at);
-            match event.lane {
+            index.by_turn.entry(event.span.turn).or_default().push(at);
+            match event.span.lane {
                 Lane::Cpu => {
                     let copies = graph.edges_directed(at, Incoming).filter(|of| of.weight().order == Order::Completion);
                     let forwards = copies.flat_map(|copy| {
-                        graph.neighbors_directed(copy.source(), Incoming).filter(|&of| graph[of].lane == Lane::Forward)
+                        graph
+                            .neighbors_directed(copy.source(), Incoming)
+                            .filter(|&of| graph[of].span.lane == Lane::Forward)
                     });
                     waited = waited.max(forwards.max());
                     for access in event.accesses.iter().filter(|access| access.how == Use::Offer) {
@@ -81,13 +84,13 @@ impl Index<'_> {
     /// The event at which a finding was found: the use of its slot for its request, else the phase, else the last
     /// event up to its turn. Findings that look alike are given alike events in order.
     fn place(&self, finding: &Finding, taken: &BTreeSet<(Kind, NodeIndex)>) -> Option<NodeIndex> {
-        let in_phase = |event: &Event| event.work == Work::Phase(finding.phase) || event.work == Work::Cpu;
+        let in_phase = |event: &Event| event.span.work == Work::Phase(finding.phase) || event.span.work == Work::Cpu;
         let turn = self.by_turn.get(&finding.turn).into_iter().flatten().copied();
         let mut events = turn.map(|at| (at, &self.graph[at]));
         let uses = events.clone().filter_map(|(at, event)| {
             let is_use = |access: &&Access| Some(access.slot) == finding.slot && Some(access.req) == finding.req;
             let likely = event.accesses.iter().filter(is_use).filter_map(|access| likely(finding.kind, event, access));
-            likely.min().filter(|_| event.lane != Lane::Cpu || in_phase(event)).map(|likely| (likely, at))
+            likely.min().filter(|_| event.span.lane != Lane::Cpu || in_phase(event)).map(|likely| (likely, at))
         });
         let used = uses.min_by_key(|&(likely, at)| (taken.contains(&(finding.kind, at)), likely, at));
         let phase = || events.rfind(|(_, event)| in_phase(event)).map(|(at, _)| at);
@@ -137,7 +140,7 @@ impl Index<'_> {
 /// How likely a use of the slot is what a finding of this kind is about, from 0 on; `None` if it cannot be.
 fn likely(kind: Kind, event: &Event, access: &Access) -> Option<u8> {
     let reads = !access.how.writes();
-    match (kind, event.lane) {
+    match (kind, event.span.lane) {
         (_, Lane::Copy) => None,
         // Found at the copy.
         (Kind::Torn, Lane::Schedule) => Some(0),

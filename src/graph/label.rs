@@ -2,8 +2,9 @@
 
 use crate::record::{ReqId, SlotId};
 use crate::report::name;
+use crate::scene::{Lane, Work};
 
-use super::{Access, Event, Events, Lane, Use, Work};
+use super::{Access, Event, Events, Use};
 
 /// Most slots or requests that a label names.
 const NAMED_MAX: usize = 4;
@@ -11,12 +12,12 @@ const NAMED_MAX: usize = 4;
 /// The label of the JSON form.
 pub(super) fn plain(event: &Event, names: &[String]) -> String {
     let mut lines = vec![head(event)];
-    match event.work {
+    match event.span.work {
         Work::Forward(_) => lines.push(requests(event, names)),
-        Work::Phase(_) | Work::Cpu | Work::StateCopy | Work::ResultCopy => {}
+        Work::Phase(_) | Work::Cpu | Work::Wait | Work::StateCopy | Work::ResultCopy => {}
     }
     lines.extend(slots(event, None, names));
-    lines.push(format!("turn {}", event.turn));
+    lines.push(format!("turn {}", event.span.turn));
     lines.retain(|line| !line.is_empty());
     lines.join("\n")
 }
@@ -25,7 +26,7 @@ pub(super) fn plain(event: &Event, names: &[String]) -> String {
 /// the finding is named first.
 pub(super) fn drawn(events: &Events, event: petgraph::graph::NodeIndex, names: &[String]) -> Vec<String> {
     let (of, when_ns) = (&events.graph[event], events.when_ns[event.index()]);
-    let rows = of.batch.filter(|_| of.lane != Lane::Copy).and_then(|batch| events.rows.get(&batch));
+    let rows = of.span.batch.filter(|_| of.span.lane != Lane::Copy).and_then(|batch| events.rows.get(&batch));
     let subject = events.around.and_then(|index| events.places.get(index)?.req);
     let mut lines = vec![head(of)];
     lines.extend(rows.map(|rows| {
@@ -34,12 +35,12 @@ pub(super) fn drawn(events: &Events, event: petgraph::graph::NodeIndex, names: &
         few(&rows.into_iter().map(|req| name::request(names, req)).collect::<Vec<_>>())
     }));
     lines.extend(slots(of, subject, names));
-    let when = match of.lane {
-        Lane::Forward => format!("{} to {} ms", ms(of.start_ns), ms(of.end_ns)),
-        Lane::Cpu if when_ns > of.start_ns => format!("waits to {} ms", ms(when_ns)),
+    let when = match of.span.lane {
+        Lane::Forward => format!("{} to {} ms", ms(of.span.start_ns), ms(of.span.end_ns)),
+        Lane::Cpu if when_ns > of.span.start_ns => format!("waits to {} ms", ms(when_ns)),
         Lane::Cpu | Lane::Schedule | Lane::Copy => format!("{} ms", ms(when_ns)),
     };
-    lines.push(format!("turn {}", of.turn));
+    lines.push(format!("turn {}", of.span.turn));
     lines.push(when);
     lines.retain(|line| !line.is_empty());
     lines
@@ -47,9 +48,9 @@ pub(super) fn drawn(events: &Events, event: petgraph::graph::NodeIndex, names: &
 
 /// What an event is, in a word or two and its batch.
 pub(super) fn head(event: &Event) -> String {
-    match event.batch {
-        Some(batch) => format!("{} {batch}", work_name(event.work)),
-        None => work_name(event.work).to_owned(),
+    match event.span.batch {
+        Some(batch) => format!("{} {batch}", name::work(event.span.work)),
+        None => name::work(event.span.work).to_owned(),
     }
 }
 
@@ -66,7 +67,7 @@ fn slots(event: &Event, first: Option<ReqId>, names: &[String]) -> Vec<String> {
         slots.dedup();
         few(&slots)
     };
-    match event.work {
+    match event.span.work {
         Work::StateCopy => {
             let owner = event.accesses.first().map_or(String::new(), |access| name::request(names, access.req));
             vec![format!("{owner}: {} -> {}", slots(Use::Read), slots(Use::Write))]
@@ -75,7 +76,7 @@ fn slots(event: &Event, first: Option<ReqId>, names: &[String]) -> Vec<String> {
         Work::Phase(_) | Work::Cpu => some(Use::Offer)
             .map(|offer| format!("{} donates {}", name::request(names, offer.req), with_len(offer)))
             .collect(),
-        Work::ResultCopy => Vec::new(),
+        Work::Wait | Work::ResultCopy => Vec::new(),
     }
 }
 
@@ -102,35 +103,4 @@ pub(super) fn few(list: &[impl ToString]) -> String {
 /// Milliseconds to the microsecond, rounded down.
 fn ms(ns: u64) -> String {
     format!("{}.{:03}", ns / 1_000_000, ns / 1000 % 1000)
-}
-
-/// The name of a lane, for names and JSON.
-pub(super) fn lane_key(lane: Lane) -> &'static str {
-    match lane {
-        Lane::Cpu => "cpu",
-        Lane::Schedule => "schedule",
-        Lane::Forward => "forward",
-        Lane::Copy => "copy",
-    }
-}
-
-/// The name of a lane, for people.
-pub(super) fn lane_name(lane: Lane) -> &'static str {
-    match lane {
-        Lane::Cpu => "CPU",
-        Lane::Schedule => "schedule stream",
-        Lane::Forward => "forward stream",
-        Lane::Copy => "copy stream",
-    }
-}
-
-/// The name of a kind of event.
-pub(super) fn work_name(work: Work) -> &'static str {
-    match work {
-        Work::Phase(phase) => name::phase(phase),
-        Work::Cpu => "cpu",
-        Work::StateCopy => "state copy",
-        Work::Forward(mode) => name::mode(mode),
-        Work::ResultCopy => "result copy",
-    }
 }

@@ -9,8 +9,9 @@ use petgraph::graph::NodeIndex;
 use petgraph::visit::EdgeRef as _;
 
 use crate::record::SlotId;
+use crate::scene::Lane;
 
-use super::{Edge, Events, Lane, Order, Use};
+use super::{Edge, Events, Order, Use};
 
 /// An edge from one lane to another, or one within a lane that is not its own order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +62,7 @@ pub(super) fn lines(events: &Events) -> Vec<Line> {
     let mut lines = Vec::new();
     for edge in graph.edge_references() {
         let (from, to, Edge { order, slots }) = (edge.source(), edge.target(), edge.weight());
-        let same_lane = graph[from].lane == graph[to].lane;
+        let same_lane = graph[from].span.lane == graph[to].span.lane;
         let mut slots = slots.clone();
         let keep = match order {
             Order::Program | Order::Stream => !same_lane && !is_implied(events, from, to),
@@ -111,5 +112,5 @@ fn runs_on(events: &Events, from: NodeIndex, to: NodeIndex, slot: SlotId) -> boo
     let wrote = from.accesses.iter().rfind(|access| access.slot == slot && access.how.writes());
     let reads = to.accesses.iter().find(|access| access.slot == slot && !access.how.writes());
     let one = wrote.zip(reads).is_some_and(|(wrote, reads)| wrote.how == Use::Write && wrote.req == reads.req);
-    from.lane == Lane::Forward && to.lane == Lane::Forward && one
+    from.span.lane == Lane::Forward && to.span.lane == Lane::Forward && one
 }

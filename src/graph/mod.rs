@@ -18,43 +18,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::judge::{Judgement, Kind};
-use crate::record::{BatchId, Mode, Phase, Record, ReqId, SlotId};
+use crate::record::{BatchId, Record, ReqId, SlotId};
+use crate::scene::{Lane, Span};
 
 pub use cut::{CUT_MAX, cut};
 pub use dot::dot;
 pub use json::json;
 pub use title::title;
-
-/// Where an event runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Lane {
-    /// The scheduler's CPU.
-    Cpu,
-    /// The stream of the scheduler.
-    Schedule,
-    /// The stream of the forwards.
-    Forward,
-    /// The stream that copies results to the host.
-    Copy,
-}
-
-/// Every lane, from top to bottom.
-pub const LANES: [Lane; 4] = [Lane::Cpu, Lane::Schedule, Lane::Forward, Lane::Copy];
-
-/// What kind of event it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Work {
-    /// A CPU phase, or the part of it after a wait.
-    Phase(Phase),
-    /// CPU work that a record written by hand puts into no phase.
-    Cpu,
-    /// A copy of a state on the schedule stream.
-    StateCopy,
-    /// A forward.
-    Forward(Mode),
-    /// The copy of a result to the host.
-    ResultCopy,
-}
 
 /// What an event does with a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -85,18 +55,8 @@ pub struct Access {
 /// An event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Where it runs.
-    pub lane: Lane,
-    /// What it is.
-    pub work: Work,
-    /// The batch it works on, if it has one.
-    pub batch: Option<BatchId>,
-    /// The loop turn in which it was issued.
-    pub turn: u32,
-    /// When it begins, in virtual time. A copy of a state takes no time of its own.
-    pub start_ns: u64,
-    /// When it ends.
-    pub end_ns: u64,
+    /// Its lane, work, batch, turn and times. A copy of a state takes no time of its own.
+    pub span: Span,
     /// Its uses of slots, in order.
     pub accesses: Vec<Access>,
 }
@@ -191,10 +151,10 @@ impl Events {
         let mut in_lane = Vec::new();
         let mut rows: BTreeMap<BatchId, Vec<ReqId>> = BTreeMap::new();
         for event in graph.node_weights() {
-            let count = &mut lane_events[event.lane as usize];
+            let count = &mut lane_events[event.span.lane as usize];
             in_lane.push(*count);
             *count += 1;
-            if let (Lane::Forward, Some(batch)) = (event.lane, event.batch) {
+            if let (Lane::Forward, Some(batch)) = (event.span.lane, event.span.batch) {
                 let mut reqs: Vec<ReqId> = event.accesses.iter().map(|access| access.req).collect();
                 reqs.sort_unstable();
                 reqs.dedup();

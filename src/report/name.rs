@@ -2,7 +2,7 @@
 
 use crate::judge::{Class, Kind, Verdict};
 use crate::record::{AssertKind, Check, Field, FinishKind, Mode, Nothing, Passed, Phase, ReqId};
-use crate::scene::Fit;
+use crate::scene::{Fit, Lane, Span, Work};
 
 /// Every kind of finding, in the order of the enum.
 pub const KINDS: [Kind; 12] = [
@@ -114,6 +114,49 @@ pub fn mode(mode: Mode) -> &'static str {
         Mode::Mixed => "mixed",
         Mode::Verify => "verify",
     }
+}
+
+/// The name of a lane, for keys and values of JSON.
+pub fn lane_key(lane: Lane) -> &'static str {
+    match lane {
+        Lane::Cpu => "cpu",
+        Lane::Schedule => "schedule",
+        Lane::Forward => "forward",
+        Lane::Copy => "copy",
+    }
+}
+
+/// The name of a lane, for text.
+pub fn lane(lane: Lane) -> &'static str {
+    match lane {
+        Lane::Cpu => "CPU",
+        Lane::Schedule => "schedule stream",
+        Lane::Forward => "forward stream",
+        Lane::Copy => "copy stream",
+    }
+}
+
+/// The name of a kind of work.
+pub fn work(work: Work) -> &'static str {
+    match work {
+        Work::Phase(of) => phase(of),
+        Work::Cpu => "cpu",
+        Work::Wait => "wait",
+        Work::StateCopy => "state copy",
+        Work::Forward(of) => mode(of),
+        Work::ResultCopy => "result copy",
+    }
+}
+
+/// The title of a span: work and batch on the CPU, batch and work on a GPU stream.
+pub fn span(span: &Span) -> String {
+    let batch = span.batch.map(|batch| batch.to_string());
+    let words = match span.work {
+        Work::Phase(_) | Work::Cpu | Work::Wait => [Some(work(span.work).to_owned()), batch],
+        Work::Forward(of) => [batch, Some(mode(of).to_owned())],
+        Work::StateCopy | Work::ResultCopy => [batch, Some("copy".to_owned())],
+    };
+    words.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 /// How a request ended, as `expect` spells it.

@@ -11,17 +11,20 @@ use crate::judge::{Class, Judgement, Kind};
 use crate::record::{BatchId, Check, Mode, Owner, Phase, ReqId, SlotId};
 
 use super::reads::Reads;
-use super::{Donation, JudgedView, Lane, Life, ReqNow, Scene, Segment, SlotNow, Span, Stage, Step, TurnAt, Work};
+use super::{
+    DonationMark, JudgedView, Lane, RequestLife, RequestStatus, RequestStep, RequestView, Scene, Segment, SlotView,
+    Span, TurnAt, Work,
+};
 
-/// The painting of a run under way.
+/// A scene under construction: a sink for the facts of one run.
 #[derive(Debug)]
 pub struct SceneBuilder {
     view: JudgedView,
     scene: Scene,
-    /// The turns that are painted, if not all.
+    /// The turns that the scene includes; all if not given.
     turns: Option<RangeInclusive<u32>>,
-    /// Whether this turn is painted.
-    painting: bool,
+    /// Whether the scene includes the turn under way.
+    included: bool,
     /// The CPU span under way.
     cpu: Option<usize>,
     /// The forward that effects belong to.
@@ -38,12 +41,12 @@ pub struct SceneBuilder {
 }
 
 impl SceneBuilder {
-    /// Paints the facts that follow on what is known, if their turn is one of `turns`; all if not given.
+    /// Adds the facts that follow those of `view`, if their turn is one of `turns`; all if not given.
     pub fn new(view: JudgedView, turns: Option<RangeInclusive<u32>>) -> SceneBuilder {
-        let (scene, painting, cpu, forward, steps, open, touched, reads) = Default::default();
-        // What was found before is not painted.
+        let (scene, included, cpu, forward, steps, open, touched, reads) = Default::default();
+        // The scene leaves earlier findings out.
         let found = vec![None; view.judge.found()];
-        SceneBuilder { view, scene, turns, painting, cpu, forward, steps, open, touched, reads, found }
+        SceneBuilder { view, scene, turns, included, cpu, forward, steps, open, touched, reads, found }
     }
 
     /// What is known after the facts so far.
@@ -87,31 +90,31 @@ impl SceneBuilder {
             })
             .collect();
         scene.end_ns = scene.spans.iter().map(|span| span.end_ns).max().unwrap_or(0);
-        scene.lives.resize(view.live_view.reqs().len(), Life::default());
+        scene.lives.resize(view.live_view.reqs().len(), RequestLife::default());
         for (life, now) in scene.lives.iter_mut().zip(view.live_view.reqs()) {
-            let ReqNow { prompt_len, hit, outputs, finish, retracted, .. } = *now;
-            *life = Life { prompt_len, hit, outputs, finish, retracted, ..*life };
+            let RequestView { prompt_len, hit, outputs, finish, retracted, .. } = *now;
+            *life = RequestLife { prompt_len, hit, outputs, finish, retracted, ..*life };
         }
         scene
     }
 
     fn begin_turn(&mut self, turn: u32, at_ns: u64) {
         self.end_turn();
-        let painting = self.turns.as_ref().is_none_or(|turns| turns.contains(&turn));
-        if self.painting && !painting {
+        let included = self.turns.as_ref().is_none_or(|turns| turns.contains(&turn));
+        if self.included && !included {
             self.stop();
-        } else if !self.painting && painting {
+        } else if !self.included && included {
             self.touched.extend(self.view.live_view.slot_ids());
         }
-        self.painting = painting;
+        self.included = included;
         (self.cpu, self.forward) = (None, None);
-        if painting {
+        if included {
             self.scene.turns.push(TurnAt { turn, at_ns, rows: 0, slots_used: 0, slots_cached: 0, waiting: 0 });
         }
     }
 
     fn end_turn(&mut self) {
-        if !self.painting {
+        if !self.included {
             return;
         }
         let live_view = &self.view.live_view;
@@ -119,7 +122,7 @@ impl SceneBuilder {
         let owners = live_view.slot_ids().filter_map(|slot| live_view.owner(slot));
         (turn.slots_used, turn.slots_cached) =
             owners.fold((0, 0), |(used, cached), owner| (used + 1, cached + u32::from(owner == Owner::Tree)));
-        turn.waiting = live_view.reqs().iter().filter(|it| it.stage == Stage::Waiting).count() as u32;
+        turn.waiting = live_view.reqs().iter().filter(|it| it.status == RequestStatus::Waiting).count() as u32;
     }
 
     /// Ends what is under way.
@@ -131,11 +134,11 @@ impl SceneBuilder {
         }
         self.steps.clear();
         self.scene.arrows.extend(self.reads.close());
-        self.painting = false;
+        self.included = false;
     }
 
     fn span(&mut self, lane: Lane, work: Work, batch: Option<BatchId>, start_ns: u64, end_ns: u64) -> Option<usize> {
-        if !self.painting {
+        if !self.included {
             return None;
         }
         self.scene.spans.push(Span { lane, work, batch, turn: self.view.live_view.turn, start_ns, end_ns });
@@ -159,11 +162,11 @@ impl SceneBuilder {
     }
 
     fn prepare(&mut self, batch: BatchId, req: ReqId, (mode, from, k, committed): (Mode, u32, u32, u32)) {
-        if !self.painting {
+        if !self.included {
             return;
         }
         self.steps.insert((batch, req), self.scene.steps.len());
-        self.scene.steps.push(Step {
+        self.scene.steps.push(RequestStep {
             req,
             batch,
             mode,
@@ -195,7 +198,7 @@ impl SceneBuilder {
         }
     }
 
-    fn step(&mut self, batch: BatchId, req: ReqId) -> Option<&mut Step> {
+    fn step(&mut self, batch: BatchId, req: ReqId) -> Option<&mut RequestStep> {
         let at = *self.steps.get(&(batch, req))?;
         self.scene.steps.get_mut(at)
     }
@@ -208,34 +211,34 @@ impl SceneBuilder {
     }
 
     /// A row of a result that is being processed.
-    fn result(&mut self, batch: BatchId, req: ReqId) -> Option<&mut Step> {
+    fn result(&mut self, batch: BatchId, req: ReqId) -> Option<&mut RequestStep> {
         let cpu = self.cpu;
         let step = self.step(batch, req)?;
         step.result = cpu;
         Some(step)
     }
 
-    fn life(&mut self, req: ReqId) -> &mut Life {
+    fn life(&mut self, req: ReqId) -> &mut RequestLife {
         if req.index() >= self.scene.lives.len() {
-            self.scene.lives.resize(req.index() + 1, Life::default());
+            self.scene.lives.resize(req.index() + 1, RequestLife::default());
         }
         &mut self.scene.lives[req.index()]
     }
 
-    fn donate(&mut self, donation: Donation) {
-        if self.painting {
+    fn donate(&mut self, donation: DonationMark) {
+        if self.included {
             self.scene.donations.push(donation);
         }
     }
 
     /// Looks at the slots that facts have touched, and begins a segment where something has changed.
     fn look(&mut self) {
-        if !self.painting {
+        if !self.included {
             return self.touched.clear();
         }
         let now_ns = self.view.live_view.now.ns();
         for slot in std::mem::take(&mut self.touched) {
-            let SlotNow { owner, holds, writer, label, fit, lands } = self.view.slot(slot);
+            let SlotView { owner, holds, writer, label, fit, lands } = self.view.slot(slot);
             let lands_ns = lands.map(|(_, end)| end.ns()).filter(|&end_ns| end_ns > now_ns);
             let turn = self.view.live_view.turn;
             let (start_ns, end_ns) = (now_ns, now_ns);

@@ -12,7 +12,7 @@ use super::Fit;
 
 /// How far a request is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Stage {
+pub enum RequestStatus {
     /// Not seen yet.
     #[default]
     Unseen,
@@ -28,9 +28,9 @@ pub enum Stage {
 
 /// A request as it is now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ReqNow {
+pub struct RequestView {
     /// How far it is.
-    pub stage: Stage,
+    pub status: RequestStatus,
     /// Tokens of its prompt.
     pub prompt_len: u32,
     /// Tokens taken from the cache at its last admission.
@@ -53,7 +53,7 @@ pub struct ReqNow {
     pub retracted: u32,
 }
 
-impl ReqNow {
+impl RequestView {
     /// The label and the slot that a donation would hand over now.
     pub fn kept(&self) -> Kept {
         Kept { label: self.fields.last_track_seqlen, slot: self.fields.kept }
@@ -62,7 +62,7 @@ impl ReqNow {
 
 /// A slot as it is now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SlotNow {
+pub struct SlotView {
     /// Who holds it; nobody if it is free.
     pub owner: Option<Owner>,
     /// How many tokens it holds once all launched forwards have run; nothing if nobody has written it since its owner got it.
@@ -89,7 +89,7 @@ struct Held {
 
 /// A forward that was launched and whose result has not been processed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Flight {
+pub struct InFlight {
     /// The batch.
     pub batch: BatchId,
     /// When the forward starts.
@@ -108,15 +108,15 @@ pub struct LiveView {
     /// The CPU phase under way, and the batch that it works on.
     pub phase: Option<(Phase, Option<BatchId>)>,
     /// Launched and not processed, in stream order.
-    pub flights: Vec<Flight>,
-    reqs: Vec<ReqNow>,
+    pub in_flight: Vec<InFlight>,
+    reqs: Vec<RequestView>,
     slots: Vec<Held>,
     launch: Option<(BatchId, Time)>,
 }
 
 impl LiveView {
     /// By request index; requests that were never named are left out at the end.
-    pub fn reqs(&self) -> &[ReqNow] {
+    pub fn reqs(&self) -> &[RequestView] {
         &self.reqs
     }
 
@@ -131,7 +131,7 @@ impl LiveView {
     }
 
     /// A slot as it is now. `judge` has seen the same facts.
-    pub fn slot(&self, judge: &Judge, slot: SlotId) -> SlotNow {
+    pub fn slot(&self, judge: &Judge, slot: SlotId) -> SlotView {
         let held = self.slots.get(slot.index()).copied().unwrap_or_default();
         let holding = judge.holding(slot);
         let offer = match held.owner {
@@ -144,12 +144,12 @@ impl LiveView {
             (None, None) => (None, Fit::None),
         };
         let lands = held.written.filter(|_| holding.in_flight);
-        SlotNow { owner: held.owner, holds: holding.tokens, writer: holding.writer, label, fit, lands }
+        SlotView { owner: held.owner, holds: holding.tokens, writer: holding.writer, label, fit, lands }
     }
 
-    fn req(&mut self, req: ReqId) -> &mut ReqNow {
+    fn req(&mut self, req: ReqId) -> &mut RequestView {
         if req.index() >= self.reqs.len() {
-            self.reqs.resize(req.index() + 1, ReqNow::default());
+            self.reqs.resize(req.index() + 1, RequestView::default());
         }
         &mut self.reqs[req.index()]
     }
@@ -189,7 +189,7 @@ impl LiveView {
     fn forget(&mut self, req: ReqId) {
         let it = self.req(req);
         (it.fields.last_track_seqlen, it.fields.kept, it.fields.offer) = (None, None, None);
-        if it.stage == Stage::Finished {
+        if it.status == RequestStatus::Finished {
             (it.fields.next_track_idx, it.fields.last_track_idx) = (None, None);
         }
     }

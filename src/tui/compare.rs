@@ -3,9 +3,9 @@
 use crate::record::SlotId;
 use crate::report::name;
 use crate::runner::{Position, Session};
-use crate::scene::{ReqNow, SlotNow};
+use crate::scene::{RequestView, SlotView};
 
-use super::words::{fit_word, held_words, kept_words, owner_words, stage_word};
+use super::words::{fit_word, held_words, kept_words, owner_words, status_word};
 
 /// What was known at a point.
 #[derive(Clone, Debug)]
@@ -15,8 +15,8 @@ pub(super) struct Snapshot {
     number: u32,
     answers: Vec<u32>,
     time: String,
-    reqs: Vec<ReqNow>,
-    slots: Vec<(SlotId, SlotNow)>,
+    reqs: Vec<RequestView>,
+    slots: Vec<(SlotId, SlotView)>,
     boundaries: usize,
     findings: usize,
     verdict: &'static str,
@@ -63,8 +63,8 @@ pub(super) fn differences(a: &Snapshot, b: &Snapshot, names: &[String]) -> Strin
         let of = |snapshot: &Snapshot| snapshot.reqs.get(at).copied().unwrap_or_default();
         let id = name::request(names, crate::record::ReqId(at as u32));
         let (a, b) = (of(a), of(b));
-        pair(&format!("{id} is"), stage_word(a.stage).to_owned(), stage_word(b.stage).to_owned());
-        let numbers = |it: &ReqNow| {
+        pair(&format!("{id} is"), status_word(a.status).to_owned(), status_word(b.status).to_owned());
+        let numbers = |it: &RequestView| {
             [
                 ("k", Some(i64::from(it.k))),
                 ("outputs", Some(i64::from(it.outputs))),
@@ -89,7 +89,7 @@ pub(super) fn differences(a: &Snapshot, b: &Snapshot, names: &[String]) -> Strin
     lines.join("\n")
 }
 
-fn slot_words(now: &SlotNow, names: &[String]) -> String {
+fn slot_words(now: &SlotView, names: &[String]) -> String {
     if now.owner.is_none() {
         return "free".to_owned();
     }

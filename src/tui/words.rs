@@ -7,7 +7,7 @@ use crate::record::{
     RunFact, ScriptFact, SlotFact, Stream,
 };
 use crate::report::name;
-use crate::scene::{Fit, SlotNow, Stage};
+use crate::scene::{Fit, RequestStatus, SlotView};
 
 /// A text in so many columns: cut or filled up. A character may take two.
 pub(super) fn cell(text: &str, columns: usize) -> String {
@@ -24,13 +24,13 @@ pub(super) fn cell(text: &str, columns: usize) -> String {
     out + &" ".repeat(columns - used)
 }
 
-pub(super) fn stage_word(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Unseen => "unseen",
-        Stage::Waiting => "waiting",
-        Stage::Prefill => "prefill",
-        Stage::Decode => "decode",
-        Stage::Finished => "finished",
+pub(super) fn status_word(status: RequestStatus) -> &'static str {
+    match status {
+        RequestStatus::Unseen => "unseen",
+        RequestStatus::Waiting => "waiting",
+        RequestStatus::Prefill => "prefill",
+        RequestStatus::Decode => "decode",
+        RequestStatus::Finished => "finished",
     }
 }
 
@@ -55,7 +55,7 @@ pub(super) fn owner_words(owner: Option<Owner>, names: &[String]) -> String {
 }
 
 /// What a slot holds.
-pub(super) fn held_words(now: &SlotNow, names: &[String]) -> String {
+pub(super) fn held_words(now: &SlotView, names: &[String]) -> String {
     match (now.holds, now.writer) {
         (Some(len), Some(writer)) => format!("{len} of {}", name::request(names, writer)),
         (Some(len), None) => len.to_string(),

@@ -8,7 +8,7 @@ use overlapsim::model::Machine;
 use overlapsim::record::{CacheFact, Fact, Fields, Mode, Owner, RequestFact, Sink};
 use overlapsim::runner::{self, Keep};
 use overlapsim::scenario::{self, Scenario};
-use overlapsim::scene::{Fit, JudgedView, Lane, Scene, Stage, Work};
+use overlapsim::scene::{Fit, JudgedView, Lane, RequestStatus, Scene, Work};
 
 /// Every scenario that runs within a blink, with its scene and judgement under every rule.
 fn each(mut look: impl FnMut(&str, &Scenario, &Scene, &Judgement)) {
@@ -174,7 +174,7 @@ impl Sink for Looking<'_> {
         }
         if let Fact::Request(RequestFact::Retract { req, .. }) = fact {
             let it = self.view.live_view.reqs()[req.index()];
-            assert_eq!((it.stage, it.k, it.fields), (Stage::Waiting, 0, Fields::default()), "{}", self.name);
+            assert_eq!((it.status, it.k, it.fields), (RequestStatus::Waiting, 0, Fields::default()), "{}", self.name);
         }
     }
 }

@@ -31,7 +31,7 @@ const TABLE: &[(&str, &[&str])] = &[
         "report",
         &["conform", "engine::Choice", "engine::ChoicePoint", "engine::Time", "judge", "numeric", "record", "scene"],
     ),
-    ("graph", &["judge", "record", "report::name"]),
+    ("graph", &["judge", "record", "report::name", "scene"]),
     ("search", &["engine"]),
     ("history", &["engine", "model", "record"]),
     ("runner", &["engine", "history", "judge", "model", "record", "report", "rule", "scene", "search", "workload"]),

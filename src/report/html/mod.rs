@@ -18,7 +18,7 @@ use crate::scene::Scene;
 use super::{Run, RunJson, name, run_json};
 
 use columns::SceneJson;
-use facts::{CLASSES, KlJson, Words, outcomes};
+use facts::{CLASSES, PageKlJson, PageWords, outcomes};
 
 /// The style sheet.
 const STYLE: &str = include_str!("page.css");
@@ -86,7 +86,7 @@ struct HeadJson<'a> {
     first: usize,
     turns: Option<(u32, u32)>,
     names: &'a [String],
-    words: Words,
+    words: PageWords,
     runs: Vec<RunHeadJson<'a>>,
 }
 
@@ -96,7 +96,7 @@ struct RunHeadJson<'a> {
     replay: &'a str,
     /// Rows with a decision or a due boundary, by class.
     outcomes: [u64; CLASSES.len()],
-    kl: Option<KlJson>,
+    kl: Option<PageKlJson>,
     report: RunJson<'a>,
 }
 
@@ -135,7 +135,7 @@ fn head<'a>(page: &'a Page) -> HeadJson<'a> {
         way: &of.run.way,
         replay: &of.run.replay,
         outcomes: outcomes(&of.run.judgement.boundaries),
-        kl: of.severity.map(|severity| KlJson::new(severity, of.run.names)),
+        kl: of.severity.map(|severity| PageKlJson::new(severity, of.run.names)),
         report: run_json(&of.run),
     };
     let first = &page.runs[page.first].run;
@@ -146,7 +146,7 @@ fn head<'a>(page: &'a Page) -> HeadJson<'a> {
         first: page.first,
         turns: page.turns,
         names: first.names,
-        words: Words::new(),
+        words: PageWords::new(),
         runs: page.runs.iter().map(run).collect(),
     }
 }

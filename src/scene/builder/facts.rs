@@ -4,7 +4,7 @@ use crate::record::{
     BatchFact, CacheFact, DecisionFact, Fact, Field, ForwardFact, Mode, Owner, Phase, ProbeFact, RequestFact, RunFact,
     Sink, SlotFact,
 };
-use crate::scene::{Donation, Fit, Lane, Work};
+use crate::scene::{DonationMark, Fit, Lane, Work};
 
 use super::SceneBuilder;
 
@@ -43,7 +43,7 @@ impl SceneBuilder {
             RunFact::End { at } => {
                 self.close_cpu(at.ns());
                 let arrows = self.reads.close();
-                if self.painting {
+                if self.included {
                     self.scene.arrows.extend(arrows);
                 }
             }
@@ -115,7 +115,7 @@ impl SceneBuilder {
                     let (finished, existed) = (how.finished, how.existed);
                     let cached = self.view.judge.holds_donation(slot).filter(|_| !existed);
                     let right = cached.unwrap_or(offered != Fit::Exposed);
-                    self.donate(Donation { req, label, key_len, slot, span, finished, existed, right });
+                    self.donate(DonationMark { req, label, key_len, slot, span, finished, existed, right });
                 }
                 self.reads.clear_label(req, cpu);
                 self.touched.push(slot);
@@ -148,7 +148,7 @@ impl SceneBuilder {
             ForwardFact::Launch { batch, mode, rows, start, end, copied } => {
                 self.forward = self.span(Lane::Forward, Work::Forward(mode), Some(batch), start.ns(), end.ns());
                 self.span(Lane::Copy, Work::ResultCopy, Some(batch), end.ns(), copied.ns());
-                if let Some(turn) = self.scene.turns.last_mut().filter(|_| self.painting) {
+                if let Some(turn) = self.scene.turns.last_mut().filter(|_| self.included) {
                     turn.rows += rows;
                 }
             }

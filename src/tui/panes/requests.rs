@@ -4,10 +4,10 @@ use ratatui::text::{Line, Span};
 
 use crate::record::ReqId;
 use crate::report::name;
-use crate::scene::{Fit, Stage};
+use crate::scene::{Fit, RequestStatus};
 
 use super::super::app::App;
-use super::super::words::{cell, kept_words, stage_word};
+use super::super::words::{cell, kept_words, status_word};
 use super::Lines;
 
 pub(super) fn lines(app: &App) -> Lines {
@@ -26,7 +26,7 @@ pub(super) fn lines(app: &App) -> Lines {
         let lookahead = it.lookahead.map_or("-".to_owned(), |l| l.to_string());
         let numbers = format!(
             "{id} {:<8} {:>4} {:>4} {lookahead:>2} {:>4} {:>2} {:>2} ",
-            stage_word(it.stage),
+            status_word(it.status),
             it.k,
             it.outputs,
             it.fields.kv_committed_len,
@@ -35,7 +35,7 @@ pub(super) fn lines(app: &App) -> Lines {
         );
         let kept = it.kept();
         let fit = kept.slot.map_or(Fit::None, |slot| view.slot(slot).fit);
-        let faint = matches!(it.stage, Stage::Finished | Stage::Unseen);
+        let faint = matches!(it.status, RequestStatus::Finished | RequestStatus::Unseen);
         let style = if faint { app.look.faint() } else { ratatui::style::Style::new() };
         let kept = Span::styled(kept_words(kept), app.look.fit(fit));
         let line = Line::from(vec![Span::styled(numbers, style), kept]);

@@ -5,7 +5,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::record::Owner;
-use crate::scene::{Fit, SlotNow};
+use crate::scene::{Fit, SlotView};
 
 use super::super::app::App;
 use super::super::words::{cell, held_words, owner_words};
@@ -18,7 +18,7 @@ pub(super) fn lines(app: &App) -> Lines {
     let mut rows = Vec::new();
     for slot in view.live_view.slot_ids().filter(|slot| slot.0 > 0) {
         let now = view.slot(slot);
-        let SlotNow { owner, label, fit, lands, .. } = now;
+        let SlotView { owner, label, fit, lands, .. } = now;
         // What a slot held that nobody holds any more is of no account.
         let holds = if owner.is_some() { held_words(&now, &app.names) } else { String::new() };
         let start =

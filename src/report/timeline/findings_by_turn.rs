@@ -9,18 +9,18 @@ use crate::report::text::{holds, words};
 
 /// The findings that no line has shown yet.
 #[derive(Debug)]
-pub(super) struct Wrong<'a> {
+pub(super) struct FindingsByTurn<'a> {
     all: &'a [Finding],
     by_turn: BTreeMap<u32, Vec<&'a Finding>>,
 }
 
-impl<'a> Wrong<'a> {
-    pub(super) fn new(judgement: &'a Judgement) -> Wrong<'a> {
+impl<'a> FindingsByTurn<'a> {
+    pub(super) fn new(judgement: &'a Judgement) -> FindingsByTurn<'a> {
         let mut by_turn: BTreeMap<u32, Vec<&Finding>> = BTreeMap::new();
         for finding in &judgement.findings {
             by_turn.entry(finding.turn).or_default().push(finding);
         }
-        Wrong { all: &judgement.findings, by_turn }
+        FindingsByTurn { all: &judgement.findings, by_turn }
     }
 
     /// What was found of the state that `req` donates or takes in this turn, as the end of a line;
