@@ -1,9 +1,8 @@
-//! Renders what was computed: numbers first, text last.
+//! Renderers of results as text, JSON, timeline, trace and page.
 //!
-//! Everything here is a pure function from a [`Judgement`], a [`Timing`] and, for the timeline, a
-//! [`Record`](crate::record::Record), for what is drawn a [`Scene`](crate::scene::Scene), to text or to a serializable value.
-//! Nothing here decides anything about a run, prints, or reads a file. Texts hold styles, which [`plain`] takes off; the JSON
-//! forms hold none. [`Meter`] is the one piece that computes: a sink that turns the facts of a run into its
+//! A renderer is a pure function of a [`Judgement`], a [`Timing`] and, for drawings, a [`Record`](crate::record::Record) or a
+//! [`Scene`](crate::scene::Scene). It decides nothing about a run, prints nothing and reads no file. Texts contain styles, which
+//! [`plain`] removes; JSON contains none. [`Meter`] is the one piece that computes: a sink that turns the facts of a run into its
 //! [`Timing`].
 
 mod check;
@@ -62,31 +61,31 @@ pub use warning::warnings;
 
 use crate::judge::Judgement;
 
-/// One judged run of a scenario under one rule: all that the renderers need.
+/// One judged run of a scenario under one rule.
 #[derive(Clone, Debug)]
 pub struct Run<'a> {
-    /// The scenario file, as it was named on the command line.
+    /// The scenario file as on the command line.
     pub scenario: &'a str,
     /// The rule, by its kebab-case name.
     pub rule: &'a str,
     /// The seed of drawn durations.
     pub seed: u64,
-    /// In words: the seed, or the choices that were replayed and how durations were drawn.
+    /// In words: the seed, or the replayed choices and the source of durations.
     pub way: String,
     /// The command that replays this run.
     pub replay: String,
     /// The ids of the requests, by request index.
     pub names: &'a [String],
-    /// What the judge says.
+    /// The judgement.
     pub judgement: &'a Judgement,
-    /// What the meter says.
+    /// The latencies and throughput.
     pub timing: &'a Timing,
-    /// What the admission latch alone kept waiting.
+    /// Requests that only the admission latch kept waiting.
     pub latched: Option<&'a Latched>,
-    /// How results read shared fields, if that was asked for.
+    /// The reads of shared fields, if they were asked for.
     pub skew: Option<&'a Skew>,
-    /// Which bound ended the run, in words, if one did.
+    /// The bound that ended the run, in words, if one did.
     pub bound: Option<&'a str>,
-    /// Warnings beyond those that the judgement implies, in words.
+    /// Warnings in words, beside those of the judgement.
     pub warnings: Vec<String>,
 }

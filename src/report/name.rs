@@ -1,4 +1,4 @@
-//! The names under which reports speak of verdicts, findings, classes and phases. Owns no other words.
+//! The names of verdicts, findings, classes, phases, lanes and spans in all reports.
 
 use crate::judge::{Class, Kind, Verdict};
 use crate::record::{AssertKind, Check, Field, FinishKind, Mode, Nothing, Passed, Phase, ReqId};
@@ -31,7 +31,7 @@ pub fn verdict(verdict: Verdict) -> &'static str {
     }
 }
 
-/// The verdict of that name.
+/// The verdict with a name.
 pub fn verdict_from_name(text: &str) -> Option<Verdict> {
     let all = [Verdict::Clean, Verdict::Lossy, Verdict::Inconclusive, Verdict::Corrupt, Verdict::Broken];
     all.into_iter().find(|&of| verdict(of) == text)
@@ -55,7 +55,7 @@ pub fn kind(kind: Kind) -> &'static str {
     }
 }
 
-/// The kind of finding of that kebab-case name.
+/// The kind of finding with a kebab-case name.
 pub fn kind_from_name(text: &str) -> Option<Kind> {
     KINDS.into_iter().find(|&of| kind(of) == text)
 }
@@ -178,7 +178,7 @@ pub fn finish(kind: FinishKind) -> &'static str {
     }
 }
 
-/// The way a rule found its boundary, in a word or two; empty if it was not asked.
+/// How a rule found its boundary; empty if the rule was not asked.
 pub fn check(check: Check) -> &'static str {
     match check {
         Check::None => "",
@@ -188,7 +188,7 @@ pub fn check(check: Check) -> &'static str {
     }
 }
 
-/// Whether a slot holds what its label says; nothing if it has none.
+/// Whether label and content of a slot agree; `None` without a label.
 pub fn fit(fit: Fit) -> Option<&'static str> {
     match fit {
         Fit::None => None,
@@ -198,7 +198,7 @@ pub fn fit(fit: Fit) -> Option<&'static str> {
     }
 }
 
-/// What an assertion of the modelled system that failed says.
+/// The condition that a failed assertion of the modelled system reports.
 pub fn assertion(kind: AssertKind) -> &'static str {
     match kind {
         AssertKind::Lookahead => "the lookahead is neither 0 nor 1",
@@ -207,8 +207,8 @@ pub fn assertion(kind: AssertKind) -> &'static str {
         AssertKind::NoOutput => "a boundary before any output",
         AssertKind::MissingSnapshot => "the batch's counter snapshot or masks are missing",
         AssertKind::NoKeptSlot => "the slot to donate is not held",
-        AssertKind::OutOfSlots => "no state slot can be had",
-        AssertKind::OutOfPages => "no KV page can be had",
+        AssertKind::OutOfSlots => "no state slot is free",
+        AssertKind::OutOfPages => "no KV page is free",
     }
 }
 
@@ -218,20 +218,20 @@ pub fn nothing(why: Nothing) -> &'static str {
         Nothing::NoCheckpoint => "no checkpoint recorded",
         Nothing::Declined => "the guard declined",
         Nothing::Aborted => "aborted",
-        Nothing::NoSlot => "no slot to be had",
+        Nothing::NoSlot => "no slot is free",
         Nothing::Retracted => "retracted",
     }
 }
 
-/// Why a result was passed over, in words.
+/// Why a result was skipped, in words.
 pub fn passed(why: Passed) -> &'static str {
     match why {
-        Passed::Ended => "it had ended",
-        Passed::Retracted => "it was retracted",
+        Passed::Ended => "the request had ended",
+        Passed::Retracted => "the request was retracted",
     }
 }
 
-/// The id of a request, or its index where the ids do not reach.
+/// The id of a request, or its index if it has no id.
 pub fn request(names: &[String], req: ReqId) -> String {
     names.get(req.index()).cloned().unwrap_or_else(|| req.to_string())
 }

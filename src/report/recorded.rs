@@ -1,5 +1,4 @@
-//! The verdicts of recordings by their own contents: how many of each, and the first that has it. Owns adding them up, and their text and
-//! JSON. What a recording shows, `conform` has read.
+//! The verdicts of recordings by their recorded contents: the number of each verdict and its first recording, as text and JSON.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -15,7 +14,7 @@ use super::{name, style};
 /// All verdicts, from best to worst.
 const ALL: [Verdict; 5] = [Verdict::Clean, Verdict::Lossy, Verdict::Inconclusive, Verdict::Corrupt, Verdict::Broken];
 
-/// The verdicts that are always named, from best to worst.
+/// The verdicts that a text always has, from best to worst.
 const NAMED: [Verdict; 4] = [Verdict::Clean, Verdict::Lossy, Verdict::Corrupt, Verdict::Broken];
 
 /// Recordings by their verdicts.
@@ -24,7 +23,7 @@ pub struct RecordedVerdicts {
     of: BTreeMap<Verdict, Counted>,
     /// All verdicts that an event of a recording shows.
     shown: BTreeSet<Verdict>,
-    /// Recordings that do not say what slots held.
+    /// Recordings without contents of slots.
     unknown: u64,
 }
 
@@ -32,11 +31,11 @@ pub struct RecordedVerdicts {
 #[derive(Clone, Debug, PartialEq)]
 struct Counted {
     recordings: u64,
-    /// The first in the order of the command line that shows a fault.
+    /// The first recording with a fault, in the order of the command line.
     first: Option<(RecordingKey, First)>,
 }
 
-/// Where a recording shows its verdict.
+/// The event of a recording that shows its verdict.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct First {
     recording: String,
@@ -79,17 +78,17 @@ impl RecordedVerdicts {
         };
     }
 
-    /// All verdicts that an event of a recording shows: one that ends inconclusive may have lost a checkpoint before.
+    /// All verdicts that events of recordings show: an inconclusive recording may have lost a checkpoint before.
     pub fn shown(&self) -> impl Iterator<Item = Verdict> {
         self.shown.iter().copied()
     }
 
-    /// How many recordings have a verdict.
+    /// The number of recordings with a verdict.
     pub fn recordings(&self, verdict: Verdict) -> u64 {
         self.of.get(&verdict).map_or(0, |counted| counted.recordings)
     }
 
-    /// Lines for people; none where no recording could be read.
+    /// The text; empty if no recording could be read.
     pub(super) fn text(&self, out: &mut String) {
         if self.of.is_empty() && self.unknown == 0 {
             return;

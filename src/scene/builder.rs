@@ -1,6 +1,6 @@
-//! From facts to a scene: a sink that adds a span, a step, a segment or an arrow where a fact stands for one.
+//! From facts to a scene: a sink that adds spans, steps, segments and arrows.
 //!
-//! Owns which fact stands for what. What a slot holds and what a decision is worth it asks of the judge that it feeds.
+//! Contents of slots and classes of decisions come from the judge, which gets the same facts.
 
 mod facts;
 
@@ -27,13 +27,13 @@ pub struct SceneBuilder {
     included: bool,
     /// The CPU span under way.
     cpu: Option<usize>,
-    /// The forward that effects belong to.
+    /// The forward to which effects belong.
     forward: Option<usize>,
-    /// Rows whose result has not been processed, and the rows of the one that is.
+    /// Rows whose result has not been processed, and the rows of the result under way.
     steps: BTreeMap<(BatchId, ReqId), usize>,
-    /// The segments under way, by slot.
+    /// The open segments, by slot.
     open: Vec<Option<Segment>>,
-    /// Slots that a fact has touched since they were looked at.
+    /// Slots that facts have touched since the last [`SceneBuilder::update_segments`].
     touched: Vec<SlotId>,
     reads: Reads,
     /// By finding: the CPU span in which it was found.
@@ -49,7 +49,7 @@ impl SceneBuilder {
         SceneBuilder { view, scene, turns, included, cpu, forward, steps, open, touched, reads, found }
     }
 
-    /// What is known after the facts so far.
+    /// Judge and live view after the facts so far.
     pub fn view(&self) -> &JudgedView {
         &self.view
     }
@@ -77,7 +77,7 @@ impl SceneBuilder {
             let found = (from..to).rev().find(|&at| fits(&scene.spans[at]));
             found.or_else(|| (from..to).rev().find(|&at| scene.spans[at].lane == Lane::Cpu))
         };
-        // A loss is found when a request ends and stands where it was due; the others stand where they were found.
+        // A loss is found at the end of its request, but its place is where the checkpoint was due.
         scene.places = judgement
             .findings
             .iter()
@@ -125,7 +125,7 @@ impl SceneBuilder {
         turn.waiting = live_view.reqs().iter().filter(|it| it.status == RequestStatus::Waiting).count() as u32;
     }
 
-    /// Ends what is under way.
+    /// Closes open segments and reads.
     fn stop(&mut self) {
         let now_ns = self.view.live_view.now.ns();
         for mut segment in self.open.iter_mut().filter_map(Option::take) {
@@ -151,7 +151,7 @@ impl SceneBuilder {
         }
     }
 
-    /// A wait splits off the front of the phase that it is in.
+    /// Splits the phase under way: its part up to `at_ns` is a wait.
     fn wait(&mut self, batch: BatchId, at_ns: u64) {
         let Some(cpu) = self.cpu else { return };
         let span = self.scene.spans[cpu];
@@ -187,7 +187,7 @@ impl SceneBuilder {
         });
     }
 
-    /// The rows of a decode batch ride along in a prefill batch.
+    /// Moves the rows of a decode batch to the prefill batch in which they ride along.
     fn mix(&mut self, batch: BatchId, decode: BatchId) {
         let rows = (decode, ReqId(0))..=(decode, ReqId(u32::MAX));
         let rows: Vec<(ReqId, usize)> = self.steps.range(rows).map(|(key, &at)| (key.1, at)).collect();
@@ -210,7 +210,7 @@ impl SceneBuilder {
         }
     }
 
-    /// A row of a result that is being processed.
+    /// A row of the result under way.
     fn result(&mut self, batch: BatchId, req: ReqId) -> Option<&mut RequestStep> {
         let cpu = self.cpu;
         let step = self.step(batch, req)?;
@@ -231,8 +231,8 @@ impl SceneBuilder {
         }
     }
 
-    /// Looks at the slots that facts have touched, and begins a segment where something has changed.
-    fn look(&mut self) {
+    /// Begins a segment for each touched slot that has changed.
+    fn update_segments(&mut self) {
         if !self.included {
             return self.touched.clear();
         }
@@ -254,7 +254,7 @@ impl SceneBuilder {
             }
             if let Some(mut last) = open.replace(segment) {
                 last.end_ns = now_ns;
-                // What lasted no time was only on the way to something else.
+                // A segment of no length is an intermediate step.
                 if last.end_ns > last.start_ns {
                     self.scene.segments.push(last);
                 }
@@ -262,7 +262,7 @@ impl SceneBuilder {
         }
     }
 
-    /// The slots whose label may be another one now.
+    /// Touches the slots whose label may have changed.
     fn touch_kept(&mut self, req: ReqId) {
         if let Some(it) = self.view.live_view.reqs().get(req.index()) {
             self.touched.extend(it.track.into_iter().flatten());

@@ -1,6 +1,6 @@
-//! The words of the page's numbers, and the costs of cache hits.
+//! The codes of enums in the data of the page with their words, and the KL divergence of cache hits.
 //!
-//! Owns the codes under which [`columns`](super::columns) writes enums: positions in these lists.
+//! A code is a position in a list of words; [`columns`](super::columns) writes codes.
 
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ pub(super) struct PageWords {
     fits: [&'static str; 4],
     fields: [&'static str; Field::ALL.len()],
     finishes: [&'static str; 3],
-    /// Why a result was passed over; it was not, under the first code.
+    /// Why a result was skipped; the first code means that it was not.
     passed: [&'static str; 3],
 }
 
@@ -106,7 +106,7 @@ pub(super) fn class(of: Class) -> i64 {
     }
 }
 
-/// How many of these rows are of which class.
+/// The number of rows of each class.
 pub(super) fn outcomes(rows: &[Boundary]) -> [u64; CLASSES.len()] {
     CLASSES.map(|class| rows.iter().filter(|row| row.class == class).count() as u64)
 }
@@ -135,7 +135,7 @@ pub(super) fn passed(of: Passed) -> i64 {
     }
 }
 
-/// What cache hits cost in outputs, in nats, beside the limits of the public test.
+/// The KL divergence of cache hits in nats, and the limits of the public test.
 #[derive(Serialize)]
 pub(super) struct PageKlJson {
     limit: f64,

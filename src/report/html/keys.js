@@ -1,4 +1,4 @@
-// Keys, and the walks through findings and boundaries that they and the buttons take. Owns what a key does.
+// Keys, and the moves between findings and boundaries by keys and buttons.
 
 function goFinding(index) {
   const { run } = state;
@@ -29,11 +29,11 @@ function goFinding(index) {
     list.scrollTop = chosen.offsetTop - list.offsetTop - 8;
   }
   drawPanel();
-  say(`finding ${i + 1} of ${findings.length}: ${finding.kind}, ${findingWords(finding)}: ${finding.reason}${t === null ? "; its turn is not in the picture" : ""}`);
+  say(`finding ${i + 1} of ${findings.length}: ${finding.kind}, ${findingWords(finding)}: ${finding.reason}${t === null ? "; its turn is not shown" : ""}`);
   frame();
 }
 
-// The next boundary after what is pinned, or the middle of the picture.
+// The next boundary after the pinned item, or after the middle of the view.
 function goBoundary(by) {
   const { run, pin } = state;
   const all = run.boundaries;
@@ -45,7 +45,7 @@ function goBoundary(by) {
     at = lower(all, middle, (of) => run.span.t0[run.stepSpan(run.mark.step[of])]) - (by > 0 ? 1 : 0);
   }
   const next = clamp(at + by, 0, all.length - 1);
-  pinThing(thing(run, "step", run.mark.step[all[next]]), true);
+  pinItem(item(run, "step", run.mark.step[all[next]]), true);
 }
 
 function goAlong(by) {
@@ -54,11 +54,11 @@ function goAlong(by) {
   const track = trackOf(run, pin);
   const at = track.findIndex(([, i]) => i === pin.i);
   const [kind, i] = track[clamp(at + by, 0, track.length - 1)];
-  pinThing(thing(run, kind, i), true);
+  pinItem(item(run, kind, i), true);
 }
 
-// Pins a thing, and brings it into view if asked.
-function pinThing(it, into) {
+// Pins an item; scrolls it into view if `into` is set.
+function pinItem(it, into) {
   state.pin = it;
   if (it && into) {
     const f = frameOf();

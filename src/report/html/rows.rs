@@ -7,7 +7,7 @@ use crate::scene::{DonationMark, RequestLife, RequestStep};
 use super::column::{Column, column, deltas, ns, or_none, place, slot};
 use super::facts::{check, class, finish, mode, passed};
 
-/// Steps of one batch, which stand one after another: what they share.
+/// Common columns of the steps of one batch, which follow each other.
 #[derive(Serialize)]
 pub(super) struct GroupsJson {
     n: usize,
@@ -28,16 +28,16 @@ pub(super) struct StepsJson {
     adds: Column,
     /// Committed at prepare, less k.
     prepared: Column,
-    /// Committed at the result, less that at prepare, plus 1; 0 for nothing.
+    /// Committed at the result, less that at prepare, plus 1; 0 if the result was not processed.
     result: Column,
-    /// L plus 1 if it is not negative; 0 for nothing.
+    /// L, plus 1 if it is not negative; 0 if there is no L.
     lookahead: Column,
     check: Column,
     outputs: Column,
     skipped: Column,
 }
 
-/// Steps with a boundary or a decision.
+/// Marks: steps with a boundary or a decision.
 #[derive(Serialize)]
 pub(super) struct MarksJson {
     n: usize,

@@ -1,11 +1,9 @@
-//! One event of the format, and the text that events are written to.
-//!
-//! Owns the names of the format's fields, its letters for kinds of events, and its unit of time.
+//! An event of the trace-event format: its fields, letters and unit of time; and the text of all events.
 
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// Processes by their number, from 1.
+/// The processes by number, from 1.
 pub(super) const PROCESSES: [&str; 4] = ["scheduler", "GPU", "requests", "slots"];
 
 /// A process and a thread.
@@ -15,7 +13,7 @@ pub(super) struct Thread {
     pub tid: u64,
 }
 
-/// A time or a duration. The unit of the format is the microsecond: written with three decimals, it is exact to the nanosecond.
+/// A time or a duration. The format has microseconds: three decimals are exact to the nanosecond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Micros {
     /// In nanoseconds.
@@ -29,7 +27,7 @@ impl Serialize for Micros {
     }
 }
 
-/// An event. What it has none of is left out.
+/// An event. Fields without a value are left out.
 #[derive(Serialize)]
 pub(super) struct TraceEvent<'a, Args> {
     pub name: &'a str,
@@ -66,7 +64,7 @@ impl<'a, Args> TraceEvent<'a, Args> {
         TraceEvent { name, cat, ph, ts, dur, pid, tid, id, bp, s, cname, args }
     }
 
-    /// It says something about a process or a thread.
+    /// Metadata of a process or a thread.
     pub fn meta(name: &'a str, thread: Thread) -> TraceEvent<'a, Args> {
         TraceEvent::new(name, "M", thread)
     }
@@ -83,7 +81,7 @@ impl<'a, Args> TraceEvent<'a, Args> {
         TraceEvent { cat: Some(cat), ts, dur, args: Some(args), ..TraceEvent::new(name, "X", thread) }
     }
 
-    /// A mark at one instant, in its thread, or across its process.
+    /// An instant event, in a thread or across a process.
     pub fn mark(
         name: &'a str,
         cat: &'static str,
@@ -102,15 +100,14 @@ impl<'a, Args> TraceEvent<'a, Args> {
 }
 
 impl TraceEvent<'static, ()> {
-    /// A point that the arrow of a batch leads through: its slice is the one that begins here. `ph` is `s` for the first, `f` for
-    /// the last, `t` between.
+    /// A point of the arrow of a batch, at the beginning of a slice. `ph` is `s` for the first point, `f` for the last, `t` between.
     pub fn flow(ph: &'static str, thread: Thread, batch: u32, at_ns: u64) -> TraceEvent<'static, ()> {
         let (cat, bp) = (Some("batch"), (ph != "s").then_some("e"));
         TraceEvent { cat, ts: Micros::of(at_ns), id: Some(batch), bp, ..TraceEvent::new("batch", ph, thread) }
     }
 }
 
-/// The text under way.
+/// The text under construction.
 pub(super) struct Out {
     text: Vec<u8>,
     first: bool,

@@ -1,4 +1,4 @@
-//! CPU and GPU: a slice for each span, the arrows of batches from slice to slice, the counters by turn.
+//! The lanes of CPU and GPU: a slice for each span, the arrows of batches, the counters by turn.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ struct SpanArgs {
     batch: Option<u32>,
 }
 
-/// The spans of each batch that its arrow leads through, in their order: prepare, forward, result. An arrow needs two.
+/// By batch, the spans of its arrow in order: prepare, forward, result. An arrow needs two.
 pub(super) fn flows(scene: &Scene) -> BTreeMap<BatchId, Vec<usize>> {
     let mut flows: BTreeMap<BatchId, Vec<usize>> = BTreeMap::new();
     for (at, span) in scene.spans.iter().enumerate() {
@@ -57,7 +57,7 @@ fn category(work: Work) -> &'static str {
 }
 
 impl Trace<'_> {
-    /// Each span, and at once the point of the arrow that it begins with: viewers take an arrow to the slice begun last.
+    /// Each span, followed by its point of an arrow: viewers attach the point to the slice begun last.
     pub(super) fn spans(&self, out: &mut Out) {
         for (at, span) in self.scene.spans.iter().enumerate() {
             let thread = thread(span.lane);
@@ -75,7 +75,7 @@ impl Trace<'_> {
         }
     }
 
-    /// What is counted of a turn stands at its beginning. Viewers put the words of a counter and of its series together.
+    /// The counters, at the beginning of each turn. Viewers join the name of a counter with that of its series.
     pub(super) fn counters(&self, out: &mut Out) {
         for turn in &self.scene.turns {
             let counters: [_; COUNTERS] = [

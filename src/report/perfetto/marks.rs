@@ -1,4 +1,4 @@
-//! What happens at one instant: arrivals, ends and donations in the threads of requests, findings on the CPU.
+//! Marks: arrivals, ends and donations in the threads of requests, findings on the CPU.
 
 use serde::Serialize;
 
@@ -39,7 +39,7 @@ struct FindingArgs<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     slot: Option<u32>,
     reason: &'a str,
-    /// The number of the finding that it comes from.
+    /// The number of the finding that caused it.
     #[serde(skip_serializing_if = "Option::is_none")]
     from: Option<usize>,
     replay: &'a str,
@@ -66,14 +66,14 @@ impl Trace<'_> {
         })
     }
 
-    /// Findings in these turns, with the span that each is found in.
+    /// Findings in these turns, each with its span.
     pub(super) fn findings(&self) -> impl Iterator<Item = (usize, &Finding, Option<usize>)> {
         let found = self.run.judgement.findings.iter().zip(&self.scene.places).enumerate();
         found.map(|(index, (finding, &span))| (index, finding, span)).filter(|(_, of, _)| self.shows(of.turn))
     }
 
-    /// The marks in the threads of requests.
-    pub(super) fn befell(&self, out: &mut Out) {
+    /// The marks of requests.
+    pub(super) fn request_marks(&self, out: &mut Out) {
         for LifeMark { req, at_ns, name } in self.lives() {
             out.put(TraceEvent::mark(&name, "life", (self.request(req), false), at_ns, NoArgs {}));
         }
@@ -92,8 +92,8 @@ impl Trace<'_> {
         }
     }
 
-    /// The findings; one that no span is known for stands at the end, across the process.
-    pub(super) fn found(&self, out: &mut Out) {
+    /// The marks of findings. A finding without a span is at the end, across the process.
+    pub(super) fn finding_marks(&self, out: &mut Out) {
         for (index, finding, span) in self.findings() {
             let request = finding.req.map(|req| name::request(self.run.names, req));
             let whose = request.as_ref().map_or(String::new(), |request| format!(" {request}"));

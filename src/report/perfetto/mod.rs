@@ -1,7 +1,7 @@
-//! The trace-event JSON that Perfetto's viewer and `chrome://tracing` open: one page of everything there is to see of a run.
+//! The trace of a run as trace-event JSON, for Perfetto and `chrome://tracing`.
 //!
-//! Owns which process and thread each thing lies in, the order of events, and their number. Times are virtual, in the unit of the
-//! format, so that a trace stands to scale beside that of a real server. Refuses to judge, and to write a file.
+//! A lane is a thread of the trace, a span a slice, a mark an instant event, an arrow a flow. Times are virtual, in the unit of
+//! the format, so that a trace has the scale of a trace of a real server.
 
 mod event;
 mod lanes;
@@ -19,14 +19,14 @@ use crate::scene::{Lane, Scene};
 use super::{Run, name, warning};
 use event::{Out, Thread, TraceEvent};
 
-/// The thread of the scheduler's CPU. No thread has the number of another, not even in another process, nor that of a process:
-/// viewers take such for the same.
+/// The thread of the scheduler's CPU. All numbers of threads and processes differ: viewers take equal numbers for the same
+/// thread.
 const CPU: Thread = Thread { pid: 1, tid: 11 };
 const FORWARD: Thread = Thread { pid: 2, tid: 21 };
 const COPY: Thread = Thread { pid: 2, tid: 22 };
 const REQUESTS_PID: u32 = 3;
 const SLOTS_PID: u32 = 4;
-/// The thread of the first request; those of the slots come after the last.
+/// The thread of the first request. The threads of slots follow that of the last request.
 const FIRST_TID: u64 = 100;
 
 /// A trace, counted and ready to be written out.
@@ -35,11 +35,11 @@ pub struct Trace<'a> {
     run: &'a Run<'a>,
     scene: &'a Scene,
     turns: Option<RangeInclusive<u32>>,
-    /// The spans of each batch that an arrow leads through: prepare, forward, result.
+    /// By batch, the spans of its arrow: prepare, forward, result.
     flows: BTreeMap<BatchId, Vec<usize>>,
-    /// Requests with anything in these turns.
+    /// Requests with a span or mark in these turns.
     requests: BTreeSet<ReqId>,
-    /// Slots with anything in these turns.
+    /// Slots with a segment in these turns.
     slots: BTreeSet<SlotId>,
 }
 
@@ -81,7 +81,7 @@ impl<'a> Trace<'a> {
         trace
     }
 
-    /// How many events it has.
+    /// The number of events.
     pub fn len(&self) -> usize {
         let Scene { turns, spans, segments, donations, .. } = self.scene;
         let named = event::PROCESSES.len() + self.threads().count();
@@ -117,11 +117,11 @@ impl<'a> Trace<'a> {
         self.counters(&mut out);
         self.requests(&mut out);
         self.segments(&mut out);
-        self.found(&mut out);
+        self.finding_marks(&mut out);
         out.end()
     }
 
-    /// What processes and threads are called, and how they are sorted.
+    /// The names and sort indices of processes and threads.
     fn names(&self, out: &mut Out) {
         for (index, name) in event::PROCESSES.iter().enumerate() {
             let pid = index as u32 + 1;

@@ -1,4 +1,4 @@
-//! Requests and slots, a thread each: steps by their forwards, segments by what they hold.
+//! The lanes of requests and slots: a slice for each step at its forward, and for each segment of a slot.
 
 use serde::Serialize;
 
@@ -37,7 +37,7 @@ struct StepArgs {
     skipped: bool,
 }
 
-/// A label and a slot. Null is none.
+/// A label and a slot.
 #[derive(Serialize)]
 struct KeptArgs {
     label: Option<u32>,
@@ -57,7 +57,7 @@ struct SegmentArgs {
     label: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fit: Option<&'static str>,
-    /// When the forward that wrote it ends, if it was under way.
+    /// The end of the forward that wrote it, if that was under way.
     #[serde(skip_serializing_if = "Option::is_none")]
     lands: Option<Micros>,
 }
@@ -68,7 +68,7 @@ impl Trace<'_> {
         self.scene.steps.iter().filter_map(|step| Some((step, &self.scene.spans[step.forward?])))
     }
 
-    /// The steps of requests, and what befell them.
+    /// The steps and marks of requests.
     pub(super) fn requests(&self, out: &mut Out) {
         for (step, forward) in self.steps() {
             let name = match step.mode {
@@ -95,10 +95,10 @@ impl Trace<'_> {
             let cname = step.class.and_then(colour_of_class);
             out.put(TraceEvent { cname, ..TraceEvent::slice(&name, "step", thread, time, args) });
         }
-        self.befell(out);
+        self.request_marks(out);
     }
 
-    /// What slots hold.
+    /// The segments of slots.
     pub(super) fn segments(&self, out: &mut Out) {
         for segment in &self.scene.segments {
             let args = SegmentArgs {

@@ -43,7 +43,7 @@ impl Timeline<'_> {
                 self.turn().tail.push(format!("assertion{id}: {}", name::assertion(kind)));
             }
             RunFact::Bound { stalled } => {
-                let why = if stalled { "nothing can ever happen again" } else { "the bound on turns is hit" };
+                let why = if stalled { "stalled, no event can ever happen" } else { "the run reached turns_max" };
                 self.turn().tail.push(format!("ended: {why}"));
             }
             RunFact::Done { at } => self.turn().tail.push(format!("done at {at}")),
@@ -59,13 +59,13 @@ impl Timeline<'_> {
             RequestFact::Retract { req, outputs } => self.below(req, format!("is retracted, keeps {outputs} outputs")),
             RequestFact::Abort { req, taken: true, .. } => self.below(req, "is aborted".to_owned()),
             RequestFact::MiddleChunk { req, .. } => {
-                self.below(req, "no output: a chunk that does not end its prompt".to_owned())
+                self.below(req, "no output: a middle chunk of its prompt".to_owned())
             }
             RequestFact::Prompt { req, prompt } => self.seen(req).prompt_len = prompt.len,
             RequestFact::Skip { batch, req, why } => {
                 self.prepared.remove(&(batch, req));
                 let why = name::passed(why);
-                self.row_of(batch, req).set(RowColumn::End, format!("passed over: {why}"));
+                self.row_of(batch, req).set(RowColumn::End, format!("skipped: {why}"));
             }
             RequestFact::Output { batch, req, outputs, at } => {
                 self.until(at);
@@ -88,8 +88,10 @@ impl Timeline<'_> {
 
     fn slot_fact(&mut self, fact: SlotFact) {
         match fact {
-            SlotFact::Refused { req: Some(req), count } => self.below(req, format!("is refused {count} slots")),
-            SlotFact::Refused { req: None, count } => self.note(format!("refused: {count} slots")),
+            SlotFact::Refused { req: Some(req), count } => self.below(req, format!("gets no slot ({count} asked for)")),
+            SlotFact::Refused { req: None, count } => {
+                self.note(format!("the waiting queue gets no slot ({count} asked for)"))
+            }
             SlotFact::Alloc { slot, owner, .. } | SlotFact::Move { slot, to: owner, .. } => self.take(slot, owner),
             SlotFact::Free { slot, owner, .. } => self.free(slot, owner),
         }
@@ -195,9 +197,7 @@ impl Timeline<'_> {
 
     fn probe_fact(&mut self, fact: ProbeFact) {
         match fact {
-            ProbeFact::Latched { req } => {
-                self.below(req, "waits: only the mark of a full batch keeps it out".to_owned())
-            }
+            ProbeFact::Latched { req } => self.below(req, "waits: the running batch is still marked full".to_owned()),
             ProbeFact::Read { .. } | ProbeFact::Fields { .. } | ProbeFact::Arrays { .. } => {}
         }
     }
@@ -206,10 +206,10 @@ impl Timeline<'_> {
         match fact {
             ScriptFact::PinMissed { req } => self.below(req, "misses the turn that it is pinned to".to_owned()),
             ScriptFact::PinEnded { req } => {
-                self.below(req, "comes now: the request it is pinned to has ended".to_owned())
+                self.below(req, "arrives now: the request that it is pinned to has ended".to_owned())
             }
             ScriptFact::EventUnused { turn, req } => {
-                self.below(req, format!("gave the event of turn {turn} nothing to do"))
+                self.below(req, format!("is not affected by the event of turn {turn}"))
             }
         }
     }
@@ -270,7 +270,7 @@ impl Timeline<'_> {
         let turn = self.turn().number;
         let wrong = self.findings.of_state(turn, req, slot);
         let key = if key_len == label { String::new() } else { format!(" (key of {key_len})") };
-        let existed = if how.existed { ", which had a state already" } else { "" };
+        let existed = if how.existed { "; the node had a state already" } else { "" };
         self.below(req, format!("donates {slot} under label {label}{key}{existed}{wrong}"));
     }
 }

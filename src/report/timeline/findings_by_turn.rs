@@ -1,4 +1,4 @@
-//! The judge's findings by turn, handed out to the lines that show them.
+//! The findings of the judge by turn. Each is shown by one line of the timeline.
 
 use std::collections::BTreeMap;
 
@@ -23,8 +23,7 @@ impl<'a> FindingsByTurn<'a> {
         FindingsByTurn { all: &judgement.findings, by_turn }
     }
 
-    /// What was found of the state that `req` donates or takes in this turn, as the end of a line;
-    /// empty if it is right.
+    /// The finding about the state that `req` donates or takes in this turn, as the end of a line; empty if there is none.
     pub(super) fn of_state(&mut self, turn: u32, req: ReqId, slot: SlotId) -> String {
         let Some(findings) = self.by_turn.get_mut(&turn) else { return String::new() };
         let is_it = |of: &&Finding| of.req == Some(req) && of.slot == Some(slot) && is_of_state(of.kind);
@@ -40,7 +39,7 @@ impl<'a> FindingsByTurn<'a> {
         findings.into_iter().map(|finding| format!("{} {}", wrong(), words(finding, names, self.all))).collect()
     }
 
-    /// The findings of turns that the record does not have.
+    /// The findings of turns that are not in the record.
     pub(super) fn left(self, names: &[String]) -> Vec<String> {
         let all = self.all;
         let findings =

@@ -23,13 +23,13 @@ use findings_by_turn::FindingsByTurn;
 use turn::{DrawnRow, DrawnTurn, Side};
 
 const LEGEND: &str = "\
-CPU: its phases in order; GPU: what it runs meanwhile (true to the order of events, not to scale)
+CPU: phases in order; GPU: forwards at the same time (in order of events, not to scale)
 *       boundary: this step's forward writes its state into a track slot
 !       the rule fires
-k C L   length that the step reaches, committed length now, steps prepared since (0->1: changed)
+k C L   length after the step, kv_committed_len, lookahead (0->1: changed since the last result)
 4@s3    label 4, kept in slot s3
-early   fired one result ahead; settled: was recorded early; repeat: fired again for a recorded
-        length; missed: due and not recorded
+early   fired one result ahead; settled: recorded early; repeat: fired again for a recorded length;
+        missed: due and not recorded
 ";
 
 /// The timeline of a run: a sink that writes the text of a turn when the next turn begins, until the output is closed.
@@ -120,7 +120,7 @@ impl<'a> Timeline<'a> {
         self.close_turn();
         if let (false, Some(turns), Some((last, false))) = (self.output_closed, &self.turns, self.ended) {
             let (first, to) = (turns.start(), turns.end());
-            (self.out)(&format!("\nnone of the turns {first} to {to} was run: the last is turn {last}\n"));
+            (self.out)(&format!("\nturns {first} to {to} were not run: the last turn is {last}\n"));
         }
         let left = self.findings.left(self.names);
         if !self.output_closed && self.turns.is_none() && !left.is_empty() {

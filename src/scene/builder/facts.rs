@@ -1,4 +1,4 @@
-//! Which fact stands for what in a scene.
+//! The part of a scene that each fact adds.
 
 use crate::record::{
     BatchFact, CacheFact, DecisionFact, Fact, Field, ForwardFact, Mode, Owner, Phase, ProbeFact, RequestFact, RunFact,
@@ -13,7 +13,7 @@ impl Sink for SceneBuilder {
         if let Fact::Run(RunFact::Turn { turn, at }) = fact {
             self.begin_turn(turn, at.ns());
         }
-        // What is freed again at once is looked at before that.
+        // The donation may free the slot again: its fit is taken before.
         let offered =
             if let Fact::Cache(CacheFact::Donate { slot, .. }) = fact { self.view.slot(slot).fit } else { Fit::None };
         self.view.fact(fact);
@@ -30,7 +30,7 @@ impl Sink for SceneBuilder {
             Fact::Page(_) | Fact::Script(_) => {}
         }
         self.found.resize(self.view.judge.found(), cpu);
-        self.look();
+        self.update_segments();
     }
 }
 

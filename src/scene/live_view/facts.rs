@@ -1,4 +1,4 @@
-//! What each fact changes about requests and slots.
+//! The change of requests and slots by each fact.
 
 use crate::record::{
     BatchFact, CacheFact, Decision, DecisionFact, Fact, ForwardFact, Offered, Phase, ProbeFact, RequestFact, RunFact,
@@ -53,7 +53,7 @@ impl LiveView {
                 (it.status, it.finish, it.outputs) = (RequestStatus::Finished, Some(kind), outputs);
             }
             RequestFact::Retract { req, .. } => {
-                // It begins anew, with the outputs that it has.
+                // The request starts again; it keeps its outputs.
                 let it = self.req(req);
                 let RequestView { prompt_len, outputs, active, track, retracted, .. } = *it;
                 let retracted = retracted + 1;
@@ -85,7 +85,7 @@ impl LiveView {
             CacheFact::Match { req, state_len, .. } => self.req(req).hit = state_len,
             CacheFact::Donate { req, key_len, slot, how, .. } => {
                 if !how.existed {
-                    self.held(slot).cached = Some(key_len);
+                    self.entry(slot).cached = Some(key_len);
                 }
                 self.forget(req);
             }
@@ -150,7 +150,7 @@ impl LiveView {
                 (it.lookahead, it.fields.kv_committed_len) = (Some(lookahead), kv_committed_len);
                 if let Some(Decision { after, .. }) = decision {
                     (it.fields.last_track_seqlen, it.fields.kept) = (after.label, after.slot);
-                    // Until its fields are told.
+                    // Until the next `ProbeFact::Fields`.
                     it.fields.offer =
                         after.label.zip(after.slot).map(|(label, slot)| Offered { label, key_len: label, slot });
                 }
