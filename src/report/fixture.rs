@@ -135,14 +135,14 @@ fn judgement() -> Judgement {
 }
 
 /// Virtual time on both streams.
-struct Clock {
+struct FixtureClock {
     record: Record,
     now: u64,
     gpu: u64,
     copied: BTreeMap<BatchId, u64>,
 }
 
-impl Clock {
+impl FixtureClock {
     fn fact(&mut self, fact: Fact) {
         self.record.fact(fact);
     }
@@ -247,7 +247,7 @@ fn admit(req: ReqId, active: u32) -> [Fact; 4] {
 }
 
 fn record() -> Record {
-    let mut clock = Clock { record: Record::default(), now: 0, gpu: 0, copied: BTreeMap::new() };
+    let mut clock = FixtureClock { record: Record::default(), now: 0, gpu: 0, copied: BTreeMap::new() };
     let kept = |slot: u32| Kept { label: Some(4), slot: Some(SlotId(slot)) };
     for (req, stream) in [(A, StreamId(1)), (B, StreamId(2))] {
         clock.fact(Fact::Forward(ForwardFact::Stream { stream, parent: Prefix::EMPTY }));

@@ -179,7 +179,7 @@ struct KlJson<'a> {
     rule: &'a str,
     strategy: &'a str,
     hits: usize,
-    kl: Pair,
+    kl: KlPair,
     first_difference: Option<u32>,
     first_difference_request: Option<String>,
     scenario: &'a str,
@@ -196,7 +196,7 @@ struct KlJson<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct Pair {
+struct KlPair {
     avg: Option<f64>,
     max: Option<f64>,
 }
@@ -216,7 +216,7 @@ struct HitJson {
     label: u32,
     source_right: bool,
     outputs: u32,
-    kl: Pair,
+    kl: KlPair,
     first_difference: Option<u32>,
 }
 
@@ -240,7 +240,7 @@ fn json<'a>(state: KlState, of: &'a KlRun) -> KlJson<'a> {
         rule: run.rule,
         strategy,
         hits: severity.hits.len(),
-        kl: Pair { avg: severity.avg(), max: severity.max() },
+        kl: KlPair { avg: severity.avg(), max: severity.max() },
         first_difference: first.map(|first| first.output),
         first_difference_request: first.map(|first| name::request(run.names, first.req)),
         scenario: run.scenario,
@@ -264,7 +264,7 @@ fn hit_json(run: &Run, hit: &HitKl) -> HitJson {
         label: hit.label,
         source_right: hit.source_right,
         outputs: hit.positions,
-        kl: Pair { avg: hit.avg(), max: hit.max() },
+        kl: KlPair { avg: hit.avg(), max: hit.max() },
         first_difference: hit.first_difference,
     }
 }

@@ -54,7 +54,7 @@ pub use run_counts::{Latched, RunCounts};
 pub use skew::{Skew, SkewRow, skew_text};
 pub use step_meter::{StepMeter, Steps, Stopped, WARM_UP};
 pub use style::plain;
-pub use test_line::{Difference, FindingLine, RuleFailure, Scope, TestBound, TestOutcome, test_text};
+pub use test_line::{FindingLine, RuleFailure, Scope, TestBound, TestOutcome, ValueDifference, test_text};
 pub use text::run_text;
 pub use timeline::{Timeline, TurnLanes, turn_lanes};
 pub use warning::warnings;

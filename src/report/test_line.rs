@@ -36,7 +36,7 @@ pub enum Scope {
 
 /// A value that differs from the expected one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
+pub struct ValueDifference {
     /// The name of the value, as in `request a, outputs`.
     pub what: String,
     /// The expected value.
@@ -72,7 +72,7 @@ pub struct RuleFailure {
     /// Unexpected findings.
     pub unexpected: Vec<FindingLine>,
     /// Numbers and ends of requests that differ.
-    pub differences: Vec<Difference>,
+    pub differences: Vec<ValueDifference>,
     /// What ended the search before every timing was seen.
     pub bound: Option<TestBound>,
     /// The word of `--fail-on` for which the verdict fails even if it is expected.
@@ -230,7 +230,7 @@ fn details(out: &mut String, failure: &RuleFailure) {
             out.push_str(&format!("       {rule}: {word} {finding}\n"));
         }
     }
-    for Difference { what, expected, got } in &failure.differences {
+    for ValueDifference { what, expected, got } in &failure.differences {
         out.push_str(&format!("       {rule}: {what}: expected {expected}, got {got}\n"));
     }
     if let Some(TestBound { what, seen, remedy }) = &failure.bound {

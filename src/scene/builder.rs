@@ -12,7 +12,7 @@ use crate::record::{BatchId, Check, Mode, Owner, Phase, ReqId, SlotId};
 
 use super::reads::Reads;
 use super::{
-    DonationMark, JudgedView, Lane, RequestLife, RequestStatus, RequestStep, RequestView, Scene, Segment, SlotView,
+    DonationMark, JudgedView, Lane, RequestLife, RequestStatus, RequestStep, RequestView, Scene, SlotSegment, SlotView,
     Span, TurnAt, Work,
 };
 
@@ -32,7 +32,7 @@ pub struct SceneBuilder {
     /// Rows whose result has not been processed, and the rows of the result under way.
     steps: BTreeMap<(BatchId, ReqId), usize>,
     /// The open segments, by slot.
-    open: Vec<Option<Segment>>,
+    open: Vec<Option<SlotSegment>>,
     /// Slots that facts have touched since the last [`SceneBuilder::update_segments`].
     touched: Vec<SlotId>,
     reads: Reads,
@@ -242,13 +242,14 @@ impl SceneBuilder {
             let lands_ns = lands.map(|(_, end)| end.ns()).filter(|&end_ns| end_ns > now_ns);
             let turn = self.view.live_view.turn;
             let (start_ns, end_ns) = (now_ns, now_ns);
-            let segment = Segment { slot, turn, start_ns, end_ns, owner, holds, writer, label, fit, lands_ns };
+            let segment = SlotSegment { slot, turn, start_ns, end_ns, owner, holds, writer, label, fit, lands_ns };
             if slot.index() >= self.open.len() {
                 self.open.resize(slot.index() + 1, None);
             }
             let open = &mut self.open[slot.index()];
-            let same =
-                |it: &Segment| (it.owner, it.holds, it.writer, it.label, it.fit) == (owner, holds, writer, label, fit);
+            let same = |it: &SlotSegment| {
+                (it.owner, it.holds, it.writer, it.label, it.fit) == (owner, holds, writer, label, fit)
+            };
             if open.as_ref().is_some_and(same) {
                 continue;
             }

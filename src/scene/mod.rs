@@ -2,7 +2,7 @@
 //!
 //! The vocabulary of all drawings:
 //! * A *lane* is a row of a drawing: the CPU, a GPU stream, a request, a slot.
-//! * A *span* is a stretch of time in a lane: [`Span`] for work, [`RequestStep`] for a request, [`Segment`] for a slot.
+//! * A *span* is a stretch of time in a lane: [`Span`] for work, [`RequestStep`] for a request, [`SlotSegment`] for a slot.
 //! * A *mark* stands at one instant of a lane: an arrival, an end, a boundary, a donation, a finding.
 //! * An *arrow* leads from one span to another: a result that reads what another span wrote.
 //!
@@ -92,7 +92,7 @@ pub enum Fit {
 
 /// A span of a slot in which owner, content and label stay the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Segment {
+pub struct SlotSegment {
     /// The slot.
     pub slot: SlotId,
     /// The turn in which it began.
@@ -188,7 +188,7 @@ pub struct Scene {
     /// The rows of all batches, in order of their prepare.
     pub steps: Vec<RequestStep>,
     /// The segments of all slots, in order of their ends.
-    pub segments: Vec<Segment>,
+    pub segments: Vec<SlotSegment>,
     /// The reads of shared fields.
     pub arrows: Vec<Arrow>,
     /// The lives of requests, by request index.

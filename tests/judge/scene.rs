@@ -121,7 +121,7 @@ fn a_slot_is_red_where_the_judge_found_its_state_wrong() {
             // What the tree holds from then on is what was donated, right or wrong.
             let at = scene.spans[donation.span].end_ns;
             let held =
-                |it: &&overlapsim::scene::Segment| it.slot == donation.slot && it.label == Some(donation.key_len);
+                |it: &&overlapsim::scene::SlotSegment| it.slot == donation.slot && it.label == Some(donation.key_len);
             let after = scene.segments.iter().filter(held).find(|it| it.end_ns >= at && it.fit != Fit::Exposed);
             let red = after.is_some_and(|it| it.fit == Fit::Wrong);
             assert!(after.is_none() || donation.right != red, "{name}: {donation:?} {after:?}");

@@ -11,7 +11,7 @@ use crate::command::run::{ReplaySpec, reports};
 use crate::judge::{Finding, Kind};
 use crate::model::Setup;
 use crate::record::{FinishKind, ReqId};
-use crate::report::{self, Difference, FindingLine, RuleFailure, Scope, name};
+use crate::report::{self, FindingLine, RuleFailure, Scope, ValueDifference, name};
 use crate::runner::{self, Keep, Outcome};
 use crate::scenario::{Expect, ExpectEnd, ExpectFinding, ExpectRequest, Scenario};
 
@@ -57,7 +57,7 @@ pub(super) fn check(
 }
 
 /// The numbers and ends of requests that are not as expected.
-fn differences(setup: &Setup, expect: &Expect, outcome: &Outcome) -> Vec<Difference> {
+fn differences(setup: &Setup, expect: &Expect, outcome: &Outcome) -> Vec<ValueDifference> {
     let Outcome { judgement, counts, .. } = outcome;
     let mut all = Vec::new();
     for ExpectRequest { id, outputs, prefix_hit, admitted, ended } in &expect.requests {
@@ -84,9 +84,9 @@ fn differences(setup: &Setup, expect: &Expect, outcome: &Outcome) -> Vec<Differe
     all
 }
 
-fn differs(what: String, expected: Option<String>, got: String) -> Option<Difference> {
+fn differs(what: String, expected: Option<String>, got: String) -> Option<ValueDifference> {
     let expected = expected.filter(|expected| *expected != got)?;
-    Some(Difference { what, expected, got })
+    Some(ValueDifference { what, expected, got })
 }
 
 fn finish(ended: ExpectEnd) -> Option<FinishKind> {

@@ -6,7 +6,7 @@
 use serde::Serialize;
 
 use crate::record::{Field, Owner};
-use crate::scene::{Arrow, Scene, Segment, Span, TurnAt};
+use crate::scene::{Arrow, Scene, SlotSegment, Span, TurnAt};
 
 use super::column::{Column, column, deltas, ns, or_none, place, req};
 use super::facts::{fit, lane, work};
@@ -124,7 +124,7 @@ fn spans(of: &[Span]) -> SpansJson {
     }
 }
 
-fn segments(of: &[Segment]) -> SegmentsJson {
+fn segments(of: &[SlotSegment]) -> SegmentsJson {
     SegmentsJson {
         n: of.len(),
         slot: column(of, |of| of.slot.0.into()),

@@ -3,7 +3,7 @@
 use crate::numeric::{HitKl, Severity};
 use crate::record::{BatchId, Check, Field, Mode, Owner, Phase, ReqId, SlotId};
 use crate::report::fixture::Fixture;
-use crate::scene::{Arrow, DonationMark, Fit, Lane, RequestLife, RequestStep, Scene, Segment, Span, TurnAt, Work};
+use crate::scene::{Arrow, DonationMark, Fit, Lane, RequestLife, RequestStep, Scene, SlotSegment, Span, TurnAt, Work};
 
 use super::*;
 
@@ -29,7 +29,7 @@ fn scene() -> Scene {
         outputs: Some(4),
         skipped: None,
     };
-    let segment = Segment {
+    let segment = SlotSegment {
         slot: SlotId(4),
         turn: 3,
         start_ns: 0,

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::judge::Class;
 use crate::record::{Mode, Owner};
 use crate::report::name;
-use crate::scene::{Fit, RequestStep, Segment, Span};
+use crate::scene::{Fit, RequestStep, SlotSegment, Span};
 
 use super::Trace;
 use super::event::{Micros, Out, TraceEvent};
@@ -117,7 +117,7 @@ impl Trace<'_> {
         }
     }
 
-    fn content(&self, segment: &Segment) -> String {
+    fn content(&self, segment: &SlotSegment) -> String {
         let content = match (segment.owner, segment.holds, segment.writer) {
             (None, ..) => "free".to_owned(),
             (Some(_), None, _) => "unwritten".to_owned(),
@@ -151,7 +151,7 @@ fn colour_of_class(class: Class) -> Option<&'static str> {
     }
 }
 
-fn colour_of_segment(segment: &Segment) -> Option<&'static str> {
+fn colour_of_segment(segment: &SlotSegment) -> Option<&'static str> {
     match (segment.fit, segment.owner) {
         (Fit::Wrong, _) => Some("terrible"),
         (Fit::Exposed, _) => Some("bad"),
