@@ -17,7 +17,7 @@ use super::{Meter, Run, Timing};
 pub(super) const A: ReqId = ReqId(0);
 pub(super) const B: ReqId = ReqId(1);
 
-/// What a [`Run`] borrows.
+/// The data that a [`Run`] borrows.
 pub(super) struct Fixture {
     pub(super) names: Vec<String>,
     pub(super) judgement: Judgement,
@@ -52,7 +52,7 @@ impl Fixture {
     }
 }
 
-/// A judgement that found nothing in nothing.
+/// The judgement of an empty run.
 pub(super) fn nothing() -> Judgement {
     Judgement {
         verdict: Verdict::Clean,

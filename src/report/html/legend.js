@@ -1,4 +1,4 @@
-// The legend of signs, steps, slots, lanes and arcs. Owns no facts.
+// The legend of signs, steps, slots, lanes and arcs.
 
 // The legend, shown while nothing is pinned.
 function legendHtml() {

@@ -1,4 +1,4 @@
-//! The page as text: whole, alone, the same every time, and deaf to what stands in scenarios.
+//! The page as text: complete, without network, deterministic, and safe against any text of a scenario.
 
 use crate::numeric::{HitKl, Severity};
 use crate::record::{BatchId, Check, Field, Mode, Owner, Phase, ReqId, SlotId};

@@ -1,4 +1,4 @@
-//! The timeline of records written by hand, as a person should see them.
+//! The timeline of records written by hand.
 
 use super::*;
 use crate::judge::Kind;
