@@ -207,8 +207,8 @@ pub fn assertion(kind: AssertKind) -> &'static str {
         AssertKind::NoOutput => "a boundary before any output",
         AssertKind::MissingSnapshot => "the batch's counter snapshot or masks are missing",
         AssertKind::NoKeptSlot => "the slot to donate is not held",
-        AssertKind::OutOfSlots => "no state slot is free",
-        AssertKind::OutOfPages => "no KV page is free",
+        AssertKind::OutOfSlots => "no state slot can be allocated",
+        AssertKind::OutOfPages => "no KV page can be allocated",
     }
 }
 
@@ -218,7 +218,7 @@ pub fn nothing(why: Nothing) -> &'static str {
         Nothing::NoCheckpoint => "no checkpoint recorded",
         Nothing::Declined => "the guard declined",
         Nothing::Aborted => "aborted",
-        Nothing::NoSlot => "no slot is free",
+        Nothing::NoSlot => "no slot to be had",
         Nothing::Retracted => "retracted",
     }
 }
