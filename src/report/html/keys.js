@@ -3,7 +3,7 @@
 function goFinding(index) {
   const { run } = state;
   const { findings } = run.report;
-  if (!findings.length) return say("there are no findings");
+  if (!findings.length) return announce("there are no findings");
   const i = ((index % findings.length) + findings.length) % findings.length;
   state.finding = i;
   state.pin = null;
@@ -29,7 +29,7 @@ function goFinding(index) {
     list.scrollTop = chosen.offsetTop - list.offsetTop - 8;
   }
   drawPanel();
-  say(`finding ${i + 1} of ${findings.length}: ${finding.kind}, ${findingWords(finding)}: ${finding.reason}${t === null ? "; its turn is not shown" : ""}`);
+  announce(`finding ${i + 1} of ${findings.length}: ${finding.kind}, ${findingWords(finding)}: ${finding.reason}${t === null ? "; its turn is not shown" : ""}`);
   frame();
 }
 
@@ -37,7 +37,7 @@ function goFinding(index) {
 function goBoundary(by) {
   const { run, pin } = state;
   const all = run.boundaries;
-  if (!all.length) return say("there are no boundaries");
+  if (!all.length) return announce("there are no boundaries");
   const m = pin?.kind === "step" ? run.step.mark[pin.i] : -1;
   let at = m >= 0 ? all.indexOf(m) : -1;
   if (at < 0) {
@@ -76,7 +76,7 @@ function pinItem(it, into) {
   drawPanel();
   if (it) {
     const facts = factsOf(state.run, it);
-    say(`${facts.title}, ${facts.where}. ${facts.rows.map(([name, value]) => `${name}: ${value}`).join("; ")}`);
+    announce(`${facts.title}, ${facts.where}. ${facts.rows.map(([name, value]) => `${name}: ${value}`).join("; ")}`);
   }
   frame();
 }
@@ -89,7 +89,7 @@ function unpin() {
   frame();
 }
 
-const say = (text) => ($("say").textContent = text);
+const announce = (text) => ($("say").textContent = text);
 
 function help(open) {
   const dialog = $("help");

@@ -19,7 +19,7 @@ function showRun(index) {
       state.a = clamp(state.a, run.begin, run.end - 1);
       state.b = clamp(state.b, state.a + 1, run.end);
     }
-    say(`${run.report.rule}: ${run.report.verdict}`);
+    announce(`${run.report.rule}: ${run.report.verdict}`);
   }
   for (const radio of document.querySelectorAll("#rules input")) radio.checked = +radio.value === index;
   $("map").dataset.key = "";
@@ -67,7 +67,7 @@ function setTheme() {
 function toggleTheme() {
   state.theme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
   setTheme();
-  say(`${state.theme} colours`);
+  announce(`${state.theme} colours`);
 }
 
 function resize() {

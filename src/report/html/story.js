@@ -8,25 +8,25 @@ function storyOf(run, finding, index) {
   const { step, mark, span, donation, seg } = run;
   const end = findingTimes(run)[index];
   const story = [];
-  const say = (s, it, text, tone, t = span.t0[s]) => story.push({ t, turn: span.turn[s], it, text, tone });
+  const add = (s, it, text, tone, t = span.t0[s]) => story.push({ t, turn: span.turn[s], it, text, tone });
   for (const i of of.steps) {
     const m = step.mark[i];
     if (m < 0 || !isBoundary(run, m)) continue;
     const s = run.stepSpan(i);
     const about = finding.label === null || mark.due_len[m] === finding.label || mark.label[m] === finding.label || mark.slot[m] === finding.slot || mark.due_slot[m] === finding.slot;
     if (!about) continue;
-    if (mark.due_slot[m] >= 0) say(s, link("step", i), `the forward of ${stepWords(run, i)} writes length ${mark.due_len[m]} into s${mark.due_slot[m]}`);
+    if (mark.due_slot[m] >= 0) add(s, link("step", i), `the forward of ${stepWords(run, i)} writes length ${mark.due_len[m]} into s${mark.due_slot[m]}`);
     const r = run.resultSpan(i);
     if (r < 0) continue;
     const cls = mark.class[m];
     const word = cls >= 0 ? WORDS.classes[cls] : "";
     const look = Number.isNaN(step.lookahead[i]) ? "" : ` (L ${step.lookahead[i]})`;
-    if (mark.fired[m]) say(r, link("step", i), `the result of ${stepWords(run, i)}${look} fires: ${firedWords(run, m)}${word && word !== "agree" ? `: ${word}` : ""}`, BAD.has(cls) ? "bad" : "");
-    else if (cls >= 0) say(r, link("step", i), `the result of ${stepWords(run, i)}${look} does not fire${word ? `: ${word}` : ""}`, BAD.has(cls) ? "bad" : "");
+    if (mark.fired[m]) add(r, link("step", i), `the result of ${stepWords(run, i)}${look} fires: ${firedWords(run, m)}${word && word !== "agree" ? `: ${word}` : ""}`, BAD.has(cls) ? "bad" : "");
+    else if (cls >= 0) add(r, link("step", i), `the result of ${stepWords(run, i)}${look} does not fire${word ? `: ${word}` : ""}`, BAD.has(cls) ? "bad" : "");
   }
   for (const d of of.donations) {
     if (donation.slot[d] !== finding.slot && donation.label[d] !== finding.label) continue;
-    say(donation.span[d], link("donation", d), `s${donation.slot[d]} is donated under label ${donation.label[d]}`, wrongDonation(run, d) ? "bad" : "", span.t1[donation.span[d]]);
+    add(donation.span[d], link("donation", d), `s${donation.slot[d]} is donated under label ${donation.label[d]}`, wrongDonation(run, d) ? "bad" : "", span.t1[donation.span[d]]);
   }
   story.sort((a, b) => a.t - b.t);
   const cut = end === null ? story : story.filter((part) => part.t <= end + 1 || finding.kind === "lost");
