@@ -9,7 +9,7 @@ use overlapsim::engine::{OpenPoints, Seeded};
 use overlapsim::record::Record;
 use overlapsim::runner::{self, Session};
 use overlapsim::scenario;
-use overlapsim::tui::{App, Key, Look, screen};
+use overlapsim::tui::{App, Key, Theme, screen};
 
 /// About ten thousand turns of eight requests, with a prefill now and then.
 fn text() -> String {
@@ -30,8 +30,8 @@ fn steps(criterion: &mut Criterion) {
     let rule = runner::rule("mask-lookahead").expect("a known rule");
     let app = || {
         let session = Session::new(&scenario.setup, rule, OpenPoints::default(), scenario.seed, Vec::new());
-        let look = Look { ascii: false, colour: true };
-        let mut app = App::new("long".to_owned(), &scenario.setup.names, session, vec![rule], look);
+        let theme = Theme { ascii: false, colour: true };
+        let mut app = App::new("long".to_owned(), &scenario.setup.names, session, vec![rule], theme);
         app.update(Key::Char('G'));
         app
     };

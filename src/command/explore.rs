@@ -8,7 +8,7 @@ use crate::model::{Rule, Setup, Vary};
 use crate::runner::{self, Keep, Session};
 use crate::scenario::{self, Scenario};
 use crate::search::Replay;
-use crate::tui::{self, App, Effect, Key, Look};
+use crate::tui::{self, App, Effect, Key, Theme};
 
 use super::expectation::expectation;
 use super::input::{all_rules, load, rules};
@@ -79,9 +79,9 @@ pub fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
         return Err(Failure(format!("error: explore needs a terminal for input and output\n{help}\n")));
     }
     let scenario = load(&args.file)?;
-    let look = Look { ascii: args.ascii, colour: is_coloured() };
+    let theme = Theme { ascii: args.ascii, colour: is_coloured() };
     let mut host = Host::new(&scenario, args)?;
-    let mut app = host.app(look)?;
+    let mut app = host.app(theme)?;
     tui::show(&mut app, &mut |app, effect| host.serve(app, effect))
         .map_err(|trouble| Failure(format!("error: {trouble}\nhelp: try --script, or another terminal\n")))?;
     let line = host.replay(app.session());
@@ -96,7 +96,9 @@ pub fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
 pub fn explore_to_text(args: &ExploreArgs) -> Result<String, Failure> {
     let scenario = load(&args.file)?;
     let mut host = Host::new(&scenario, args)?;
-    let mut app = host.app(Look { ascii: args.ascii, colour: false })?;
+    let mut app = host.app(Theme { ascii: args.ascii, colour: false })?;
+    let (width, height) = args.size;
+    app.resize(width, height);
     for &key in args.script.iter().flat_map(|script| &script.0) {
         match app.update(key) {
             Effect::Quit => break,
@@ -104,11 +106,10 @@ pub fn explore_to_text(args: &ExploreArgs) -> Result<String, Failure> {
             effect @ (Effect::Save | Effect::Replay) => host.serve(&mut app, effect),
         }
     }
-    let (width, height) = args.size;
     Ok(tui::screen(&app, width, height))
 }
 
-/// The effects that the explorer asks for: showing the replay line, writing a history.
+/// The caller of the explorer: writes files and replay commands for it.
 struct Host<'a> {
     scenario: &'a Scenario,
     args: &'a ExploreArgs,
@@ -133,21 +134,21 @@ impl<'a> Host<'a> {
         self.args.seed.unwrap_or(self.scenario.seed)
     }
 
-    fn app(&self, look: Look) -> Result<App<'a>, Failure> {
+    fn app(&self, theme: Theme) -> Result<App<'a>, Failure> {
         let answers = self.args.choices.clone().unwrap_or_default().0;
         let session = Session::new(&self.scenario.setup, self.rule, self.vary.open(), self.seed(), answers);
         if let Some(misfit) = session.misfit() {
             return Err(does_not_fit(self.scenario, self.rule, misfit));
         }
         let title = self.args.file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        Ok(App::new(title, &self.scenario.setup.names, session, all_rules(), look))
+        Ok(App::new(title, &self.scenario.setup.names, session, all_rules(), theme))
     }
 
     fn serve(&mut self, app: &mut App<'a>, effect: Effect) {
         match effect {
             Effect::Replay => {
-                let text = format!("{}\n\nIt is printed when you leave, too.", self.replay(app.session()));
-                app.show("this history again", &text);
+                let text = format!("{}\n\nIt is also printed when the explorer ends.", self.replay(app.session()));
+                app.show("replay this history", &text);
             }
             Effect::Save => match self.save(app.session()) {
                 Ok(text) => app.show("written", &text),

@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::record::{BatchId, CacheFact, Fact, ForwardFact, Record, ReqId, RequestFact, RunFact, Sink, SlotId, Stream};
+use crate::scene::{Lane, Span, Work};
 
-use super::{Access, Edge, EdgeKind, EventKind, GraphEvent, GraphLane, Use};
+use super::{Access, Edge, EdgeKind, GraphEvent, Use};
 
 /// The graph of a record, without edges of kind [`EdgeKind::Missing`].
 pub(super) fn build(record: &Record) -> DiGraph<GraphEvent, Edge> {
@@ -41,16 +42,10 @@ struct Builder {
 }
 
 impl Builder {
-    fn event(
-        &mut self,
-        lane: GraphLane,
-        work: EventKind,
-        batch: Option<BatchId>,
-        start_ns: u64,
-        end_ns: u64,
-    ) -> NodeIndex {
+    fn event(&mut self, lane: Lane, work: Work, batch: Option<BatchId>, start_ns: u64, end_ns: u64) -> NodeIndex {
         let accesses = Vec::new();
-        self.graph.add_node(GraphEvent { lane, work, batch, turn: self.turn, start_ns, end_ns, accesses })
+        self.graph
+            .add_node(GraphEvent { span: Span { lane, work, batch, turn: self.turn, start_ns, end_ns }, accesses })
     }
 
     fn edge(&mut self, from: Option<NodeIndex>, to: NodeIndex, kind: EdgeKind) {
@@ -60,9 +55,9 @@ impl Builder {
     }
 
     /// Begins a CPU event.
-    fn begin(&mut self, work: EventKind, batch: Option<BatchId>) -> NodeIndex {
+    fn begin(&mut self, work: Work, batch: Option<BatchId>) -> NodeIndex {
         self.close();
-        let event = self.event(GraphLane::Cpu, work, batch, self.now_ns, self.now_ns);
+        let event = self.event(Lane::Cpu, work, batch, self.now_ns, self.now_ns);
         self.edge(self.cpu, event, EdgeKind::Program);
         (self.open, self.cpu, self.acted) = (Some(event), Some(event), false);
         event
@@ -70,7 +65,7 @@ impl Builder {
 
     fn close(&mut self) {
         if let Some(open) = self.open.take() {
-            self.graph[open].end_ns = self.now_ns;
+            self.graph[open].span.end_ns = self.now_ns;
         }
     }
 
@@ -78,7 +73,7 @@ impl Builder {
     fn cpu(&mut self) -> NodeIndex {
         match self.open {
             Some(open) => open,
-            None => self.begin(EventKind::Cpu, None),
+            None => self.begin(Work::Cpu, None),
         }
     }
 
@@ -87,7 +82,7 @@ impl Builder {
     fn wait(&mut self, batch: BatchId) {
         let mut event = self.cpu();
         if self.acted {
-            let GraphEvent { work, batch, .. } = self.graph[event];
+            let Span { work, batch, .. } = self.graph[event].span;
             event = self.begin(work, batch);
         }
         if let Some(&(forward, copy)) = self.results.get(&batch) {
@@ -96,14 +91,14 @@ impl Builder {
         }
     }
 
-    fn launch(&mut self, batch: BatchId, work: EventKind, [start_ns, end_ns, copied_ns]: [u64; 3]) {
+    fn launch(&mut self, batch: BatchId, work: Work, [start_ns, end_ns, copied_ns]: [u64; 3]) {
         let cpu = self.cpu();
         self.acted = true;
-        let forward = self.event(GraphLane::Forward, work, Some(batch), start_ns, end_ns);
+        let forward = self.event(Lane::Forward, work, Some(batch), start_ns, end_ns);
         self.edge(Some(cpu), forward, EdgeKind::Launch);
         self.edge(self.schedule.filter(|_| self.issued), forward, EdgeKind::Launch);
         self.edge(self.forward, forward, EdgeKind::Stream);
-        let copy = self.event(GraphLane::Copy, EventKind::ResultCopy, Some(batch), end_ns, copied_ns);
+        let copy = self.event(Lane::Copy, Work::ResultCopy, Some(batch), end_ns, copied_ns);
         self.edge(Some(forward), copy, EdgeKind::Completion);
         self.edge(self.copy, copy, EdgeKind::Stream);
         (self.forward, self.copy, self.issued) = (Some(forward), Some(copy), false);
@@ -113,7 +108,7 @@ impl Builder {
     fn copy_now(&mut self, req: ReqId, from: SlotId, to: SlotId) {
         let cpu = self.cpu();
         self.acted = true;
-        let event = self.event(GraphLane::Schedule, EventKind::StateCopy, None, self.now_ns, self.now_ns);
+        let event = self.event(Lane::Schedule, Work::StateCopy, None, self.now_ns, self.now_ns);
         self.edge(Some(cpu), event, EdgeKind::Program);
         self.edge(self.schedule, event, EdgeKind::Stream);
         (self.schedule, self.issued) = (Some(event), true);
@@ -134,7 +129,7 @@ impl Builder {
         let writer = self.writers.get(&slot).copied();
         match (how.writes(), writer) {
             // A forward in flight will overwrite the slot; later reads may see the forward's write, so it stays the writer.
-            (true, Some(writer)) if self.graph[event].lane == GraphLane::Schedule && self.is_in_flight(writer) => {}
+            (true, Some(writer)) if self.graph[event].span.lane == Lane::Schedule && self.is_in_flight(writer) => {}
             (true, _) => {
                 self.writers.insert(slot, event);
             }
@@ -145,7 +140,7 @@ impl Builder {
     }
 
     fn is_in_flight(&self, event: NodeIndex) -> bool {
-        self.graph[event].lane == GraphLane::Forward && self.completed < Some(event)
+        self.graph[event].span.lane == Lane::Forward && self.completed < Some(event)
     }
 
     /// Adds a slot to the data edge between two events. Two events have at most one data edge.
@@ -194,7 +189,7 @@ impl Builder {
             }
             RunFact::Begin { phase, batch, at } => {
                 self.now_ns = at.ns();
-                self.begin(EventKind::Phase(phase), batch);
+                self.begin(Work::Phase(phase), batch);
             }
             RunFact::End { at } => {
                 self.now_ns = at.ns();
@@ -241,7 +236,7 @@ impl Builder {
     fn forward_fact(&mut self, fact: ForwardFact) {
         match fact {
             ForwardFact::Launch { batch, mode, start, end, copied, .. } => {
-                self.launch(batch, EventKind::Forward(mode), [start.ns(), end.ns(), copied.ns()]);
+                self.launch(batch, Work::Forward(mode), [start.ns(), end.ns(), copied.ns()]);
             }
             ForwardFact::Clear { req, slot } => {
                 let event = self.effects();

@@ -10,10 +10,11 @@ use std::fmt::Write as _;
 use petgraph::graph::NodeIndex;
 
 use crate::report::name;
+use crate::scene::Lane;
 
 use super::drawn_edges::{DrawnEdge, LaneLink, drawn_edges, link};
-use super::label::{drawn, few, lane_key, lane_name};
-use super::{EdgeKind, EventGraph, GraphLane, time};
+use super::label::{drawn, few};
+use super::{EdgeKind, EventGraph, time};
 
 const LEGEND: [&str; 6] = [
     "thin: program order",
@@ -40,7 +41,7 @@ pub fn dot(events: &EventGraph, names: &[String], title: &str) -> String {
         band(&mut out, events, names, *lane, here);
     }
     for (lane, here) in &lanes {
-        let key = lane_key(*lane);
+        let key = name::lane_key(*lane);
         let _ = writeln!(out, "  legend -> lane_{key} [style=invis, constraint=true];");
         lane_order(&mut out, events, *lane, here);
     }
@@ -53,18 +54,18 @@ pub fn dot(events: &EventGraph, names: &[String], title: &str) -> String {
 }
 
 /// Writes the cluster of a lane: its name, then its events.
-fn band(out: &mut String, events: &EventGraph, names: &[String], lane: GraphLane, here: &[(NodeIndex, usize)]) {
-    let key = lane_key(lane);
-    let mut name = lane_name(lane).to_owned();
+fn band(out: &mut String, events: &EventGraph, names: &[String], lane: Lane, here: &[(NodeIndex, usize)]) {
+    let key = name::lane_key(lane);
+    let mut title = name::lane(lane).to_owned();
     if events.around.is_some() {
         let all = events.lane_events[lane as usize];
         let of = if here.len() == all { String::new() } else { format!("{} of ", here.len()) };
-        let _ = write!(name, "\n{of}{all} events");
+        let _ = write!(title, "\n{of}{all} events");
     }
     let _ = writeln!(out, "  subgraph cluster_{key} {{\n    label=\"\";\n    style=filled;\n    color=gray75;");
     let _ = writeln!(out, "    fillcolor=gray97;");
-    let name = quoted(&name, "\\n");
-    let _ = writeln!(out, "    lane_{key} [group={key}, shape=plaintext, style=\"\", fontsize=12, label={name}];");
+    let title = quoted(&title, "\\n");
+    let _ = writeln!(out, "    lane_{key} [group={key}, shape=plaintext, style=\"\", fontsize=12, label={title}];");
     for &(event, _) in here {
         let mut lines = drawn(events, event, names);
         let (mark, frame) = found(events, event);
@@ -91,16 +92,16 @@ fn found(events: &EventGraph, event: NodeIndex) -> (Option<String>, &'static str
 }
 
 /// Writes the edges between neighbours of a lane. They determine the columns of the events.
-fn lane_order(out: &mut String, events: &EventGraph, lane: GraphLane, here: &[(NodeIndex, usize)]) {
+fn lane_order(out: &mut String, events: &EventGraph, lane: Lane, here: &[(NodeIndex, usize)]) {
     let id = |event: NodeIndex| events.ids[event.index()];
     let scaffold = |length: usize| format!("constraint=true, weight=100, minlen={length}");
     if let Some(&(first, column)) = here.first() {
-        let key = lane_key(lane);
+        let key = name::lane_key(lane);
         let _ = writeln!(out, "  lane_{key} -> n{} [style=invis, {}];", id(first), scaffold(column + 1));
     }
     let width = match lane {
-        GraphLane::Cpu => "",
-        GraphLane::Schedule | GraphLane::Forward | GraphLane::Copy => "penwidth=2.5, ",
+        Lane::Cpu => "",
+        Lane::Schedule | Lane::Forward | Lane::Copy => "penwidth=2.5, ",
     };
     for pair in here.windows(2) {
         let [(from, left), (to, right)] = [pair[0], pair[1]];

@@ -9,7 +9,9 @@ use petgraph::visit::EdgeRef as _;
 
 use crate::record::SlotId;
 
-use super::{Edge, EdgeKind, EventGraph, GraphLane, Use};
+use crate::scene::Lane;
+
+use super::{Edge, EdgeKind, EventGraph, Use};
 
 /// An edge of a drawing: between two lanes, or within a lane but not its order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +62,7 @@ pub(super) fn drawn_edges(events: &EventGraph) -> Vec<DrawnEdge> {
     let mut lines = Vec::new();
     for edge in graph.edge_references() {
         let (from, to, Edge { kind, slots }) = (edge.source(), edge.target(), edge.weight());
-        let same_lane = graph[from].lane == graph[to].lane;
+        let same_lane = graph[from].span.lane == graph[to].span.lane;
         let mut slots = slots.clone();
         let keep = match kind {
             EdgeKind::Program | EdgeKind::Stream => !same_lane && !is_implied(events, from, to),
@@ -110,5 +112,5 @@ fn runs_on(events: &EventGraph, from: NodeIndex, to: NodeIndex, slot: SlotId) ->
     let wrote = from.accesses.iter().rfind(|access| access.slot == slot && access.how.writes());
     let reads = to.accesses.iter().find(|access| access.slot == slot && !access.how.writes());
     let one = wrote.zip(reads).is_some_and(|(wrote, reads)| wrote.how == Use::Write && wrote.req == reads.req);
-    from.lane == GraphLane::Forward && to.lane == GraphLane::Forward && one
+    from.span.lane == Lane::Forward && to.span.lane == Lane::Forward && one
 }

@@ -8,8 +8,9 @@ use petgraph::visit::EdgeRef as _;
 
 use crate::judge::{Finding, Kind};
 use crate::record::{ReqId, SlotId};
+use crate::scene::{Lane, Work};
 
-use super::{Absent, Access, Edge, EdgeKind, EventKind, FindingPlace, GraphEvent, GraphLane, Use};
+use super::{Absent, Access, Edge, EdgeKind, FindingPlace, GraphEvent, Use};
 
 type Graph = DiGraph<GraphEvent, Edge>;
 
@@ -47,15 +48,15 @@ impl EventIndex<'_> {
         let mut waited = None;
         for at in graph.node_indices() {
             let event = &graph[at];
-            index.by_turn.entry(event.turn).or_default().push(at);
-            match event.lane {
-                GraphLane::Cpu => {
+            index.by_turn.entry(event.span.turn).or_default().push(at);
+            match event.span.lane {
+                Lane::Cpu => {
                     let copies =
                         graph.edges_directed(at, Incoming).filter(|of| of.weight().kind == EdgeKind::Completion);
                     let forwards = copies.flat_map(|copy| {
                         graph
                             .neighbors_directed(copy.source(), Incoming)
-                            .filter(|&of| graph[of].lane == GraphLane::Forward)
+                            .filter(|&of| graph[of].span.lane == Lane::Forward)
                     });
                     waited = waited.max(forwards.max());
                     for access in event.accesses.iter().filter(|access| access.how == Use::Offer) {
@@ -64,10 +65,10 @@ impl EventIndex<'_> {
                         }
                     }
                 }
-                GraphLane::Schedule => {
+                Lane::Schedule => {
                     index.completed.insert(at, waited);
                 }
-                GraphLane::Forward => {
+                Lane::Forward => {
                     for access in &event.accesses {
                         index.by_slot.entry(access.slot).or_default().push((at, access.how.writes()));
                         if let (Use::Keep, Some(len)) = (access.how, access.len) {
@@ -75,7 +76,7 @@ impl EventIndex<'_> {
                         }
                     }
                 }
-                GraphLane::Copy => {}
+                Lane::Copy => {}
             }
         }
         index
@@ -85,13 +86,13 @@ impl EventIndex<'_> {
     /// of one kind that fit several events are assigned to different events, in order.
     fn place(&self, finding: &Finding, taken: &BTreeSet<(Kind, NodeIndex)>) -> Option<NodeIndex> {
         let in_phase =
-            |event: &GraphEvent| event.work == EventKind::Phase(finding.phase) || event.work == EventKind::Cpu;
+            |event: &GraphEvent| event.span.work == Work::Phase(finding.phase) || event.span.work == Work::Cpu;
         let turn = self.by_turn.get(&finding.turn).into_iter().flatten().copied();
         let mut events = turn.map(|at| (at, &self.graph[at]));
         let uses = events.clone().filter_map(|(at, event)| {
             let is_use = |access: &&Access| Some(access.slot) == finding.slot && Some(access.req) == finding.req;
             let ranks = event.accesses.iter().filter(is_use).filter_map(|access| use_rank(finding.kind, event, access));
-            ranks.min().filter(|_| event.lane != GraphLane::Cpu || in_phase(event)).map(|rank| (rank, at))
+            ranks.min().filter(|_| event.span.lane != Lane::Cpu || in_phase(event)).map(|rank| (rank, at))
         });
         let used = uses.min_by_key(|&(rank, at)| (taken.contains(&(finding.kind, at)), rank, at));
         let phase = || events.rfind(|(_, event)| in_phase(event)).map(|(at, _)| at);
@@ -142,20 +143,20 @@ impl EventIndex<'_> {
 /// The rank of a use of the slot as the event of a finding of this kind, 0 first; `None` if it cannot be its event.
 fn use_rank(kind: Kind, event: &GraphEvent, access: &Access) -> Option<u8> {
     let reads = !access.how.writes();
-    match (kind, event.lane) {
-        (_, GraphLane::Copy) => None,
+    match (kind, event.span.lane) {
+        (_, Lane::Copy) => None,
         // Torn reads are found at the copy.
-        (Kind::Torn, GraphLane::Schedule) => Some(0),
-        (Kind::Torn, GraphLane::Cpu | GraphLane::Forward) => None,
+        (Kind::Torn, Lane::Schedule) => Some(0),
+        (Kind::Torn, Lane::Cpu | Lane::Forward) => None,
         // Wrong states are found at the donation, or at the read of a hit, not at the forward that writes the slot.
         (Kind::Mislabelled | Kind::Unwritten | Kind::Foreign | Kind::Aliased | Kind::Inherited, lane) => match lane {
-            GraphLane::Cpu => Some(0),
-            GraphLane::Schedule => reads.then_some(1),
-            GraphLane::Forward => reads.then_some(2),
-            GraphLane::Copy => None,
+            Lane::Cpu => Some(0),
+            Lane::Schedule => reads.then_some(1),
+            Lane::Forward => reads.then_some(2),
+            Lane::Copy => None,
         },
         (Kind::Lost | Kind::Assertion | Kind::Leak | Kind::DoubleFree | Kind::UseAfterFree | Kind::Lock, lane) => {
-            Some(u8::from(lane != GraphLane::Schedule))
+            Some(u8::from(lane != Lane::Schedule))
         }
     }
 }

@@ -4,8 +4,9 @@ use petgraph::visit::EdgeRef as _;
 use serde::Serialize;
 
 use crate::record::SlotId;
+use crate::report::name;
 
-use super::label::{event_kind_name, lane_key, plain};
+use super::label::plain;
 use super::{EdgeKind, EventGraph, FindingPlace};
 
 #[derive(Debug, Serialize)]
@@ -49,12 +50,12 @@ pub fn json(events: &EventGraph, names: &[String]) -> String {
         let found = events.places.iter().enumerate().filter(|(_, place)| place.at == Some(index));
         NodeJson {
             id: events.ids[index.index()],
-            lane: lane_key(event.lane),
-            kind: event_kind_name(event.work).replace(' ', "-"),
-            batch: event.batch.map(|batch| batch.0),
-            turn: event.turn,
-            start_ns: event.start_ns,
-            end_ns: event.end_ns,
+            lane: name::lane_key(event.span.lane),
+            kind: name::work(event.span.work).replace(' ', "-"),
+            batch: event.span.batch.map(|batch| batch.0),
+            turn: event.span.turn,
+            start_ns: event.span.start_ns,
+            end_ns: event.span.end_ns,
             label: plain(event, names),
             reads: numbers(reads),
             writes: numbers(writes),

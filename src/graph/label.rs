@@ -2,8 +2,9 @@
 
 use crate::record::{ReqId, SlotId};
 use crate::report::name;
+use crate::scene::{Lane, Work};
 
-use super::{Access, EventGraph, EventKind, GraphEvent, GraphLane, Use};
+use super::{Access, EventGraph, GraphEvent, Use};
 
 /// Most slots or requests that a label names.
 const NAMED_MAX: usize = 4;
@@ -11,12 +12,12 @@ const NAMED_MAX: usize = 4;
 /// The label of the JSON form.
 pub(super) fn plain(event: &GraphEvent, names: &[String]) -> String {
     let mut lines = vec![head(event)];
-    match event.work {
-        EventKind::Forward(_) => lines.push(requests(event, names)),
-        EventKind::Phase(_) | EventKind::Cpu | EventKind::StateCopy | EventKind::ResultCopy => {}
+    match event.span.work {
+        Work::Forward(_) => lines.push(requests(event, names)),
+        Work::Phase(_) | Work::Cpu | Work::Wait | Work::StateCopy | Work::ResultCopy => {}
     }
     lines.extend(slots(event, None, names));
-    lines.push(format!("turn {}", event.turn));
+    lines.push(format!("turn {}", event.span.turn));
     lines.retain(|line| !line.is_empty());
     lines.join("\n")
 }
@@ -24,7 +25,7 @@ pub(super) fn plain(event: &GraphEvent, names: &[String]) -> String {
 /// The label in a drawing: kind, requests, slots, turn, virtual time. In a cut the request of its finding is named first.
 pub(super) fn drawn(events: &EventGraph, event: petgraph::graph::NodeIndex, names: &[String]) -> Vec<String> {
     let (of, when_ns) = (&events.graph[event], events.when_ns[event.index()]);
-    let rows = of.batch.filter(|_| of.lane != GraphLane::Copy).and_then(|batch| events.rows.get(&batch));
+    let rows = of.span.batch.filter(|_| of.span.lane != Lane::Copy).and_then(|batch| events.rows.get(&batch));
     let subject = events.around.and_then(|index| events.places.get(index)?.req);
     let mut lines = vec![head(of)];
     lines.extend(rows.map(|rows| {
@@ -33,12 +34,12 @@ pub(super) fn drawn(events: &EventGraph, event: petgraph::graph::NodeIndex, name
         few(&rows.into_iter().map(|req| name::request(names, req)).collect::<Vec<_>>())
     }));
     lines.extend(slots(of, subject, names));
-    let when = match of.lane {
-        GraphLane::Forward => format!("{} to {} ms", ms(of.start_ns), ms(of.end_ns)),
-        GraphLane::Cpu if when_ns > of.start_ns => format!("waits to {} ms", ms(when_ns)),
-        GraphLane::Cpu | GraphLane::Schedule | GraphLane::Copy => format!("{} ms", ms(when_ns)),
+    let when = match of.span.lane {
+        Lane::Forward => format!("{} to {} ms", ms(of.span.start_ns), ms(of.span.end_ns)),
+        Lane::Cpu if when_ns > of.span.start_ns => format!("waits to {} ms", ms(when_ns)),
+        Lane::Cpu | Lane::Schedule | Lane::Copy => format!("{} ms", ms(when_ns)),
     };
-    lines.push(format!("turn {}", of.turn));
+    lines.push(format!("turn {}", of.span.turn));
     lines.push(when);
     lines.retain(|line| !line.is_empty());
     lines
@@ -46,9 +47,9 @@ pub(super) fn drawn(events: &EventGraph, event: petgraph::graph::NodeIndex, name
 
 /// The name of the kind of an event, and its batch.
 pub(super) fn head(event: &GraphEvent) -> String {
-    match event.batch {
-        Some(batch) => format!("{} {batch}", event_kind_name(event.work)),
-        None => event_kind_name(event.work).to_owned(),
+    match event.span.batch {
+        Some(batch) => format!("{} {batch}", name::work(event.span.work)),
+        None => name::work(event.span.work).to_owned(),
     }
 }
 
@@ -65,16 +66,16 @@ fn slots(event: &GraphEvent, first: Option<ReqId>, names: &[String]) -> Vec<Stri
         slots.dedup();
         few(&slots)
     };
-    match event.work {
-        EventKind::StateCopy => {
+    match event.span.work {
+        Work::StateCopy => {
             let owner = event.accesses.first().map_or(String::new(), |access| name::request(names, access.req));
             vec![format!("{owner}: {} -> {}", slots(Use::Read), slots(Use::Write))]
         }
-        EventKind::Forward(_) => some(Use::Keep).map(|kept| format!("keeps {}", with_len(kept))).collect(),
-        EventKind::Phase(_) | EventKind::Cpu => some(Use::Offer)
+        Work::Forward(_) => some(Use::Keep).map(|kept| format!("keeps {}", with_len(kept))).collect(),
+        Work::Phase(_) | Work::Cpu => some(Use::Offer)
             .map(|offer| format!("{} donates {}", name::request(names, offer.req), with_len(offer)))
             .collect(),
-        EventKind::ResultCopy => Vec::new(),
+        Work::Wait | Work::ResultCopy => Vec::new(),
     }
 }
 
@@ -101,35 +102,4 @@ pub(super) fn few(list: &[impl ToString]) -> String {
 /// Milliseconds with three decimals, rounded down.
 fn ms(ns: u64) -> String {
     format!("{}.{:03}", ns / 1_000_000, ns / 1000 % 1000)
-}
-
-/// The name of a lane in JSON and in DOT identifiers.
-pub(super) fn lane_key(lane: GraphLane) -> &'static str {
-    match lane {
-        GraphLane::Cpu => "cpu",
-        GraphLane::Schedule => "schedule",
-        GraphLane::Forward => "forward",
-        GraphLane::Copy => "copy",
-    }
-}
-
-/// The name of a lane in a drawing.
-pub(super) fn lane_name(lane: GraphLane) -> &'static str {
-    match lane {
-        GraphLane::Cpu => "CPU",
-        GraphLane::Schedule => "schedule stream",
-        GraphLane::Forward => "forward stream",
-        GraphLane::Copy => "copy stream",
-    }
-}
-
-/// The name of a kind of event.
-pub(super) fn event_kind_name(work: EventKind) -> &'static str {
-    match work {
-        EventKind::Phase(phase) => name::phase(phase),
-        EventKind::Cpu => "cpu",
-        EventKind::StateCopy => "state copy",
-        EventKind::Forward(mode) => name::mode(mode),
-        EventKind::ResultCopy => "result copy",
-    }
 }

@@ -19,43 +19,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::judge::{Judgement, Kind};
-use crate::record::{BatchId, Mode, Phase, Record, ReqId, SlotId};
+use crate::record::{BatchId, Record, ReqId, SlotId};
+use crate::scene::{Lane, Span};
 
 pub use cut::{CUT_MAX, cut};
 pub use dot::dot;
 pub use json::json;
 pub use title::title;
-
-/// The lane in which an event runs: the CPU or a stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum GraphLane {
-    /// The scheduler's CPU.
-    Cpu,
-    /// The schedule stream.
-    Schedule,
-    /// The forward stream.
-    Forward,
-    /// The stream that copies results to the host.
-    Copy,
-}
-
-/// Every lane, from top to bottom.
-pub const LANES: [GraphLane; 4] = [GraphLane::Cpu, GraphLane::Schedule, GraphLane::Forward, GraphLane::Copy];
-
-/// The kind of an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum EventKind {
-    /// A CPU phase, or the part of a phase after a wait.
-    Phase(Phase),
-    /// CPU work outside any phase, as in a record written by hand.
-    Cpu,
-    /// A copy of a state on the schedule stream.
-    StateCopy,
-    /// A forward.
-    Forward(Mode),
-    /// The copy of a result to the host.
-    ResultCopy,
-}
 
 /// How an event uses a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -86,18 +56,8 @@ pub struct Access {
 /// A node of the graph: a stretch of work in one lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GraphEvent {
-    /// Its lane.
-    pub lane: GraphLane,
-    /// Its kind.
-    pub work: EventKind,
-    /// The batch, if the work is for a batch.
-    pub batch: Option<BatchId>,
-    /// The loop turn in which it was issued.
-    pub turn: u32,
-    /// The start, in virtual time. A copy of a state has length 0.
-    pub start_ns: u64,
-    /// The end, in virtual time.
-    pub end_ns: u64,
+    /// Its lane, work, batch, turn and times. A copy of a state has length 0.
+    pub span: Span,
     /// The uses of slots, in order.
     pub accesses: Vec<Access>,
 }
@@ -192,10 +152,10 @@ impl EventGraph {
         let mut in_lane = Vec::new();
         let mut rows: BTreeMap<BatchId, Vec<ReqId>> = BTreeMap::new();
         for event in graph.node_weights() {
-            let count = &mut lane_events[event.lane as usize];
+            let count = &mut lane_events[event.span.lane as usize];
             in_lane.push(*count);
             *count += 1;
-            if let (GraphLane::Forward, Some(batch)) = (event.lane, event.batch) {
+            if let (Lane::Forward, Some(batch)) = (event.span.lane, event.span.batch) {
                 let mut reqs: Vec<ReqId> = event.accesses.iter().map(|access| access.req).collect();
                 reqs.sort_unstable();
                 reqs.dedup();

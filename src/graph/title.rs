@@ -31,7 +31,7 @@ fn edge(events: &EventGraph, finding: &Finding, place: &FindingPlace, names: &[S
     };
     let of = |event: petgraph::graph::NodeIndex| {
         let event = &events.graph[event];
-        format!("{} of turn {}", head(event), event.turn)
+        format!("{} of turn {}", head(event), event.span.turn)
     };
     let (from, at) = (of(from), place.at.map_or(String::new(), of));
     let length = finding.label.map_or(String::new(), |label| format!(" {label}"));

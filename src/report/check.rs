@@ -1,4 +1,4 @@
-//! Text and JSON of an exhaustive search.
+//! Text and JSON of an exhaustive search (`check`).
 
 use std::fmt::Write as _;
 
@@ -9,32 +9,32 @@ use crate::judge::Kind;
 use super::layout::{align, row, wrap};
 use super::{name, style};
 
-/// What a search of one rule came to, ready to be printed. Fields in the order of the JSON form.
+/// The result of a search under one rule. Fields are in the order of the JSON form.
 #[derive(Clone, Debug, Serialize)]
 pub struct CheckReport {
     /// The rule.
     pub rule: &'static str,
     /// The worst verdict of any run.
     pub verdict: &'static str,
-    /// Whether all timings were seen.
+    /// Whether the search covered all timings.
     pub complete: bool,
-    /// States reached, again and again.
+    /// States reached, counted each time.
     pub states: u64,
-    /// States that differ.
+    /// Unique states.
     pub unique: u64,
     /// Turns run.
     pub transitions: u64,
-    /// Most turns to a state.
+    /// The most turns to any state.
     pub depth: u32,
-    /// One for each kind, with the first way to it.
+    /// One finding of each kind: the first reached.
     pub findings: Vec<CheckFinding>,
-    /// What ended the search, if not all was seen.
+    /// The bound that ended the search, if one did.
     pub bound: Option<String>,
-    /// How much smaller the search was for telling states apart no more than matters.
+    /// The reduction of the number of states.
     pub reduction: Reduction,
-    /// What was open.
+    /// The open choice points.
     pub vary: Vec<&'static str>,
-    /// What the reader should know.
+    /// Warnings.
     pub warnings: Vec<String>,
     /// Goals reached.
     pub goals: Vec<&'static str>,
@@ -44,12 +44,12 @@ pub struct CheckReport {
     pub scenario: String,
 }
 
-/// Factors of reduction.
+/// By how much a search was reduced.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Reduction {
-    /// States reached for each one that differs.
+    /// States reached per unique state.
     pub states_per_unique: f64,
-    /// In how many ways interchangeable requests can change places.
+    /// The number of permutations of interchangeable requests.
     pub symmetries: u64,
 }
 
@@ -58,24 +58,23 @@ pub struct Reduction {
 pub struct CheckFinding {
     /// The kind.
     pub kind: &'static str,
-    /// The length of the key, or the length lost.
+    /// The length of the key, or the length lost, in tokens.
     pub label: Option<u32>,
-    /// What the slot holds.
+    /// The length of the content of the slot, in tokens.
     pub holds: Option<u32>,
-    /// The choices that lead there: what `run --choices` takes.
+    /// The choices that lead there, for `run --choices`.
     pub choices: String,
-    /// The small scenario that was written for it.
+    /// The file of the shrunk scenario.
     pub scenario: Option<String>,
     /// The request.
     pub request: Option<String>,
-    /// In words.
+    /// The reason in words.
     pub reason: String,
-    /// The turn of the finding, as the replay shows it: the number of a turn, from 0. Of a checkpoint that was lost the turn in
-    /// which it was due.
+    /// The number of the turn, from 0, as the replay shows it. For a lost checkpoint, the turn in which it was due.
     pub turn: u32,
-    /// How many turns the way to it runs.
+    /// The number of turns run to reach it.
     pub turns_run: u32,
-    /// Transitions of the search that reach one.
+    /// The number of transitions that reach one.
     pub times: u64,
     /// The command that replays it.
     pub replay: String,
@@ -101,13 +100,13 @@ pub fn check_text(report: &CheckReport) -> String {
     let Reduction { states_per_unique, symmetries } = report.reduction;
     let folded = match symmetries {
         1 => String::new(),
-        ways => format!("; interchangeable requests can change places in {ways} ways"),
+        ways => format!("; {ways} permutations of interchangeable requests"),
     };
     row(
         &mut out,
         "states",
         &format!(
-            "{} unique of {} reached ({states_per_unique:.1} for each{folded}), {} transitions, {} turns deep",
+            "{} unique of {} reached ({states_per_unique:.1} per unique state{folded}), {} transitions, {} turns deep",
             report.unique, report.states, report.transitions, report.depth
         ),
     );
@@ -141,14 +140,14 @@ pub fn check_text(report: &CheckReport) -> String {
     out
 }
 
-/// How a finding of a search begins: its kind, whose it is, and why.
+/// The first line of a finding of a search: kind, request and reason.
 pub(super) fn headline(out: &mut String, kind: &str, request: Option<&str>, reason: &str) {
     out.push('\n');
     let request = request.map_or(String::new(), |request| format!(" {request}:"));
     wrap(out, 2, &format!("{}{request} {reason}", style::kind_word(kind)));
 }
 
-/// How a finding of a search ends: the command that shows it again, and the file that was written for it.
+/// The last lines of a finding of a search: the replay command, and the file of the shrunk scenario.
 pub(super) fn whereabouts(out: &mut String, replay: &str, scenario: Option<&str>) {
     let _ = writeln!(out, "  replay: {replay}");
     if let Some(scenario) = scenario {
@@ -169,7 +168,7 @@ pub fn check_summary(reports: &[CheckReport]) -> String {
     align(&rows, &[]).into_iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
-/// Which goals were reached, and which never.
+/// The number of goals reached, and the goals never reached.
 pub(super) fn goals<T: AsRef<str>>(out: &mut String, reached: &[T], missed: &[T]) {
     let all = reached.len() + missed.len();
     let list: Vec<&str> = missed.iter().map(AsRef::as_ref).collect();

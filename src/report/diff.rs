@@ -1,5 +1,5 @@
-//! The form of `diff`: the rules side by side, a row for each boundary decision on which not all of them agree with
-//! the reference, then the verdicts.
+//! The text of `diff`: the rules side by side, a row for each boundary decision that differs from the reference under some
+//! rule, then the verdicts.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use super::style;
 use super::text::finding_words;
 use super::{Run, name, warning};
 
-/// Where a decision belongs: the request and the length that the batch reached for it.
-type Key = (ReqId, u32);
+/// The key of a decision: the request, and its length after the step.
+type DecisionKey = (ReqId, u32);
 
 /// Columns before those of the rules.
 const FIXED: usize = 4;
 
-/// All runs side by side; they must be of one scenario, judged with their boundaries kept.
+/// All runs side by side. They are of one scenario and keep their boundaries.
 ///
 /// # Panics
 /// If a judgement counts decisions that differ from the reference but has kept no boundaries.
@@ -28,7 +28,7 @@ pub fn diff_text(runs: &[Run]) -> String {
         assert!(!differ || !of.boundaries.is_empty(), "{} was judged without keeping its boundaries", run.rule);
     }
     let mut rows = vec![head(runs)];
-    let columns: Vec<BTreeMap<Key, Vec<&Boundary>>> = runs.iter().map(|run| by_key(run.judgement)).collect();
+    let columns: Vec<BTreeMap<DecisionKey, Vec<&Boundary>>> = runs.iter().map(|run| by_key(run.judgement)).collect();
     let keys = differing(&columns);
     for (_, key) in &keys {
         rows.push(decision(*key, &columns, runs));
@@ -55,17 +55,17 @@ fn head(runs: &[Run]) -> Vec<String> {
     cells
 }
 
-fn by_key(judgement: &Judgement) -> BTreeMap<Key, Vec<&Boundary>> {
-    let mut all: BTreeMap<Key, Vec<&Boundary>> = BTreeMap::new();
+fn by_key(judgement: &Judgement) -> BTreeMap<DecisionKey, Vec<&Boundary>> {
+    let mut all: BTreeMap<DecisionKey, Vec<&Boundary>> = BTreeMap::new();
     for boundary in &judgement.boundaries {
         all.entry((boundary.req, boundary.k)).or_default().push(boundary);
     }
     all
 }
 
-/// The keys with a class other than `agree` under some rule, by the first turn in which any rule met them.
-fn differing(columns: &[BTreeMap<Key, Vec<&Boundary>>]) -> Vec<(u32, Key)> {
-    let mut turns: BTreeMap<Key, (u32, bool)> = BTreeMap::new();
+/// The keys with a class other than `agree` under some rule, ordered by their first turn under any rule.
+fn differing(columns: &[BTreeMap<DecisionKey, Vec<&Boundary>>]) -> Vec<(u32, DecisionKey)> {
+    let mut turns: BTreeMap<DecisionKey, (u32, bool)> = BTreeMap::new();
     for (key, boundaries) in columns.iter().flatten() {
         for boundary in boundaries {
             let (turn, differs) = turns.entry(*key).or_insert((boundary.turn, false));
@@ -73,13 +73,13 @@ fn differing(columns: &[BTreeMap<Key, Vec<&Boundary>>]) -> Vec<(u32, Key)> {
             *differs |= boundary.class != Class::Agree;
         }
     }
-    let mut keys: Vec<(u32, Key)> =
+    let mut keys: Vec<(u32, DecisionKey)> =
         turns.into_iter().filter(|&(_, (_, differs))| differs).map(|(key, (turn, _))| (turn, key)).collect();
     keys.sort_unstable();
     keys
 }
 
-fn decision(key: Key, columns: &[BTreeMap<Key, Vec<&Boundary>>], runs: &[Run]) -> Vec<String> {
+fn decision(key: DecisionKey, columns: &[BTreeMap<DecisionKey, Vec<&Boundary>>], runs: &[Run]) -> Vec<String> {
     let names = runs.first().map_or(&[][..], |run| run.names);
     let all = || columns.iter().filter_map(|column| column.get(&key)).flatten();
     let turn = among(all().map(|boundary| i64::from(boundary.turn)));
@@ -93,7 +93,7 @@ fn decision(key: Key, columns: &[BTreeMap<Key, Vec<&Boundary>>], runs: &[Run]) -
     cells
 }
 
-/// The value, or the range of values where schedules differ between rules.
+/// The value, or the range of values if schedules differ between rules.
 fn among(values: impl Iterator<Item = i64>) -> String {
     let range = values.fold(None, |range: Option<(i64, i64)>, value| {
         Some(range.map_or((value, value), |(low, high)| (low.min(value), high.max(value))))
@@ -115,7 +115,7 @@ fn cell(boundary: &Boundary) -> String {
     format!("{class} {label}@{slot}")
 }
 
-/// The rows below: the verdict, findings of each kind that occurred, what was lost.
+/// The rows below: verdicts, findings by kind, and losses.
 fn verdicts(runs: &[Run]) -> Vec<Vec<String>> {
     let row = |label: &str, cell: &dyn Fn(&Judgement) -> String| {
         let mut cells = vec![String::new(); FIXED];
@@ -143,8 +143,7 @@ fn verdicts(runs: &[Run]) -> Vec<Vec<String>> {
     rows
 }
 
-/// Why a run ended at an assertion, and every warning: each text once, with the rules that it is for unless it is for
-/// all.
+/// Failed assertions and warnings: each text once, with its rules unless it is for all.
 fn notes(out: &mut String, runs: &[Run]) {
     let mut all: Vec<(String, Vec<&str>)> = Vec::new();
     for run in runs {

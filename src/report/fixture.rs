@@ -18,7 +18,7 @@ use super::Run;
 pub(super) const A: ReqId = ReqId(0);
 pub(super) const B: ReqId = ReqId(1);
 
-/// What a [`Run`] borrows.
+/// The data that a [`Run`] borrows.
 pub(super) struct Fixture {
     pub(super) names: Vec<String>,
     pub(super) judgement: Judgement,
@@ -53,7 +53,7 @@ impl Fixture {
     }
 }
 
-/// A judgement that found nothing in nothing.
+/// The judgement of an empty run.
 pub(super) fn nothing() -> Judgement {
     Judgement {
         verdict: Verdict::Clean,
@@ -136,14 +136,14 @@ fn judgement() -> Judgement {
 }
 
 /// Virtual time on both streams.
-struct Clock {
+struct FixtureClock {
     record: Record,
     now: u64,
     gpu: u64,
     copied: BTreeMap<BatchId, u64>,
 }
 
-impl Clock {
+impl FixtureClock {
     fn fact(&mut self, fact: Fact) {
         self.record.fact(fact);
     }
@@ -248,7 +248,7 @@ fn admit(req: ReqId, active: u32) -> [Fact; 4] {
 }
 
 fn record() -> Record {
-    let mut clock = Clock { record: Record::default(), now: 0, gpu: 0, copied: BTreeMap::new() };
+    let mut clock = FixtureClock { record: Record::default(), now: 0, gpu: 0, copied: BTreeMap::new() };
     let kept = |slot: u32| Kept { label: Some(4), slot: Some(SlotId(slot)) };
     for (req, stream) in [(A, StreamId(1)), (B, StreamId(2))] {
         clock.fact(Fact::Forward(ForwardFact::Stream { stream, parent: Prefix::EMPTY }));

@@ -1,4 +1,4 @@
-//! Text and JSON of a random search, and how the reports of shards add up to that of the whole.
+//! Text and JSON of a random search (`fuzz`), and the merge of the reports of shards.
 
 use std::fmt::Write as _;
 
@@ -10,21 +10,21 @@ use super::check::{goals, headline, whereabouts};
 use super::layout::row;
 use super::{name, style};
 
-/// What a random search came to. Written as JSON, read back to be added up.
+/// The result of a random search. Its JSON form is read back to merge shards.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FuzzReport {
-    /// What was run: a scenario file, or a preset of the generator.
+    /// The scenario file, or the preset of the generator.
     pub source: String,
-    /// Tells one source from another of the same name.
+    /// A digest of the source.
     pub digest: String,
     /// The version of overlapsim.
     pub version: String,
-    /// How answers were drawn.
+    /// The strategy that draws answers.
     pub strategy: String,
-    /// The first seed, and the end of the seeds.
+    /// The first seed, and the one after the last.
     pub seeds: [u64; 2],
-    /// Which shard this is, from 0, and of how many; `[0, 1]` for the whole.
+    /// The index of the shard, from 0, and the number of shards; `[0, 1]` for the whole search.
     pub shard: [u64; 2],
     /// One for each rule.
     pub rules: Vec<FuzzRule>,
@@ -46,11 +46,11 @@ pub struct FuzzRule {
     pub lookahead: [u64; 2],
     /// Checkpoints due.
     pub due: u64,
-    /// Of these, lost.
+    /// Checkpoints lost.
     pub lost: u64,
     /// One for each kind: the run with the least seed that found it.
     pub findings: Vec<FuzzFinding>,
-    /// What ended runs before their end, if a bound did: the run with the least seed.
+    /// The bound that ended runs early, if one did: that of the run with the least seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<FuzzBound>,
     /// Goals reached.
@@ -102,21 +102,21 @@ pub struct FuzzFinding {
     pub kind: String,
     /// The length of the key, or the length lost.
     pub label: Option<u32>,
-    /// What the slot holds.
+    /// The length of the content of the slot, in tokens.
     pub holds: Option<u32>,
-    /// The choices of the run: what `run --choices` takes.
+    /// The choices of the run, for `run --choices`.
     pub choices: String,
-    /// The small scenario that was written for it.
+    /// The file of the shrunk scenario.
     pub scenario: Option<String>,
     /// The request.
     pub request: Option<String>,
-    /// In words.
+    /// The reason in words.
     pub reason: String,
     /// Runs that found one.
     pub runs: u64,
     /// The least seed of them.
     pub seed: u64,
-    /// The command that shows it again.
+    /// The command that replays it.
     pub replay: String,
 }
 
@@ -130,7 +130,7 @@ pub struct FuzzBound {
     pub runs: u64,
     /// The least seed of them.
     pub seed: u64,
-    /// The choices of that run: what `run --choices` takes.
+    /// The choices of that run, for `run --choices`.
     pub choices: String,
 }
 
@@ -150,16 +150,16 @@ impl FuzzReport {
         serde_json::to_string_pretty(self).expect("a report can be written") + "\n"
     }
 
-    /// Why `other` is no shard of the same search, if it is none.
+    /// Why `other` is not a shard of the same search; `None` if it is.
     pub fn differs_from(&self, other: &FuzzReport) -> Option<&'static str> {
         let rules = |report: &FuzzReport| report.rules.iter().map(|rule| rule.rule.clone()).collect::<Vec<_>>();
         let checks = [
-            (self.version == other.version, "it is of another version of overlapsim"),
-            (self.source == other.source && self.digest == other.digest, "it ran something else"),
-            (self.strategy == other.strategy, "it drew its answers otherwise"),
-            (self.seeds == other.seeds, "it has other seeds"),
-            (self.shard[1] == other.shard[1], "it is one of another number of shards"),
-            (rules(self) == rules(other), "it ran other rules"),
+            (self.version == other.version, "another version of overlapsim wrote it"),
+            (self.source == other.source && self.digest == other.digest, "it ran another scenario or preset"),
+            (self.strategy == other.strategy, "its strategy differs"),
+            (self.seeds == other.seeds, "its seeds differ"),
+            (self.shard[1] == other.shard[1], "its number of shards differs"),
+            (rules(self) == rules(other), "its rules differ"),
         ];
         checks.iter().find(|(same, _)| !same).map(|(_, why)| *why)
     }
@@ -210,7 +210,7 @@ impl FuzzRule {
         self.goals.extend(found);
     }
 
-    /// Brings lists into the order that they have in a report of the whole: `kinds` and `goals` in their own order.
+    /// Sorts findings and goals as in a report of the whole search.
     pub fn sort(&mut self, kinds: impl Fn(&str) -> usize, goals: impl Fn(&str) -> usize) {
         self.findings.sort_by_key(|finding| kinds(&finding.kind));
         self.goals.sort_by_key(|goal| goals(goal));

@@ -79,10 +79,10 @@ struct FindingJson<'a> {
     slot: Option<u32>,
     reason: &'a str,
     phase: &'static str,
-    /// Position in `findings` of the finding that an inherited one started from.
+    /// The index in `findings` of the finding that caused an inherited one.
     root: Option<usize>,
     replay: &'a str,
-    /// What wrote over a checkpoint that was decided rightly.
+    /// The step that overwrote a rightly decided checkpoint.
     overwritten: Option<OverwrittenJson>,
 }
 

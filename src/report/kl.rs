@@ -1,4 +1,4 @@
-//! The forms of `kl`: what starting from the cache costs under each rule, beside the limit of the public test.
+//! Text and JSON of `kl`: the KL divergence that wrong cached states cause under each rule, compared with the limits of the public test.
 
 use serde::Serialize;
 
@@ -9,15 +9,15 @@ use super::layout::{align, count, wrap};
 use super::style::{self, Tone};
 use super::{Run, name, warning};
 
-/// Hits of one rule that are printed in full.
+/// Most hits of one rule that are printed.
 const SHOWN_MAX: usize = 20;
 
 /// The numeric state that the runs were measured with.
 #[derive(Clone, Copy, Debug)]
 pub struct KlState {
-    /// Its model.
+    /// The model.
     pub ssm: Ssm,
-    /// Whether the scenario names none, so that this is the default.
+    /// Whether it is the default, because the scenario sets none.
     pub default: bool,
 }
 
@@ -28,7 +28,7 @@ pub struct KlRun<'a> {
     pub run: Run<'a>,
     /// The strategy of its engine.
     pub strategy: &'a str,
-    /// What its cache hits cost.
+    /// The KL divergence of its cache hits.
     pub severity: &'a Severity,
 }
 
@@ -38,7 +38,7 @@ pub fn kl_text(state: KlState, runs: &[KlRun]) -> String {
     let durations = runs.first().map_or(0, |of| of.run.seed);
     let mut out = format!("{scenario} under {}, seed {durations}\n", count(runs.len() as u64, "rule"));
     let Ssm { dim, vocab, seed } = state.ssm;
-    let why = if state.default { ", by default: the scenario names no state" } else { "" };
+    let why = if state.default { " (default: the scenario sets none)" } else { "" };
     wrap(&mut out, 0, &format!("state Ssm(dim: {dim}, vocab: {vocab}, seed: {seed}){why}"));
     out.push('\n');
     lines(&mut out, &table(runs), &[3, 4, 5, 6]);
@@ -58,8 +58,8 @@ pub fn kl_text(state: KlState, runs: &[KlRun]) -> String {
     let racing: Vec<&str> = runs.iter().filter(|of| races(of) > 0).map(|of| of.run.rule).collect();
     if !racing.is_empty() {
         let words = format!(
-            "note: under {} the judge found copies or slots without order (torn, use-after-free). What they leave depends \
-             on who comes last; the numbers are those of the order in which the facts stand, so a small one is no acquittal.",
+            "note: under {} the judge found races (torn, use-after-free). The contents of their slots depend on timing. The \
+             numbers are those of one order, so a small KL does not show that the run is right.",
             racing.join(", ")
         );
         wrap(&mut out, 0, &words);
@@ -68,7 +68,7 @@ pub fn kl_text(state: KlState, runs: &[KlRun]) -> String {
         wrap(&mut out, 0, "No request started from a cached state: there is nothing to measure.");
     }
     for of in runs.iter().filter(|of| of.severity.avg().is_some_and(|avg| avg > LIMIT)) {
-        // Never wrapped: it is there to be copied.
+        // Never wrapped: a line to copy.
         out.push_str(&format!("replay: {}\n", of.run.replay));
     }
     warnings(&mut out, runs);
@@ -76,7 +76,7 @@ pub fn kl_text(state: KlState, runs: &[KlRun]) -> String {
 }
 
 fn table(runs: &[KlRun]) -> Vec<Vec<String>> {
-    let head = ["rule", "strategy", "verdict", "hits", "outputs", "KL avg", "KL max", "differs at", "avg is"];
+    let head = ["rule", "strategy", "verdict", "hits", "outputs", "KL avg", "KL max", "differs at", "avg vs test"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     for of in runs {
         let KlRun { run, strategy, severity } = of;
@@ -129,12 +129,12 @@ fn lines(out: &mut String, rows: &[Vec<String>], right: &[usize]) {
     }
 }
 
-/// No output differs, or none was compared.
+/// The word for no difference: `none`, or `-` if no output was compared.
 fn none(avg: Option<f64>) -> String {
     if avg.is_some() { "none" } else { "-" }.to_owned()
 }
 
-/// A divergence: four decimals where that shows anything, else one digit and the power of ten.
+/// A divergence in nats: four decimals, or one digit and a power of ten if it is below 0.0001.
 fn nats(kl: Option<f64>) -> String {
     match kl {
         None => "-".to_owned(),
@@ -144,7 +144,7 @@ fn nats(kl: Option<f64>) -> String {
     }
 }
 
-/// Where an average stands beside the public test.
+/// An average compared with the limits of the public test.
 fn against(avg: Option<f64>) -> String {
     match avg {
         None => "-".to_owned(),
@@ -154,7 +154,7 @@ fn against(avg: Option<f64>) -> String {
     }
 }
 
-/// Findings of copies that no order protects: the gauge cannot know what they leave.
+/// The number of races. Their slots have no defined content, so the KL divergence is undefined.
 fn races(of: &KlRun) -> u64 {
     let race = |kind| matches!(kind, Kind::Torn | Kind::UseAfterFree);
     of.run.judgement.findings.iter().filter(|finding| race(finding.kind)).count() as u64
@@ -179,7 +179,7 @@ struct KlJson<'a> {
     rule: &'a str,
     strategy: &'a str,
     hits: usize,
-    kl: Pair,
+    kl: KlPair,
     first_difference: Option<u32>,
     first_difference_request: Option<String>,
     scenario: &'a str,
@@ -196,7 +196,7 @@ struct KlJson<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct Pair {
+struct KlPair {
     avg: Option<f64>,
     max: Option<f64>,
 }
@@ -216,7 +216,7 @@ struct HitJson {
     label: u32,
     source_right: bool,
     outputs: u32,
-    kl: Pair,
+    kl: KlPair,
     first_difference: Option<u32>,
 }
 
@@ -240,7 +240,7 @@ fn json<'a>(state: KlState, of: &'a KlRun) -> KlJson<'a> {
         rule: run.rule,
         strategy,
         hits: severity.hits.len(),
-        kl: Pair { avg: severity.avg(), max: severity.max() },
+        kl: KlPair { avg: severity.avg(), max: severity.max() },
         first_difference: first.map(|first| first.output),
         first_difference_request: first.map(|first| name::request(run.names, first.req)),
         scenario: run.scenario,
@@ -264,7 +264,7 @@ fn hit_json(run: &Run, hit: &HitKl) -> HitJson {
         label: hit.label,
         source_right: hit.source_right,
         outputs: hit.positions,
-        kl: Pair { avg: hit.avg(), max: hit.max() },
+        kl: KlPair { avg: hit.avg(), max: hit.max() },
         first_difference: hit.first_difference,
     }
 }

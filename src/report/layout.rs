@@ -1,8 +1,8 @@
-//! Columns, wrapping and units: the typesetting that the text renderers share. Plain ASCII, no trailing blanks.
+//! Columns, wrapping and units of all text renderers. Plain ASCII, no trailing blanks.
 
 use super::plain;
 
-/// The width that text output aims at, in columns.
+/// The width of text output in columns.
 pub(super) const WIDTH: usize = 100;
 
 /// Lays out rows in columns two blanks apart, each as wide as its widest cell; columns empty in every row vanish.
@@ -42,12 +42,12 @@ fn line(row: &[String], widths: &[usize], right: &[usize]) -> String {
     text
 }
 
-/// Columns that a text takes: one per character, none for its styles.
+/// The width of a text in columns: one per character, none for styles.
 pub(super) fn columns_of(text: &str) -> usize {
     plain(text).chars().count()
 }
 
-/// A line that begins with a word, and what it is about beside it, wrapped.
+/// A line with a head and a wrapped text beside it.
 pub(super) fn row(out: &mut String, head: &str, text: &str) {
     const HEAD: usize = 10;
     let mut body = String::new();

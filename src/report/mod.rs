@@ -45,7 +45,7 @@ pub use kl::{KlRun, KlState, kl_json, kl_text};
 pub use perfetto::Trace;
 pub use skew::{SkewRow, skew_text};
 pub use style::plain;
-pub use test_line::{Difference, FindingLine, RuleFailure, Scope, TestBound, TestOutcome, test_text};
+pub use test_line::{FindingLine, RuleFailure, Scope, TestBound, TestOutcome, ValueDifference, test_text};
 pub use text::run_text;
 pub use timeline::{Timeline, TurnLanes, turn_lanes};
 pub use warning::warnings;
@@ -53,31 +53,31 @@ pub use warning::warnings;
 use crate::judge::Judgement;
 use crate::metrics::{Latched, Skew, Timing};
 
-/// One judged run of a scenario under one rule: all that the renderers need.
+/// One judged run of a scenario under one rule.
 #[derive(Clone, Debug)]
 pub struct Run<'a> {
-    /// The scenario file, as it was named on the command line.
+    /// The scenario file as on the command line.
     pub scenario: &'a str,
     /// The rule, by its kebab-case name.
     pub rule: &'a str,
     /// The seed of drawn durations.
     pub seed: u64,
-    /// In words: the seed, or the choices that were replayed and how durations were drawn.
+    /// In words: the seed, or the replayed choices and the source of durations.
     pub way: String,
     /// The command that replays this run.
     pub replay: String,
     /// The ids of the requests, by request index.
     pub names: &'a [String],
-    /// What the judge says.
+    /// The judgement.
     pub judgement: &'a Judgement,
-    /// What the meter says.
+    /// The latencies and throughput.
     pub timing: &'a Timing,
-    /// What the admission latch alone kept waiting.
+    /// Requests that only the admission latch kept waiting.
     pub latched: Option<&'a Latched>,
-    /// How results read shared fields, if that was asked for.
+    /// The reads of shared fields, if they were asked for.
     pub skew: Option<&'a Skew>,
-    /// Which bound ended the run, in words, if one did.
+    /// The bound that ended the run, in words, if one did.
     pub bound: Option<&'a str>,
-    /// Warnings beyond those that the judgement implies, in words.
+    /// Warnings in words, beside those of the judgement.
     pub warnings: Vec<String>,
 }

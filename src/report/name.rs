@@ -1,8 +1,8 @@
-//! The names under which reports speak of verdicts, findings, classes and phases. Owns no other words.
+//! The names of verdicts, findings, classes, phases, lanes and spans in all reports.
 
 use crate::judge::{Class, Kind, Verdict};
 use crate::record::{AssertKind, Check, Field, FinishKind, Mode, Nothing, Passed, Phase, ReqId};
-use crate::scene::Fit;
+use crate::scene::{Fit, Lane, Span, Work};
 
 /// Every kind of finding, in the order of the enum.
 pub const KINDS: [Kind; 12] = [
@@ -31,7 +31,7 @@ pub fn verdict(verdict: Verdict) -> &'static str {
     }
 }
 
-/// The verdict of that name.
+/// The verdict with a name.
 pub fn verdict_from_name(text: &str) -> Option<Verdict> {
     let all = [Verdict::Clean, Verdict::Lossy, Verdict::Inconclusive, Verdict::Corrupt, Verdict::Broken];
     all.into_iter().find(|&of| verdict(of) == text)
@@ -55,7 +55,7 @@ pub fn kind(kind: Kind) -> &'static str {
     }
 }
 
-/// The kind of finding of that kebab-case name.
+/// The kind of finding with a kebab-case name.
 pub fn kind_from_name(text: &str) -> Option<Kind> {
     KINDS.into_iter().find(|&of| kind(of) == text)
 }
@@ -116,6 +116,49 @@ pub fn mode(mode: Mode) -> &'static str {
     }
 }
 
+/// The name of a lane, for keys and values of JSON.
+pub fn lane_key(lane: Lane) -> &'static str {
+    match lane {
+        Lane::Cpu => "cpu",
+        Lane::Schedule => "schedule",
+        Lane::Forward => "forward",
+        Lane::Copy => "copy",
+    }
+}
+
+/// The name of a lane, for text.
+pub fn lane(lane: Lane) -> &'static str {
+    match lane {
+        Lane::Cpu => "CPU",
+        Lane::Schedule => "schedule stream",
+        Lane::Forward => "forward stream",
+        Lane::Copy => "copy stream",
+    }
+}
+
+/// The name of a kind of work.
+pub fn work(work: Work) -> &'static str {
+    match work {
+        Work::Phase(of) => phase(of),
+        Work::Cpu => "cpu",
+        Work::Wait => "wait",
+        Work::StateCopy => "state copy",
+        Work::Forward(of) => mode(of),
+        Work::ResultCopy => "result copy",
+    }
+}
+
+/// The title of a span: work and batch on the CPU, batch and work on a GPU stream.
+pub fn span(span: &Span) -> String {
+    let batch = span.batch.map(|batch| batch.to_string());
+    let words = match span.work {
+        Work::Phase(_) | Work::Cpu | Work::Wait => [Some(work(span.work).to_owned()), batch],
+        Work::Forward(of) => [batch, Some(mode(of).to_owned())],
+        Work::StateCopy | Work::ResultCopy => [batch, Some("copy".to_owned())],
+    };
+    words.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
 /// How a request ended, as `expect` spells it.
 pub fn end(finish: Option<FinishKind>) -> &'static str {
     match finish {
@@ -135,7 +178,7 @@ pub fn finish(kind: FinishKind) -> &'static str {
     }
 }
 
-/// The way a rule found its boundary, in a word or two; empty if it was not asked.
+/// How a rule found its boundary; empty if the rule was not asked.
 pub fn check(check: Check) -> &'static str {
     match check {
         Check::None => "",
@@ -145,7 +188,7 @@ pub fn check(check: Check) -> &'static str {
     }
 }
 
-/// Whether a slot holds what its label says; nothing if it has none.
+/// Whether label and content of a slot agree; `None` without a label.
 pub fn fit(fit: Fit) -> Option<&'static str> {
     match fit {
         Fit::None => None,
@@ -155,7 +198,7 @@ pub fn fit(fit: Fit) -> Option<&'static str> {
     }
 }
 
-/// What an assertion of the modelled system that failed says.
+/// The condition that a failed assertion of the modelled system reports.
 pub fn assertion(kind: AssertKind) -> &'static str {
     match kind {
         AssertKind::Lookahead => "the lookahead is neither 0 nor 1",
@@ -164,8 +207,8 @@ pub fn assertion(kind: AssertKind) -> &'static str {
         AssertKind::NoOutput => "a boundary before any output",
         AssertKind::MissingSnapshot => "the batch's counter snapshot or masks are missing",
         AssertKind::NoKeptSlot => "the slot to donate is not held",
-        AssertKind::OutOfSlots => "no state slot can be had",
-        AssertKind::OutOfPages => "no KV page can be had",
+        AssertKind::OutOfSlots => "no state slot can be allocated",
+        AssertKind::OutOfPages => "no KV page can be allocated",
     }
 }
 
@@ -180,15 +223,15 @@ pub fn nothing(why: Nothing) -> &'static str {
     }
 }
 
-/// Why a result was passed over, in words.
+/// Why a result was skipped, in words.
 pub fn passed(why: Passed) -> &'static str {
     match why {
-        Passed::Ended => "it had ended",
-        Passed::Retracted => "it was retracted",
+        Passed::Ended => "the request had ended",
+        Passed::Retracted => "the request was retracted",
     }
 }
 
-/// The id of a request, or its index where the ids do not reach.
+/// The id of a request, or its index if it has no id.
 pub fn request(names: &[String], req: ReqId) -> String {
     names.get(req.index()).cloned().unwrap_or_else(|| req.to_string())
 }

@@ -1,4 +1,4 @@
-//! Observations: what a run shows that is no fault by the judge's measure and changes no verdict, but should not pass in silence.
+//! Observations: facts about a run that change no verdict but that a user should know.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use crate::metrics::Latched;
 use super::layout::count;
 use super::{Run, name};
 
-/// Requests that are named; the others are counted.
+/// Most requests that are named. The others are counted.
 const NAMED_MAX: usize = 5;
 
 /// An observation, as JSON has it.
@@ -42,7 +42,7 @@ pub(super) fn observations(run: &Run) -> Vec<String> {
     let turns = count(latched.turns.into(), "turn");
     let first = if latched.turns == 1 { "turn" } else { "first in turn" };
     vec![format!(
-        "observation: admission-latched: {}{more} waited in {turns} ({first} {}) although rows, slots and KV were there: the running batch \
+        "observation: admission-latched: {}{more} waited in {turns} ({first} {}) although rows, slots and KV were free: the running batch \
          was still marked full",
         named.join(", "),
         latched.first_turn

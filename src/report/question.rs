@@ -1,4 +1,4 @@
-//! The open questions of the machine and their answers, in words.
+//! The words for open choices of the machine and their answers.
 
 use crate::engine::Choice;
 use crate::engine::ChoicePoint::*;
@@ -6,23 +6,23 @@ use crate::record::ReqId;
 
 use super::name;
 
-/// What is asked.
+/// The question of a choice.
 pub fn question(names: &[String], choice: Choice) -> String {
     let request = || name::request(names, ReqId(choice.subject));
     match choice.point {
         Arrival => format!("whether {} is seen now", request()),
         Stop => format!("whether this output of {} is a stop token", request()),
         Abort => format!("whether {} is aborted", request()),
-        Retract => "who is retracted, 0 for nobody".to_string(),
+        Retract => "which request is retracted (0: none)".to_string(),
         AllocFailure => format!("whether the second slot of {} is refused", request()),
         Accept => format!("how many draft tokens of {} are accepted", request()),
-        Order => "who of those seen now is next in the queue".to_string(),
+        Order => "which arriving request is queued next".to_string(),
         Turn | Admission | Candidate | Admit | Chunk | Decode | Row | Short | Retracted | Mix | Sample | Slot
         | Generate => format!("about {}", choice.point.name()),
     }
 }
 
-/// An answer to it.
+/// An answer to a choice.
 pub fn answer(choice: Choice, answer: u32) -> String {
     let word = match (choice.point, answer) {
         (Arrival, 0) => "later",
@@ -31,9 +31,9 @@ pub fn answer(choice: Choice, answer: u32) -> String {
         (Stop | Abort, _) => "yes",
         (AllocFailure, 0) => "granted",
         (AllocFailure, _) => "refused",
-        (Retract, 0) => "nobody",
-        (Retract, 1) => "the least worth keeping",
-        (Retract, nth) => return format!("number {nth} from the least worth keeping"),
+        (Retract, 0) => "none",
+        (Retract, 1) => "the first in retraction order",
+        (Retract, nth) => return format!("number {nth} in retraction order"),
         (Order, 0) => "the first",
         (Order, nth) => return format!("number {}", nth + 1),
         (

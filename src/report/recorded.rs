@@ -13,7 +13,7 @@ use super::{name, style};
 /// All verdicts, from best to worst.
 const ALL: [Verdict; 5] = [Verdict::Clean, Verdict::Lossy, Verdict::Inconclusive, Verdict::Corrupt, Verdict::Broken];
 
-/// The verdicts that are always named, from best to worst.
+/// The verdicts that a text always has, from best to worst.
 const NAMED: [Verdict; 4] = [Verdict::Clean, Verdict::Lossy, Verdict::Corrupt, Verdict::Broken];
 
 /// Writes lines for people; none where no recording could be read.

@@ -1,5 +1,5 @@
-//! How words are coloured. Renderers put the escapes of a style around a word; whoever prints keeps them or takes them
-//! off with [`plain`]. What is taken off leaves the text as if no style had ever been: nothing else depends on it.
+//! Colours of words. Renderers put escapes around a word; the printing code keeps them or removes them with [`plain`]. Layout
+//! does not count escapes, so the plain text is the same either way.
 
 use std::borrow::Cow;
 
@@ -9,18 +9,18 @@ use crate::judge::{Class, Kind, Verdict};
 
 use super::name;
 
-/// What a colour says.
+/// The meaning of a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
-    /// As it should be.
+    /// Right.
     Good,
-    /// To be known before trusting it.
+    /// A reason not to trust the run.
     Doubt,
     /// Wrong.
     Bad,
-    /// What to do about it.
+    /// A remedy.
     Help,
-    /// Nothing in particular.
+    /// No colour.
     None,
 }
 
@@ -41,7 +41,7 @@ impl Tone {
         format!("{style}{word}{style:#}")
     }
 
-    /// The word in this tone if there is any of it, else as it is.
+    /// The word, in this tone if `any`.
     pub(super) fn word_if(self, any: bool, word: &str) -> String {
         if any { self.word(word) } else { word.to_owned() }
     }
@@ -84,7 +84,7 @@ pub(crate) fn verdict(of: Verdict) -> String {
     Tone::of_verdict(of).word(name::verdict(of))
 }
 
-/// A verdict by its name; any other word as it is.
+/// A verdict by its name; any other word unchanged.
 pub(super) fn verdict_word(word: &str) -> String {
     name::verdict_from_name(word).map_or_else(|| word.to_owned(), verdict)
 }
@@ -94,7 +94,7 @@ pub(super) fn kind(of: Kind) -> String {
     Tone::of_kind(of).word(name::kind(of))
 }
 
-/// A kind of finding by its name; any other word as it is.
+/// A kind of finding by its name; any other word unchanged.
 pub(super) fn kind_word(word: &str) -> String {
     name::kind_from_name(word).map_or_else(|| word.to_owned(), kind)
 }
@@ -104,12 +104,12 @@ pub(super) fn class(of: Class) -> String {
     Tone::of_class(of).word(name::class(of))
 }
 
-/// How a warning begins.
+/// A line with a warning.
 pub(super) fn warning(text: &str) -> String {
     format!("{} {text}", Tone::Doubt.word("warning:"))
 }
 
-/// A message of several lines: how an error and its remedy begin.
+/// A message of several lines, with the words `error:`, `warning:` and `help:` coloured.
 pub(crate) fn message(text: &str) -> String {
     text.split_inclusive('\n').map(message_line).collect()
 }
@@ -131,7 +131,7 @@ pub fn plain(text: &str) -> Cow<'_, str> {
     let mut parts = text.split(ESCAPE);
     let mut out = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        // A style is numbers and an `m`; whatever else begins like one is no style.
+        // A style is numbers and an `m`. Other escapes stay.
         let end = part.find(|c: char| !c.is_ascii_digit() && c != ';');
         match end.filter(|&end| part[end..].starts_with('m')) {
             Some(end) => out.push_str(&part[end + 1..]),

@@ -1,4 +1,4 @@
-//! The lines of `test`: one a scenario, what differed below it, and a summary for CI to read.
+//! The text of `test`: a line for each scenario, the differences below it, and a summary line.
 
 use crate::judge::{Finding, Kind, Verdict};
 
@@ -6,18 +6,18 @@ use super::name;
 use super::style::{self, Tone};
 use super::text::holds;
 
-/// What came of testing one scenario file.
+/// The result of testing one scenario file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestOutcome {
     /// The scenario file.
     pub scenario: String,
-    /// How many rules its `expect` lists.
+    /// The number of rules in its `expect`.
     pub rules: usize,
-    /// How many rules its `expect_every` lists.
+    /// The number of rules in its `expect_every`.
     pub rules_every: usize,
-    /// Whether its `vary` leaves anything open.
+    /// Whether its `vary` opens any choice point.
     pub varies: bool,
-    /// The rules that were not as expected, by the script or under every timing.
+    /// The failures, by rule and scope.
     pub failures: Vec<RuleFailure>,
     /// Warnings of its runs, each once.
     pub warnings: Vec<String>,
@@ -25,23 +25,23 @@ pub struct TestOutcome {
     pub error: Option<String>,
 }
 
-/// What was run of a rule.
+/// The runs of a rule: the script, or every timing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// The script.
     Script,
-    /// Every timing that `vary` leaves open.
+    /// Every timing that `vary` opens.
     EveryTiming,
 }
 
-/// A number, or an end, that is not as expected.
+/// A value that differs from the expected one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
-    /// What it is about, as in `request a, outputs`.
+pub struct ValueDifference {
+    /// The name of the value, as in `request a, outputs`.
     pub what: String,
-    /// What is expected.
+    /// The expected value.
     pub expected: String,
-    /// What came.
+    /// The value of the run.
     pub got: String,
 }
 
@@ -50,38 +50,38 @@ pub struct Difference {
 pub struct TestBound {
     /// Which bound, in words.
     pub what: String,
-    /// Unique states seen by then.
+    /// Unique states seen before.
     pub seen: u64,
-    /// What to do.
+    /// The remedy.
     pub remedy: String,
 }
 
-/// How one rule differed from what was expected of it.
+/// The differences of one rule from its expectation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleFailure {
     /// The rule.
     pub rule: String,
-    /// What was run.
+    /// The runs compared.
     pub scope: Scope,
     /// The verdict expected.
     pub expected: Verdict,
-    /// The verdict that came.
+    /// The verdict of the run.
     pub got: Verdict,
-    /// Findings expected that did not come.
+    /// Expected findings that are missing.
     pub missing: Vec<FindingLine>,
-    /// Findings that came unexpectedly.
+    /// Unexpected findings.
     pub unexpected: Vec<FindingLine>,
-    /// Numbers and ends of requests that are not as expected.
-    pub differences: Vec<Difference>,
+    /// Numbers and ends of requests that differ.
+    pub differences: Vec<ValueDifference>,
     /// What ended the search before every timing was seen.
     pub bound: Option<TestBound>,
     /// The word of `--fail-on` for which the verdict fails even if it is expected.
     pub refused: Option<&'static str>,
-    /// The commands that replay what is not as expected.
+    /// The commands that replay the differences.
     pub replays: Vec<String>,
 }
 
-/// A finding as `expect` names it: of one expected, what the expectation says; of one found, all that it could say.
+/// A finding in the terms of `expect`. An expected finding has the fields of its expectation, a found one has all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FindingLine {
     /// Its kind.
@@ -90,7 +90,7 @@ pub struct FindingLine {
     pub request: Option<String>,
     /// The label, if it has one.
     pub label: Option<u32>,
-    /// What the slot holds, in words.
+    /// The content of the slot in words.
     pub holds: Option<String>,
     /// The physical slot.
     pub slot: Option<u32>,
@@ -99,12 +99,12 @@ pub struct FindingLine {
 }
 
 impl FindingLine {
-    /// A kind and no more: what some timing should show.
+    /// A kind without further fields.
     pub fn of_kind(kind: Kind) -> FindingLine {
         FindingLine { kind, request: None, label: None, holds: None, slot: None, turn: None }
     }
 
-    /// One that was found; `names` are the ids of the requests, `findings` all of the run.
+    /// A found one. `names` are the ids of requests, `findings` all findings of the run.
     pub fn found(of: &Finding, names: &[String], findings: &[Finding]) -> FindingLine {
         FindingLine {
             kind: of.kind,
@@ -118,24 +118,24 @@ impl FindingLine {
 }
 
 impl TestOutcome {
-    /// Of a scenario that expects nothing.
+    /// The outcome of a scenario without expectations.
     pub fn of(scenario: String) -> TestOutcome {
         let (failures, warnings) = (Vec::new(), Vec::new());
         TestOutcome { scenario, rules: 0, rules_every: 0, varies: false, failures, warnings, error: None }
     }
 
-    /// Whether something was not as expected.
+    /// Whether the file failed.
     pub fn failed(&self) -> bool {
         !self.failures.is_empty() || self.error.is_some()
     }
 
-    /// Whether nothing was expected, so that nothing was run.
+    /// Whether the file expects nothing. Nothing is run then.
     pub fn idle(&self) -> bool {
         self.rules == 0 && self.rules_every == 0 && !self.failed()
     }
 }
 
-/// The whole text of `test`; its last line is `N passed, N failed`, and how many expected nothing if some did.
+/// The text of `test`. Its last line has the numbers of files that passed, failed, and expect nothing.
 pub fn test_text(outcomes: &[TestOutcome]) -> String {
     let mut out = String::new();
     for outcome in outcomes {
@@ -178,7 +178,7 @@ fn scenario(out: &mut String, outcome: &TestOutcome) {
     }
 }
 
-/// What of a scenario was as expected.
+/// The scope of a passed test.
 fn tested(outcome: &TestOutcome) -> String {
     let rules = |count: usize| if count == 1 { "1 rule".to_owned() } else { format!("{count} rules") };
     match (outcome.rules, outcome.rules_every) {
@@ -198,7 +198,7 @@ fn warnings(out: &mut String, outcome: &TestOutcome) {
     }
 }
 
-/// The rule, and what was run of it if that is not the script.
+/// The rule, with its scope unless that is the script.
 fn subject(failure: &RuleFailure) -> String {
     match failure.scope {
         Scope::Script => failure.rule.clone(),
@@ -230,7 +230,7 @@ fn details(out: &mut String, failure: &RuleFailure) {
             out.push_str(&format!("       {rule}: {word} {finding}\n"));
         }
     }
-    for Difference { what, expected, got } in &failure.differences {
+    for ValueDifference { what, expected, got } in &failure.differences {
         out.push_str(&format!("       {rule}: {what}: expected {expected}, got {got}\n"));
     }
     if let Some(TestBound { what, seen, remedy }) = &failure.bound {

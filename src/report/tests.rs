@@ -59,10 +59,10 @@ fn text_says_what_was_lost_and_what_to_doubt() {
 ... and 4 more lost (see --format json)
 
 cost of loss: 1 token to recompute (24 due checkpoints never recorded)
-mask reuse lost: 3 rows computed again because the batch's masks were gone: a silent slow-down
+mask reuse lost: 3 rows recomputed because the masks of their batch were dropped: slower, not wrong
 warning: pin missed: the prefill of b did not take the turn that it was pinned to
-warning: pin ended: a came in the next turn, the request it was pinned to had ended before
-warning: stalled: requests wait that can never be admitted
+warning: pin ended: a arrived in the next turn, because the request that it was pinned to had ended
+warning: stalled: requests are waiting that can never be admitted
 warning: the caller's own
 
 virtual time ";
@@ -137,7 +137,7 @@ a          4     4  0  repeat 4@s4     agree 4@s3  agree 4@s3
 verdict                corrupt         clean       clean
 unwritten              1               -           -
 
-warning: the bound on turns ended the run: what comes after was not judged (paired)
+warning: the run reached turns_max: later turns were not judged (paired)
 ";
     assert_eq!(plain(&diff_text(&runs)), expected);
     let expected = "\

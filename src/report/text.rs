@@ -1,4 +1,4 @@
-//! The text form of `run`: the verdict, then counts, findings, costs, warnings and times, for a screen of 100 columns.
+//! The text form of `run`: verdict, counts, findings, costs, warnings and times, in 100 columns.
 
 use std::collections::BTreeMap;
 
@@ -85,20 +85,20 @@ fn counts(out: &mut String, judgement: &Judgement) {
     }
 }
 
-/// How many rows are of a class that is wrong, if any.
+/// The number of rows of a wrong class, coloured unless 0.
 fn wrong(number: u64, class: Class) -> String {
     let word = if number > 0 { style::class(class) } else { name::class(class).to_owned() };
     format!("{number} {word}")
 }
 
-/// The lookahead of the rows, L=0 and L=1 always.
+/// The number of rows by lookahead. L=0 and L=1 are always there.
 fn lookahead(judgement: &Judgement) -> String {
     let mut all = BTreeMap::from([(0, 0), (1, 0)]);
     all.extend(&judgement.lookahead);
     all.iter().map(|(lookahead, rows)| format!(", L={lookahead}: {rows}")).collect()
 }
 
-/// How many of which kind, each with its first occurrence, in the order in which they first occurred.
+/// The number of findings of each kind and the turn of the first, in order of first occurrence.
 fn kinds(findings: &[Finding]) -> String {
     let mut groups: Vec<(&Finding, u64)> = Vec::new();
     for finding in findings {
@@ -145,7 +145,7 @@ fn finding(out: &mut String, index: usize, of: &Finding, run: &Run) {
         why.push_str(&format!(" (from finding {})", root + 1));
     }
     wrap(out, 3, &why);
-    // Never wrapped: it is there to be copied.
+    // Never wrapped: a line to copy.
     out.push_str(&format!("   replay: {}\n", run.replay));
 }
 
@@ -154,7 +154,7 @@ pub(super) fn finding_words(of: &Finding, run: &Run) -> String {
     words(of, run.names, &run.judgement.findings)
 }
 
-/// The same, given the ids of requests and all findings of the run.
+/// As [`finding_words`], from the ids of requests and all findings of the run.
 pub(super) fn words(of: &Finding, names: &[String], findings: &[Finding]) -> String {
     let mut parts = vec![format!("{}:", style::kind(of.kind))];
     if let Some(req) = of.req {
@@ -172,7 +172,7 @@ pub(super) fn words(of: &Finding, names: &[String], findings: &[Finding]) -> Str
     parts.join(" ").trim_end_matches([',', ':']).to_owned()
 }
 
-/// What the slot of a finding holds, in words, if the finding is about that.
+/// The content of the slot of a finding in words, if the finding is about content.
 pub(super) fn holds(of: &Finding, findings: &[Finding]) -> Option<String> {
     match held(of, findings) {
         Some(holds) => Some(holds.to_string()),
@@ -181,13 +181,13 @@ pub(super) fn holds(of: &Finding, findings: &[Finding]) -> Option<String> {
     }
 }
 
-/// How many tokens the slot of a finding holds; nothing if nobody has written it.
+/// The length of the content of the slot of a finding; `None` if no forward has written the slot.
 pub(super) fn held(of: &Finding, findings: &[Finding]) -> Option<u32> {
     of.holds.filter(|_| !is_unwritten(of, findings))
 }
 
-/// Whether nobody has written the slot of a finding. What is inherited from an unwritten slot is so while it is about
-/// that same slot.
+/// Whether no forward has written the slot of a finding. An inherited finding counts if its root is about the same slot and
+/// unwritten.
 fn is_unwritten(of: &Finding, findings: &[Finding]) -> bool {
     let root = of.root.and_then(|root| findings.get(root));
     match of.kind {
@@ -220,8 +220,9 @@ fn losses(out: &mut String, judgement: &Judgement) {
     let lost = judgement.mask_reuse.lost;
     if lost > 0 {
         let rows = count(lost, "row");
-        let words =
-            format!("mask reuse lost: {rows} computed again because the batch's masks were gone: a silent slow-down");
+        let words = format!(
+            "mask reuse lost: {rows} recomputed because the masks of their batch were dropped: slower, not wrong"
+        );
         wrap(out, 0, &words);
     }
 }

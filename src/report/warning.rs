@@ -1,9 +1,8 @@
-//! What a reader should know before trusting a run: pins that missed, bounds that were hit. Warnings never change a
-//! verdict.
+//! Warnings: reasons not to trust a run, such as missed pins and bounds. A warning never changes a verdict.
 
 use super::{Run, name};
 
-/// The warnings of a run in words: those that its judgement implies, then the caller's own.
+/// The warnings of a run: those of its judgement, then those of the caller.
 pub fn warnings(run: &Run) -> Vec<String> {
     let judgement = run.judgement;
     let mut all = Vec::new();
@@ -13,15 +12,17 @@ pub fn warnings(run: &Run) -> Vec<String> {
     }
     for &req in &judgement.pins_ended {
         let id = name::request(run.names, req);
-        all.push(format!("pin ended: {id} came in the next turn, the request it was pinned to had ended before"));
+        all.push(format!(
+            "pin ended: {id} arrived in the next turn, because the request that it was pinned to had ended"
+        ));
     }
     for &(turn, req) in &judgement.events_unused {
         let id = name::request(run.names, req);
-        all.push(format!("event unused: what was scripted for {id} in turn {turn} found nothing to do"));
+        all.push(format!("event unused: the event for {id} in turn {turn} had no effect"));
     }
     match judgement.bound.filter(|_| run.bound.is_none()) {
-        Some(true) => all.push("stalled: requests wait that can never be admitted".to_owned()),
-        Some(false) => all.push("the bound on turns ended the run: what comes after was not judged".to_owned()),
+        Some(true) => all.push("stalled: requests are waiting that can never be admitted".to_owned()),
+        Some(false) => all.push("the run reached turns_max: later turns were not judged".to_owned()),
         None => {}
     }
     all.extend(run.bound.map(str::to_string));

@@ -1,6 +1,6 @@
-//! From facts to a scene: a sink that adds a span, a step, a segment or an arrow where a fact stands for one.
+//! From facts to a scene: a sink that adds spans, steps, segments and arrows.
 //!
-//! Owns which fact stands for what. What a slot holds and what a decision is worth it asks of the judge that it feeds.
+//! Contents of slots and classes of decisions come from the judge, which gets the same facts.
 
 mod facts;
 
@@ -11,26 +11,29 @@ use crate::judge::{Class, Judgement, Kind};
 use crate::record::{BatchId, Check, Mode, Owner, Phase, ReqId, SlotId};
 
 use super::reads::Reads;
-use super::{Donation, JudgedView, Lane, Life, ReqNow, Scene, Segment, SlotNow, Span, Stage, Step, TurnAt, Work};
+use super::{
+    DonationMark, JudgedView, Lane, RequestLife, RequestStatus, RequestStep, RequestView, Scene, SlotSegment, SlotView,
+    Span, TurnAt, Work,
+};
 
-/// The painting of a run under way.
+/// A scene under construction: a sink for the facts of one run.
 #[derive(Debug)]
 pub struct SceneBuilder {
     view: JudgedView,
     scene: Scene,
-    /// The turns that are painted, if not all.
+    /// The turns that the scene includes; all if not given.
     turns: Option<RangeInclusive<u32>>,
-    /// Whether this turn is painted.
-    painting: bool,
+    /// Whether the scene includes the turn under way.
+    included: bool,
     /// The CPU span under way.
     cpu: Option<usize>,
-    /// The forward that effects belong to.
+    /// The forward to which effects belong.
     forward: Option<usize>,
-    /// Rows whose result has not been processed, and the rows of the one that is.
+    /// Rows whose result has not been processed, and the rows of the result under way.
     steps: BTreeMap<(BatchId, ReqId), usize>,
-    /// The segments under way, by slot.
-    open: Vec<Option<Segment>>,
-    /// Slots that a fact has touched since they were looked at.
+    /// The open segments, by slot.
+    open: Vec<Option<SlotSegment>>,
+    /// Slots that facts have touched since the last [`SceneBuilder::update_segments`].
     touched: Vec<SlotId>,
     reads: Reads,
     /// By finding: the CPU span in which it was found.
@@ -38,15 +41,15 @@ pub struct SceneBuilder {
 }
 
 impl SceneBuilder {
-    /// Paints the facts that follow on what is known, if their turn is one of `turns`; all if not given.
+    /// Adds the facts that follow those of `view`, if their turn is one of `turns`; all if not given.
     pub fn new(view: JudgedView, turns: Option<RangeInclusive<u32>>) -> SceneBuilder {
-        let (scene, painting, cpu, forward, steps, open, touched, reads) = Default::default();
-        // What was found before is not painted.
+        let (scene, included, cpu, forward, steps, open, touched, reads) = Default::default();
+        // The scene leaves earlier findings out.
         let found = vec![None; view.judge.found()];
-        SceneBuilder { view, scene, turns, painting, cpu, forward, steps, open, touched, reads, found }
+        SceneBuilder { view, scene, turns, included, cpu, forward, steps, open, touched, reads, found }
     }
 
-    /// What is known after the facts so far.
+    /// Judge and live view after the facts so far.
     pub fn view(&self) -> &JudgedView {
         &self.view
     }
@@ -74,7 +77,7 @@ impl SceneBuilder {
             let found = (from..to).rev().find(|&at| fits(&scene.spans[at]));
             found.or_else(|| (from..to).rev().find(|&at| scene.spans[at].lane == Lane::Cpu))
         };
-        // A loss is found when a request ends and stands where it was due; the others stand where they were found.
+        // A loss is found at the end of its request, but its place is where the checkpoint was due.
         scene.places = judgement
             .findings
             .iter()
@@ -87,31 +90,31 @@ impl SceneBuilder {
             })
             .collect();
         scene.end_ns = scene.spans.iter().map(|span| span.end_ns).max().unwrap_or(0);
-        scene.lives.resize(view.live_view.reqs().len(), Life::default());
+        scene.lives.resize(view.live_view.reqs().len(), RequestLife::default());
         for (life, now) in scene.lives.iter_mut().zip(view.live_view.reqs()) {
-            let ReqNow { prompt_len, hit, outputs, finish, retracted, .. } = *now;
-            *life = Life { prompt_len, hit, outputs, finish, retracted, ..*life };
+            let RequestView { prompt_len, hit, outputs, finish, retracted, .. } = *now;
+            *life = RequestLife { prompt_len, hit, outputs, finish, retracted, ..*life };
         }
         scene
     }
 
     fn begin_turn(&mut self, turn: u32, at_ns: u64) {
         self.end_turn();
-        let painting = self.turns.as_ref().is_none_or(|turns| turns.contains(&turn));
-        if self.painting && !painting {
+        let included = self.turns.as_ref().is_none_or(|turns| turns.contains(&turn));
+        if self.included && !included {
             self.stop();
-        } else if !self.painting && painting {
+        } else if !self.included && included {
             self.touched.extend(self.view.live_view.slot_ids());
         }
-        self.painting = painting;
+        self.included = included;
         (self.cpu, self.forward) = (None, None);
-        if painting {
+        if included {
             self.scene.turns.push(TurnAt { turn, at_ns, rows: 0, slots_used: 0, slots_cached: 0, waiting: 0 });
         }
     }
 
     fn end_turn(&mut self) {
-        if !self.painting {
+        if !self.included {
             return;
         }
         let live_view = &self.view.live_view;
@@ -119,10 +122,10 @@ impl SceneBuilder {
         let owners = live_view.slot_ids().filter_map(|slot| live_view.owner(slot));
         (turn.slots_used, turn.slots_cached) =
             owners.fold((0, 0), |(used, cached), owner| (used + 1, cached + u32::from(owner == Owner::Tree)));
-        turn.waiting = live_view.reqs().iter().filter(|it| it.stage == Stage::Waiting).count() as u32;
+        turn.waiting = live_view.reqs().iter().filter(|it| it.status == RequestStatus::Waiting).count() as u32;
     }
 
-    /// Ends what is under way.
+    /// Closes open segments and reads.
     fn stop(&mut self) {
         let now_ns = self.view.live_view.now.ns();
         for mut segment in self.open.iter_mut().filter_map(Option::take) {
@@ -131,11 +134,11 @@ impl SceneBuilder {
         }
         self.steps.clear();
         self.scene.arrows.extend(self.reads.close());
-        self.painting = false;
+        self.included = false;
     }
 
     fn span(&mut self, lane: Lane, work: Work, batch: Option<BatchId>, start_ns: u64, end_ns: u64) -> Option<usize> {
-        if !self.painting {
+        if !self.included {
             return None;
         }
         self.scene.spans.push(Span { lane, work, batch, turn: self.view.live_view.turn, start_ns, end_ns });
@@ -148,7 +151,7 @@ impl SceneBuilder {
         }
     }
 
-    /// A wait splits off the front of the phase that it is in.
+    /// Splits the phase under way: its part up to `at_ns` is a wait.
     fn wait(&mut self, batch: BatchId, at_ns: u64) {
         let Some(cpu) = self.cpu else { return };
         let span = self.scene.spans[cpu];
@@ -159,11 +162,11 @@ impl SceneBuilder {
     }
 
     fn prepare(&mut self, batch: BatchId, req: ReqId, (mode, from, k, committed): (Mode, u32, u32, u32)) {
-        if !self.painting {
+        if !self.included {
             return;
         }
         self.steps.insert((batch, req), self.scene.steps.len());
-        self.scene.steps.push(Step {
+        self.scene.steps.push(RequestStep {
             req,
             batch,
             mode,
@@ -184,7 +187,7 @@ impl SceneBuilder {
         });
     }
 
-    /// The rows of a decode batch ride along in a prefill batch.
+    /// Moves the rows of a decode batch to the prefill batch in which they ride along.
     fn mix(&mut self, batch: BatchId, decode: BatchId) {
         let rows = (decode, ReqId(0))..=(decode, ReqId(u32::MAX));
         let rows: Vec<(ReqId, usize)> = self.steps.range(rows).map(|(key, &at)| (key.1, at)).collect();
@@ -195,7 +198,7 @@ impl SceneBuilder {
         }
     }
 
-    fn step(&mut self, batch: BatchId, req: ReqId) -> Option<&mut Step> {
+    fn step(&mut self, batch: BatchId, req: ReqId) -> Option<&mut RequestStep> {
         let at = *self.steps.get(&(batch, req))?;
         self.scene.steps.get_mut(at)
     }
@@ -207,51 +210,52 @@ impl SceneBuilder {
         }
     }
 
-    /// A row of a result that is being processed.
-    fn result(&mut self, batch: BatchId, req: ReqId) -> Option<&mut Step> {
+    /// A row of the result under way.
+    fn result(&mut self, batch: BatchId, req: ReqId) -> Option<&mut RequestStep> {
         let cpu = self.cpu;
         let step = self.step(batch, req)?;
         step.result = cpu;
         Some(step)
     }
 
-    fn life(&mut self, req: ReqId) -> &mut Life {
+    fn life(&mut self, req: ReqId) -> &mut RequestLife {
         if req.index() >= self.scene.lives.len() {
-            self.scene.lives.resize(req.index() + 1, Life::default());
+            self.scene.lives.resize(req.index() + 1, RequestLife::default());
         }
         &mut self.scene.lives[req.index()]
     }
 
-    fn donate(&mut self, donation: Donation) {
-        if self.painting {
+    fn donate(&mut self, donation: DonationMark) {
+        if self.included {
             self.scene.donations.push(donation);
         }
     }
 
-    /// Looks at the slots that facts have touched, and begins a segment where something has changed.
-    fn look(&mut self) {
-        if !self.painting {
+    /// Begins a segment for each touched slot that has changed.
+    fn update_segments(&mut self) {
+        if !self.included {
             return self.touched.clear();
         }
         let now_ns = self.view.live_view.now.ns();
         for slot in std::mem::take(&mut self.touched) {
-            let SlotNow { owner, holds, writer, label, fit, lands } = self.view.slot(slot);
+            let SlotView { owner, holds, writer, label, fit, lands } = self.view.slot(slot);
             let lands_ns = lands.map(|(_, end)| end.ns()).filter(|&end_ns| end_ns > now_ns);
             let turn = self.view.live_view.turn;
             let (start_ns, end_ns) = (now_ns, now_ns);
-            let segment = Segment { slot, turn, start_ns, end_ns, owner, holds, writer, label, fit, lands_ns };
+            let segment = SlotSegment { slot, turn, start_ns, end_ns, owner, holds, writer, label, fit, lands_ns };
             if slot.index() >= self.open.len() {
                 self.open.resize(slot.index() + 1, None);
             }
             let open = &mut self.open[slot.index()];
-            let same =
-                |it: &Segment| (it.owner, it.holds, it.writer, it.label, it.fit) == (owner, holds, writer, label, fit);
+            let same = |it: &SlotSegment| {
+                (it.owner, it.holds, it.writer, it.label, it.fit) == (owner, holds, writer, label, fit)
+            };
             if open.as_ref().is_some_and(same) {
                 continue;
             }
             if let Some(mut last) = open.replace(segment) {
                 last.end_ns = now_ns;
-                // What lasted no time was only on the way to something else.
+                // A segment of no length is an intermediate step.
                 if last.end_ns > last.start_ns {
                     self.scene.segments.push(last);
                 }
@@ -259,7 +263,7 @@ impl SceneBuilder {
         }
     }
 
-    /// The slots whose label may be another one now.
+    /// Touches the slots whose label may have changed.
     fn touch_kept(&mut self, req: ReqId) {
         if let Some(it) = self.view.live_view.reqs().get(req.index()) {
             self.touched.extend(it.track.into_iter().flatten());

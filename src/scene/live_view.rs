@@ -1,6 +1,6 @@
-//! Where everything stands at one moment: requests and slots, after the facts so far.
+//! The live view: requests and slots after the facts so far.
 //!
-//! Owns what is shown as it is now. Refuses to keep the past, and to know what a slot holds: that the judge is asked.
+//! It keeps no past. Contents of slots come from the judge.
 
 mod facts;
 
@@ -10,38 +10,38 @@ use crate::record::{BatchId, Fields, FinishKind, Kept, Owner, Phase, ReqId, Slot
 
 use super::Fit;
 
-/// How far a request is.
+/// The status of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Stage {
-    /// Not seen yet.
+pub enum RequestStatus {
+    /// The scheduler has not seen it.
     #[default]
     Unseen,
-    /// It waits, for the first time or after a retraction.
+    /// Waiting for admission, for the first time or after a retraction.
     Waiting,
-    /// Admitted; its prompt is being prefilled.
+    /// Admitted, and prefilling its prompt.
     Prefill,
-    /// It decodes.
+    /// Decoding.
     Decode,
-    /// It has finished.
+    /// Finished.
     Finished,
 }
 
-/// A request as it is now.
+/// A request after the facts so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ReqNow {
-    /// How far it is.
-    pub stage: Stage,
+pub struct RequestView {
+    /// Its status.
+    pub status: RequestStatus,
     /// Tokens of its prompt.
     pub prompt_len: u32,
     /// Tokens taken from the cache at its last admission.
     pub hit: u32,
     /// Outputs processed.
     pub outputs: u32,
-    /// `seq_lens[i]` of the batch prepared last: the length that its step reaches; with speculation the one that it begins from.
+    /// `seq_lens[i]` of the batch prepared last: the length after its step; with speculation the length before.
     pub k: u32,
     /// L at its last processed decode result.
     pub lookahead: Option<i64>,
-    /// `kv_committed_len`, the track indices and the label, as they were last told.
+    /// `kv_committed_len`, the track indices and the label, by the latest facts.
     pub fields: Fields,
     /// The active slot.
     pub active: Option<SlotId>,
@@ -49,47 +49,48 @@ pub struct ReqNow {
     pub track: [Option<SlotId>; 2],
     /// How it finished.
     pub finish: Option<FinishKind>,
-    /// How often it was retracted.
+    /// The number of retractions.
     pub retracted: u32,
 }
 
-impl ReqNow {
-    /// The label and the slot that a donation would hand over now.
+impl RequestView {
+    /// The label and the slot of a donation now.
     pub fn kept(&self) -> Kept {
         Kept { label: self.fields.last_track_seqlen, slot: self.fields.kept }
     }
 }
 
-/// A slot as it is now.
+/// A slot after the facts so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SlotNow {
-    /// Who holds it; nobody if it is free.
+pub struct SlotView {
+    /// The owner; `None` if the slot is free.
     pub owner: Option<Owner>,
-    /// How many tokens it holds once all launched forwards have run; nothing if nobody has written it since its owner got it.
+    /// The length of its content in tokens once all launched forwards have run; `None` if no forward has written the slot since
+    /// its owner got it.
     pub holds: Option<u32>,
-    /// Who wrote it last since its owner got it.
+    /// The request that wrote it last since its owner got it.
     pub writer: Option<ReqId>,
-    /// The label that it is kept or cached under, in tokens.
+    /// The label under which it is kept or cached, in tokens.
     pub label: Option<u32>,
     /// Whether label and content agree.
     pub fit: Fit,
-    /// The forward in flight that writes it, and when that ends.
+    /// The forward in flight that writes it, and the end of that forward.
     pub lands: Option<(BatchId, Time)>,
 }
 
-/// What is kept of a slot: the rest follows.
+/// The stored part of a slot. [`LiveView::slot`] derives the rest.
 #[derive(Clone, Copy, Debug, Default)]
-struct Held {
+struct SlotEntry {
     owner: Option<Owner>,
-    /// The length that the tree has it under.
+    /// The length under which the tree has it.
     cached: Option<u32>,
-    /// The forward that wrote it last, and when that ends.
+    /// The forward that wrote it last, and the end of that forward.
     written: Option<(BatchId, Time)>,
 }
 
-/// A forward that was launched and whose result has not been processed.
+/// A launched forward whose result has not been processed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Flight {
+pub struct InFlight {
     /// The batch.
     pub batch: BatchId,
     /// When the forward starts.
@@ -98,7 +99,7 @@ pub struct Flight {
     pub end: Time,
 }
 
-/// Requests and slots now.
+/// Requests and slots after the facts so far.
 #[derive(Clone, Debug, Default)]
 pub struct LiveView {
     /// The loop turn.
@@ -107,62 +108,62 @@ pub struct LiveView {
     pub now: Time,
     /// The CPU phase under way, and the batch that it works on.
     pub phase: Option<(Phase, Option<BatchId>)>,
-    /// Launched and not processed, in stream order.
-    pub flights: Vec<Flight>,
-    reqs: Vec<ReqNow>,
-    slots: Vec<Held>,
+    /// Forwards whose results have not been processed, in stream order.
+    pub in_flight: Vec<InFlight>,
+    reqs: Vec<RequestView>,
+    slots: Vec<SlotEntry>,
     launch: Option<(BatchId, Time)>,
 }
 
 impl LiveView {
-    /// By request index; requests that were never named are left out at the end.
-    pub fn reqs(&self) -> &[ReqNow] {
+    /// The requests by index, up to the last that a fact has named.
+    pub fn reqs(&self) -> &[RequestView] {
         &self.reqs
     }
 
-    /// Every slot that was ever named, up to the last.
+    /// The slots up to the last that a fact has named.
     pub fn slot_ids(&self) -> impl Iterator<Item = SlotId> + use<> {
         (0..self.slots.len() as u32).map(SlotId)
     }
 
-    /// Who holds a slot.
+    /// The owner of a slot; `None` if it is free.
     pub fn owner(&self, slot: SlotId) -> Option<Owner> {
         self.slots.get(slot.index())?.owner
     }
 
-    /// A slot as it is now. `judge` has seen the same facts.
-    pub fn slot(&self, judge: &Judge, slot: SlotId) -> SlotNow {
-        let held = self.slots.get(slot.index()).copied().unwrap_or_default();
+    /// A slot after the facts so far. `judge` has seen the same facts.
+    pub fn slot(&self, judge: &Judge, slot: SlotId) -> SlotView {
+        let entry = self.slots.get(slot.index()).copied().unwrap_or_default();
         let holding = judge.holding(slot);
-        let offer = match held.owner {
+        let offer = match entry.owner {
             Some(Owner::Track(req, _)) => self.reqs.get(req.index()).and_then(|it| Some((req, it.fields.offer?))),
             Some(Owner::Spare | Owner::Active(_) | Owner::Request(_) | Owner::Tree) | None => None,
         };
-        let (label, fit) = match (held.cached, offer.filter(|(_, offer)| offer.slot == slot)) {
+        let (label, fit) = match (entry.cached, offer.filter(|(_, offer)| offer.slot == slot)) {
             (Some(len), _) => (Some(len), fit(judge.holds_donation(slot), Fit::Wrong)),
             (None, Some((req, offer))) => (Some(offer.label), fit(judge.holds(slot, req, offer.key_len), Fit::Exposed)),
             (None, None) => (None, Fit::None),
         };
-        let lands = held.written.filter(|_| holding.in_flight);
-        SlotNow { owner: held.owner, holds: holding.tokens, writer: holding.writer, label, fit, lands }
+        let lands = entry.written.filter(|_| holding.in_flight);
+        SlotView { owner: entry.owner, holds: holding.tokens, writer: holding.writer, label, fit, lands }
     }
 
-    fn req(&mut self, req: ReqId) -> &mut ReqNow {
+    fn req(&mut self, req: ReqId) -> &mut RequestView {
         if req.index() >= self.reqs.len() {
-            self.reqs.resize(req.index() + 1, ReqNow::default());
+            self.reqs.resize(req.index() + 1, RequestView::default());
         }
         &mut self.reqs[req.index()]
     }
 
-    fn held(&mut self, slot: SlotId) -> &mut Held {
+    fn entry(&mut self, slot: SlotId) -> &mut SlotEntry {
         if slot.index() >= self.slots.len() {
-            self.slots.resize(slot.index() + 1, Held::default());
+            self.slots.resize(slot.index() + 1, SlotEntry::default());
         }
         &mut self.slots[slot.index()]
     }
 
     fn give(&mut self, slot: SlotId, to: Option<Owner>) {
-        let from = std::mem::replace(&mut self.held(slot).owner, to);
+        let from = std::mem::replace(&mut self.entry(slot).owner, to);
         match from {
             Some(Owner::Active(req)) => self.req(req).active = None,
             Some(Owner::Track(req, idx)) if self.req(req).track[usize::from(idx)] == Some(slot) => {
@@ -176,20 +177,20 @@ impl LiveView {
             Some(Owner::Spare | Owner::Request(_) | Owner::Tree) | None => {}
         }
         if to != Some(Owner::Tree) {
-            self.held(slot).cached = None;
+            self.entry(slot).cached = None;
         }
     }
 
     fn write(&mut self, slot: SlotId) {
         let launch = self.launch;
-        self.held(slot).written = launch;
+        self.entry(slot).written = launch;
     }
 
-    /// It has no state to hand over any more; at its end it has no track slots either.
+    /// Clears the kept state of a request; of a finished request also the track indices.
     fn forget(&mut self, req: ReqId) {
         let it = self.req(req);
         (it.fields.last_track_seqlen, it.fields.kept, it.fields.offer) = (None, None, None);
-        if it.stage == Stage::Finished {
+        if it.status == RequestStatus::Finished {
             (it.fields.next_track_idx, it.fields.last_track_idx) = (None, None);
         }
     }

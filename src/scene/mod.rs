@@ -1,89 +1,55 @@
-//! What there is to see of a run: its spans in lanes, its requests step by step, its slots by what they hold, and who read
-//! what whom had written.
+//! The scene of a run: everything that renderers draw, as plain data.
 //!
-//! Owns the shapes that renderers draw, and the sinks that fill them. Refuses to judge: what a slot holds and what a decision
-//! is worth it asks of the [`Judge`].
+//! The vocabulary of all drawings:
+//! * A *lane* is a row of a drawing: the CPU, a GPU stream, a request, a slot.
+//! * A *span* is a stretch of time in a lane: [`Span`] for work, [`RequestStep`] for a request, [`SlotSegment`] for a slot.
+//! * A *mark* stands at one instant of a lane: an arrival, an end, a boundary, a donation, a finding.
+//! * An *arrow* leads from one span to another: a result that reads what another span wrote.
+//!
+//! This module owns these shapes and the sinks that fill them. It takes contents of slots and classes of decisions from the
+//! [`Judge`].
 
 mod builder;
 mod live_view;
 mod reads;
+mod span;
 
 pub use builder::SceneBuilder;
-pub use live_view::{Flight, LiveView, ReqNow, SlotNow, Stage};
+pub use live_view::{InFlight, LiveView, RequestStatus, RequestView, SlotView};
+pub use span::{Lane, Span, Work};
 
 use crate::judge::{Class, Judge};
-use crate::record::{BatchId, Check, Fact, Field, FinishKind, Mode, Owner, Passed, Phase, ReqId, Sink, SlotId};
-
-/// Where a span lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Lane {
-    /// The scheduler's CPU.
-    Cpu,
-    /// The stream of the forwards.
-    Forward,
-    /// The stream that copies results to the host.
-    Copy,
-}
-
-/// What a span is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Work {
-    /// A CPU phase, or the part of it after a wait.
-    Phase(Phase),
-    /// The CPU waits for the completion event of the batch.
-    Wait,
-    /// A forward.
-    Forward(Mode),
-    /// The copy of a result to the host.
-    ResultCopy,
-}
-
-/// A stretch of work. Spans are in the order in which they were issued; those of one lane do not overlap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// Where.
-    pub lane: Lane,
-    /// What.
-    pub work: Work,
-    /// The batch it works on, if it has one.
-    pub batch: Option<BatchId>,
-    /// The loop turn in which it was issued.
-    pub turn: u32,
-    /// When it begins, in virtual nanoseconds.
-    pub start_ns: u64,
-    /// When it ends.
-    pub end_ns: u64,
-}
+use crate::record::{BatchId, Check, Fact, Field, FinishKind, Mode, Owner, Passed, ReqId, Sink, SlotId};
 
 /// A loop turn, for axes and plots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TurnAt {
-    /// Its number: turns jump where nothing happens.
+    /// The number of the turn. Numbers jump where nothing happens.
     pub turn: u32,
     /// When it begins.
     pub at_ns: u64,
     /// Rows of the batch launched in it; 0 if none was.
     pub rows: u32,
-    /// State slots that somebody holds at its end.
+    /// State slots that are not free at its end.
     pub slots_used: u32,
-    /// Of these, slots of the radix tree.
+    /// State slots of the radix tree at its end.
     pub slots_cached: u32,
     /// Requests seen and not admitted at its end.
     pub waiting: u32,
 }
 
-/// One row of one batch: a step of a request.
+/// A step of a request: one row of one batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct RequestStep {
     /// The request.
     pub req: ReqId,
     /// The batch.
     pub batch: BatchId,
-    /// Extend or decode or verify: of the row, so never mixed.
+    /// The mode of the row: extend, decode or verify, never mixed.
     pub mode: Mode,
-    /// The length that it begins from, in tokens.
+    /// The length before the step, in tokens.
     pub from: u32,
-    /// The length that it reaches.
+    /// The length after the step, in tokens.
     pub k: u32,
     /// The span of its prepare.
     pub prepare: Option<usize>,
@@ -97,84 +63,85 @@ pub struct Step {
     pub committed_at_result: Option<u32>,
     /// L at the result of a decode row.
     pub lookahead: Option<i64>,
-    /// The slot and the length that its forward keeps a state in and of, if it is a boundary.
+    /// At a boundary: the track slot that its forward writes, and the length of that state.
     pub due: Option<(SlotId, u32)>,
-    /// How the rule found out.
+    /// How the rule found its boundary.
     pub check: Check,
-    /// What the rule set label and kept slot to, if it fired.
+    /// Label and kept slot after the decision, if the rule fired.
     pub fired: Option<(Option<u32>, Option<SlotId>)>,
-    /// What the judge says of the decision, where there was one or one was due.
+    /// The judge's class of the decision, if the rule fired or a checkpoint was due.
     pub class: Option<Class>,
-    /// Outputs after the result, without those behind the end of the request.
+    /// Outputs after the result, up to the end of the request.
     pub outputs: Option<u32>,
-    /// Why its result was passed over, if it was.
+    /// Why its result was skipped, if it was.
     pub skipped: Option<Passed>,
 }
 
-/// Whether a slot holds what its label says, once all launched forwards have run.
+/// Whether a slot, once all launched forwards have run, holds the state that its label names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fit {
     /// It has no label.
     None,
-    /// It does.
+    /// Label and content agree.
     Right,
-    /// It would not, were it donated now.
+    /// They differ: a donation now would be wrong.
     Exposed,
-    /// It was donated, and it does not.
+    /// They differ, and the slot was donated.
     Wrong,
 }
 
-/// A stretch of a slot's life in which nothing about it changed.
+/// A span of a slot in which owner, content and label stay the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Segment {
+pub struct SlotSegment {
     /// The slot.
     pub slot: SlotId,
     /// The turn in which it began.
     pub turn: u32,
-    /// When it began, by the CPU.
+    /// When it began, on the clock of the CPU.
     pub start_ns: u64,
-    /// When it ended, by the CPU.
+    /// When it ended, on the clock of the CPU.
     pub end_ns: u64,
-    /// Who holds it; nobody if it is free.
+    /// The owner; `None` if the slot is free.
     pub owner: Option<Owner>,
-    /// How many tokens it holds once all launched forwards have run; nothing if nobody has written it since its owner got it.
+    /// The length of its content in tokens once all launched forwards have run; `None` if no forward has written the slot since
+    /// its owner got it.
     pub holds: Option<u32>,
-    /// Who wrote it last since its owner got it.
+    /// The request that wrote it last since its owner got it.
     pub writer: Option<ReqId>,
-    /// The label that it is kept or cached under, in tokens.
+    /// The label under which it is kept or cached, in tokens.
     pub label: Option<u32>,
     /// Whether label and content agree.
     pub fit: Fit,
-    /// When the forward that wrote it ends, if that is later than the beginning.
+    /// When the forward that wrote it ends, if that is after `start_ns`.
     pub lands_ns: Option<u64>,
 }
 
-/// A result that read a shared field of the request objects, and the span that had written it. Rows of one batch with the same
-/// writer are one.
+/// A read of a shared field of request objects: from the span that wrote it to the result that reads it. Rows of one batch
+/// that read from the same span share an arrow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrow {
     /// The field.
     pub field: Field,
-    /// The span that wrote what was read, if it is known.
+    /// The span that wrote the field, if it is known.
     pub from: Option<usize>,
     /// The span of the result that read it.
     pub to: usize,
-    /// The first of the rows.
+    /// The request of the first row.
     pub req: ReqId,
-    /// How many rows.
+    /// The number of rows.
     pub rows: u32,
-    /// Of these, rows that read a newer value than their prepare saw.
+    /// The number of rows that read a newer value than their prepare saw.
     pub newer: u32,
-    /// Of these, rows in which the rule would have done something else with the older one.
+    /// The number of rows in which the rule would have decided otherwise with the older value.
     pub changed: u32,
 }
 
 /// The life of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Life {
-    /// When it arrived, if it was seen.
+pub struct RequestLife {
+    /// When it arrived, if the scheduler has seen it.
     pub arrived_ns: Option<u64>,
-    /// The turn in which it was seen.
+    /// The turn in which the scheduler saw it.
     pub seen: Option<u32>,
     /// Tokens of its prompt.
     pub prompt_len: u32,
@@ -186,71 +153,71 @@ pub struct Life {
     pub finish: Option<FinishKind>,
     /// When it finished.
     pub finished_ns: Option<u64>,
-    /// How often it was retracted.
+    /// The number of retractions.
     pub retracted: u32,
 }
 
 /// A donation to the radix tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Donation {
-    /// Who.
+pub struct DonationMark {
+    /// The request.
     pub req: ReqId,
-    /// The label that it believed in.
+    /// The label of the state, in tokens.
     pub label: u32,
-    /// The length of the key it is cached under.
+    /// The length of its key in the tree, in tokens.
     pub key_len: u32,
     /// The slot.
     pub slot: SlotId,
-    /// The CPU span.
+    /// The CPU span in which it happens.
     pub span: usize,
-    /// The request had finished; otherwise it goes on.
+    /// Whether the request had finished.
     pub finished: bool,
-    /// The node had a state already, so that the slot was freed again.
+    /// Whether the node had a state already. The slot is freed then.
     pub existed: bool,
-    /// The slot held what the key says, once all launched forwards had run.
+    /// Whether the slot, once all launched forwards had run, held the state of the key.
     pub right: bool,
 }
 
-/// Everything there is to see of a run, or of some turns of it.
+/// All that renderers draw of a run, or of some turns of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scene {
     /// The turns.
     pub turns: Vec<TurnAt>,
-    /// The spans.
+    /// The spans of CPU and GPU streams, in the order in which they were issued.
     pub spans: Vec<Span>,
     /// The rows of all batches, in order of their prepare.
-    pub steps: Vec<Step>,
-    /// The slots, in order of the ends of their segments.
-    pub segments: Vec<Segment>,
+    pub steps: Vec<RequestStep>,
+    /// The segments of all slots, in order of their ends.
+    pub segments: Vec<SlotSegment>,
     /// The reads of shared fields.
     pub arrows: Vec<Arrow>,
-    /// By request index.
-    pub lives: Vec<Life>,
+    /// The lives of requests, by request index.
+    pub lives: Vec<RequestLife>,
     /// Donations.
-    pub donations: Vec<Donation>,
-    /// By finding: the span in which it was found.
+    pub donations: Vec<DonationMark>,
+    /// By finding: the CPU span in which it was found.
     pub places: Vec<Option<usize>>,
     /// Where the last span ends.
     pub end_ns: u64,
 }
 
-/// A judge and a live view that have seen the same facts: all that is known at one moment.
+/// A judge and a live view that have seen the same facts.
 #[derive(Clone, Debug)]
 pub struct JudgedView {
     /// The judge.
     pub judge: Judge,
-    /// Where everything stands.
+    /// Requests and slots after these facts.
     pub live_view: LiveView,
 }
 
 impl JudgedView {
-    /// Nothing yet.
+    /// A view before any fact.
     pub fn new(judge: Judge) -> JudgedView {
         JudgedView { judge, live_view: LiveView::default() }
     }
 
-    /// A slot as it is now.
-    pub fn slot(&self, slot: SlotId) -> SlotNow {
+    /// A slot after the facts so far.
+    pub fn slot(&self, slot: SlotId) -> SlotView {
         self.live_view.slot(&self.judge, slot)
     }
 }

@@ -1,6 +1,6 @@
-//! Who wrote each shared field of each request last, and the reads that saw it.
+//! The last writer of each shared field of each request, and the reads of these fields.
 //!
-//! Owns the table of writers. A write is a change of the value as the facts tell it, so a write of the same value is none.
+//! A write is a change of the value in the facts. A write of the same value does not count.
 
 use std::collections::BTreeMap;
 
@@ -17,12 +17,12 @@ pub(super) struct Reads {
 }
 
 impl Reads {
-    /// A span wrote a field of a request.
+    /// Records that a span wrote a field of a request.
     pub fn write(&mut self, req: ReqId, field: Field, span: Option<usize>) {
         self.of(req)[field as usize] = span;
     }
 
-    /// The fields of a request as they are in a span: what is another value than before was written by it.
+    /// Takes the fields of a request during a span. The span wrote each field whose value has changed.
     pub fn fields(&mut self, req: ReqId, fields: Fields, span: Option<usize>) {
         self.of(req);
         let last = std::mem::replace(&mut self.last[req.index()], fields);
@@ -37,7 +37,7 @@ impl Reads {
         }
     }
 
-    /// The label of a request was cleared by a span.
+    /// Records that a span cleared the label of a request.
     pub fn clear_label(&mut self, req: ReqId, span: Option<usize>) {
         self.of(req);
         if self.last[req.index()].last_track_seqlen.take().is_some() {
@@ -45,7 +45,7 @@ impl Reads {
         }
     }
 
-    /// The result in span `to` read a field.
+    /// Records that the result in span `to` read a field.
     pub fn read(&mut self, req: ReqId, field: Field, to: usize, newer: bool, changed: bool) {
         let from = self.of(req)[field as usize];
         let first = Arrow { field, from, to, req, rows: 0, newer: 0, changed: 0 };
@@ -55,7 +55,7 @@ impl Reads {
         arrow.changed += u32::from(changed);
     }
 
-    /// The reads of a result that is over.
+    /// Ends a result and returns its reads.
     pub fn close(&mut self) -> impl Iterator<Item = Arrow> {
         std::mem::take(&mut self.open).into_values()
     }

@@ -1,31 +1,32 @@
-//! The state of the explorer, and what each key does to it.
+//! The state of the explorer, and its change by each key.
 //!
-//! Owns marks, undo, the open popup and what is focused. Refuses to draw, and to touch files or the terminal.
+//! Owns bookmarks, undo, the open popup and the focus. Does not draw, and does not touch files or the terminal.
 
 use crate::judge::Boundary;
 use crate::model::Rule;
 use crate::runner::{Position, Session, Unit, differs};
 
 use super::choose::Choosing;
-use super::compare::{Snapshot, differences};
+use super::compare::{Bookmark, differences};
 use super::keys::Key;
-use super::look::Look;
 use super::popup::Popup;
+use super::screen::too_small;
+use super::theme::Theme;
 
-/// What the explorer cannot do by itself.
+/// What the caller has to do after a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Nothing: draw again.
+    /// Draw again.
     None,
-    /// Leave.
+    /// End the explorer.
     Quit,
-    /// Write this history as a scenario, and say where.
+    /// Write this history as a scenario and show its path.
     Save,
-    /// Say which command replays this history.
+    /// Show the command that replays this history.
     Replay,
 }
 
-/// A point that undo can go back to.
+/// A point of the undo list.
 #[derive(Clone, Debug)]
 pub struct Point {
     rule: &'static dyn Rule,
@@ -54,64 +55,76 @@ impl Pane {
 /// The explorer.
 #[derive(Debug)]
 pub struct App<'a> {
-    /// What the header calls the run.
+    /// The name of the run in the header.
     pub(super) title: String,
     pub(super) names: Vec<String>,
     pub(super) session: Session<'a>,
-    pub(super) look: Look,
+    pub(super) theme: Theme,
     pub(super) focus: Pane,
-    /// The focused pane alone.
+    /// Whether the focused pane fills the screen.
     pub(super) zoom: bool,
-    /// Lines that each pane is scrolled by, from where it would stand by itself.
+    /// Lines that each pane is scrolled by, from its default position.
     pub(super) scroll: [i32; Pane::ALL.len()],
     pub(super) popup: Option<Popup>,
-    /// What the last key came to, if there is something to say.
+    /// The answer to the last key, in the footer; may be empty.
     pub(super) note: String,
-    pub(super) marks: Vec<Snapshot>,
+    /// The points marked with `m`: A, then B.
+    pub(super) bookmarks: Vec<Bookmark>,
+    /// Whether the screen is too small for the panes.
+    too_small: bool,
     rules: Vec<&'static dyn Rule>,
     undo: Vec<Point>,
     redo: Vec<Point>,
 }
 
 impl<'a> App<'a> {
-    /// At the beginning of a session. `rules` are those to switch between.
+    /// An explorer at the beginning of a session. `rules` are the rules to switch between.
     pub fn new(
         title: String,
         names: &[String],
         session: Session<'a>,
         rules: Vec<&'static dyn Rule>,
-        look: Look,
+        theme: Theme,
     ) -> App<'a> {
-        let shown = |text: &str| if look.ascii { text.replace(|c: char| !c.is_ascii(), "?") } else { text.to_owned() };
+        let shown = |text: &str| if theme.ascii { text.replace(|c: char| !c.is_ascii(), "?") } else { text.to_owned() };
         App {
             title: shown(&title),
             names: names.iter().map(|name| shown(name)).collect(),
             session,
-            look,
+            theme,
             focus: Pane::Record,
             zoom: false,
             scroll: [0; Pane::ALL.len()],
             popup: None,
             note: String::new(),
-            marks: Vec::new(),
+            bookmarks: Vec::new(),
+            too_small: false,
             rules,
             undo: Vec::new(),
             redo: Vec::new(),
         }
     }
 
-    /// The run, and where the person is in it.
+    /// The run and the position in it.
     pub fn session(&self) -> &Session<'a> {
         &self.session
     }
 
-    /// Shows some lines until a key is pressed.
+    /// Shows lines in a popup until a key closes it.
     pub fn show(&mut self, title: &str, text: &str) {
         self.popup = Some(Popup::text(title, text));
     }
 
-    /// Does what a key asks for.
+    /// Tells the explorer the size of the screen, in columns and rows.
+    pub fn resize(&mut self, width: u16, height: u16) {
+        self.too_small = too_small(width, height);
+    }
+
+    /// Carries out a key. A screen that is too small shows nothing of the run: `q` is the only key there.
     pub fn update(&mut self, key: Key) -> Effect {
+        if self.too_small {
+            return if key == Key::Char('q') { Effect::Quit } else { Effect::None };
+        }
         self.note.clear();
         match self.popup.take() {
             None => self.press(key),
@@ -137,16 +150,14 @@ impl<'a> App<'a> {
             Key::Up | Key::Char('k') => self.go("the start", |session| session.back(Unit::Turn)),
             Key::Char(']') => self.go("the end", |session| session.forward(Unit::Result)),
             Key::Char('[') => self.go("the start", |session| session.back(Unit::Result)),
-            Key::Char('b') => self.go("no boundary further on", |session| session.seek_boundary(true, |_| true)),
-            Key::Char('B') => self.go("no boundary further back", |session| session.seek_boundary(false, |_| true)),
-            Key::Char('d') => self.go("no decision further on differs", |session| session.seek_boundary(true, wrong)),
-            Key::Char('D') => {
-                self.go("no decision further back differs", |session| session.seek_boundary(false, wrong))
-            }
-            Key::Char('f') => self.go("no finding further on", |session| session.seek_finding(true)),
-            Key::Char('F') => self.go("no finding further back", |session| session.seek_finding(false)),
-            Key::Char('o') => self.go("no open choice further on", |session| session.seek_question(true)),
-            Key::Char('O') => self.go("no open choice further back", |session| session.seek_question(false)),
+            Key::Char('b') => self.go("no later boundary", |session| session.seek_boundary(true, |_| true)),
+            Key::Char('B') => self.go("no earlier boundary", |session| session.seek_boundary(false, |_| true)),
+            Key::Char('d') => self.go("no later decision differs", |session| session.seek_boundary(true, wrong)),
+            Key::Char('D') => self.go("no earlier decision differs", |session| session.seek_boundary(false, wrong)),
+            Key::Char('f') => self.go("no later finding", |session| session.seek_finding(true)),
+            Key::Char('F') => self.go("no earlier finding", |session| session.seek_finding(false)),
+            Key::Char('o') => self.go("no later open choice", |session| session.seek_question(true)),
+            Key::Char('O') => self.go("no earlier open choice", |session| session.seek_question(false)),
             Key::Char('g') => self.go("", |session| {
                 session.seek_start();
                 true
@@ -182,9 +193,9 @@ impl<'a> App<'a> {
 
     fn choose(&mut self) {
         if self.session.open().0.is_empty() {
-            self.note = "nothing is open: name what is, as in --vary arrivals,stops".to_owned();
+            self.note = "no choice is open in this run: open some with --vary arrivals,stops".to_owned();
         } else if self.session.questions().is_empty() {
-            self.note = "nothing is open in this turn; o and O go to one where something is".to_owned();
+            self.note = "no choice is open in this turn: o and O go to a turn with one".to_owned();
         } else {
             self.popup = Some(Popup::Choose(Choosing::new(self.session.questions())));
         }
@@ -196,9 +207,9 @@ impl<'a> App<'a> {
             Key::Enter => {
                 if let Some((nth, answer)) = choosing.chosen() {
                     self.branch(|session| session.choose(nth, answer));
-                    self.note = "another history from here on; u goes back".to_owned();
+                    self.note = "a new history from here on; u undoes it".to_owned();
                 } else {
-                    self.note = "the answer is as it was".to_owned();
+                    self.note = "the answer has not changed".to_owned();
                 }
                 return Effect::None;
             }
@@ -208,7 +219,7 @@ impl<'a> App<'a> {
         Effect::None
     }
 
-    /// Changes the history, so that undo goes back to this one.
+    /// Changes the history. Undo goes back to the old one.
     fn branch(&mut self, change: impl FnOnce(&mut Session<'a>)) {
         self.undo.push(self.point());
         self.redo.clear();
@@ -244,7 +255,7 @@ impl<'a> App<'a> {
         }
     }
 
-    /// Takes the rule so many places further on.
+    /// Switches to the rule `places` further on in the list.
     fn switch(&mut self, places: usize) {
         let now = self.rules.iter().position(|rule| rule.name() == self.session.rule().name()).unwrap_or(0);
         let rule = self.rules[(now + places) % self.rules.len()];
@@ -253,24 +264,24 @@ impl<'a> App<'a> {
         let lost = answers.saturating_sub(self.session.answers().len());
         self.note = match lost {
             0 => format!("now under {}", rule.name()),
-            _ => format!("now under {}, where {lost} answers do not fit or are the script's", rule.name()),
+            _ => format!("now under {}; {lost} answers dropped: they do not fit, or equal the script's", rule.name()),
         };
     }
 
     fn mark(&mut self) {
-        if self.marks.len() == 2 {
-            self.marks.clear();
+        if self.bookmarks.len() == 2 {
+            self.bookmarks.clear();
         }
-        let mark = Snapshot::new(&self.session);
-        self.note = format!("mark {} is {}", ["A", "B"][self.marks.len()], mark.place());
-        self.marks.push(mark);
+        let mark = Bookmark::new(&self.session);
+        self.note = format!("mark {} is {}", ["A", "B"][self.bookmarks.len()], mark.place());
+        self.bookmarks.push(mark);
     }
 
     fn compare(&mut self) {
-        let here = Snapshot::new(&self.session);
-        let (a, b, title) = match self.marks.as_slice() {
-            [] => return self.note = "nothing is marked: m marks this point".to_owned(),
-            [a] => (a, &here, "mark A, and here"),
+        let here = Bookmark::new(&self.session);
+        let (a, b, title) = match self.bookmarks.as_slice() {
+            [] => return self.note = "no point is marked: m marks this one".to_owned(),
+            [a] => (a, &here, "mark A and this point"),
             [a, b, ..] => (a, b, "marks A and B"),
         };
         let text = differences(a, b, &self.names);

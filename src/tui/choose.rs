@@ -1,10 +1,10 @@
-//! The open choices of a turn, and the answer that a person picks.
+//! The popup of open choices: the questions of a turn, and the answer that the user selects.
 
 use crate::runner::Question;
 
 use super::keys::Key;
 
-/// A choice under way: which question, and which answer to it.
+/// A choice under way: the selected question and its selected answer.
 #[derive(Clone, Debug)]
 pub(super) struct Choosing {
     questions: Vec<Question>,
@@ -13,18 +13,18 @@ pub(super) struct Choosing {
 }
 
 impl Choosing {
-    /// The first question, as it was answered.
+    /// Selects the first question with its present answer.
     pub(super) fn new(questions: &[Question]) -> Choosing {
         let answer = questions.first().map_or(0, |question| question.answer);
         Choosing { questions: questions.to_vec(), at: 0, answer }
     }
 
-    /// The questions, and which one is looked at with which answer.
+    /// The questions, the index of the selected question, and the selected answer.
     pub(super) fn state(&self) -> (&[Question], usize, u32) {
         (&self.questions, self.at, self.answer)
     }
 
-    /// Moves between questions and answers.
+    /// Moves the selection between questions and answers.
     pub(super) fn press(&mut self, key: Key) {
         let options = self.questions[self.at].choice.options;
         match key {
@@ -46,7 +46,7 @@ impl Choosing {
         self.answer = self.questions[at].answer;
     }
 
-    /// The question and its new answer; nothing if it is the old one.
+    /// The number of the question and its new answer; `None` if the answer has not changed.
     pub(super) fn chosen(&self) -> Option<(usize, u32)> {
         let question = self.questions[self.at];
         (self.answer != question.answer).then_some((question.nth, self.answer))

@@ -1,32 +1,32 @@
-//! A point kept to be compared with another: requests, slots and counts as they were there.
+//! Bookmarks: points of a run kept for comparison, with their requests, slots and counts.
 
 use crate::record::SlotId;
 use crate::report::name;
 use crate::runner::{Position, Session};
-use crate::scene::{ReqNow, SlotNow};
+use crate::scene::{RequestView, SlotView};
 
-use super::words::{fit_word, held_words, kept_words, owner_words, stage_word};
+use super::words::{fit_word, held_words, kept_words, owner_words, status_word};
 
-/// What was known at a point.
+/// A marked point: position, requests, slots and counts.
 #[derive(Clone, Debug)]
-pub(super) struct Snapshot {
+pub(super) struct Bookmark {
     rule: &'static str,
     position: Position,
     number: u32,
     answers: Vec<u32>,
     time: String,
-    reqs: Vec<ReqNow>,
-    slots: Vec<(SlotId, SlotNow)>,
+    reqs: Vec<RequestView>,
+    slots: Vec<(SlotId, SlotView)>,
     boundaries: usize,
     findings: usize,
     verdict: &'static str,
 }
 
-impl Snapshot {
-    pub(super) fn new(session: &Session) -> Snapshot {
+impl Bookmark {
+    pub(super) fn new(session: &Session) -> Bookmark {
         let view = session.view();
         let position = session.position();
-        Snapshot {
+        Bookmark {
             rule: session.rule().name(),
             position,
             number: session.number(position.turn).unwrap_or(0),
@@ -40,14 +40,14 @@ impl Snapshot {
         }
     }
 
-    /// Where it is, in a few words.
+    /// The position in words.
     pub(super) fn place(&self) -> String {
         format!("turn {}, entry {}, under {}", self.number, self.position.fact, self.rule)
     }
 }
 
-/// What is not the same at two points, a line each.
-pub(super) fn differences(a: &Snapshot, b: &Snapshot, names: &[String]) -> String {
+/// The differences between two points, a line each.
+pub(super) fn differences(a: &Bookmark, b: &Bookmark, names: &[String]) -> String {
     let mut lines = vec![format!("A: {}", a.place()), format!("B: {}", b.place())];
     let mut pair = |what: &str, a: String, b: String| {
         if a != b {
@@ -56,15 +56,15 @@ pub(super) fn differences(a: &Snapshot, b: &Snapshot, names: &[String]) -> Strin
     };
     pair("answers", words(&a.answers), words(&b.answers));
     pair("time", a.time.clone(), b.time.clone());
-    pair("the run ends", a.verdict.to_owned(), b.verdict.to_owned());
+    pair("verdict at the end", a.verdict.to_owned(), b.verdict.to_owned());
     pair("boundaries so far", a.boundaries.to_string(), b.boundaries.to_string());
     pair("findings so far", a.findings.to_string(), b.findings.to_string());
     for at in 0..a.reqs.len().max(b.reqs.len()) {
-        let of = |snapshot: &Snapshot| snapshot.reqs.get(at).copied().unwrap_or_default();
+        let of = |bookmark: &Bookmark| bookmark.reqs.get(at).copied().unwrap_or_default();
         let id = name::request(names, crate::record::ReqId(at as u32));
         let (a, b) = (of(a), of(b));
-        pair(&format!("{id} is"), stage_word(a.stage).to_owned(), stage_word(b.stage).to_owned());
-        let numbers = |it: &ReqNow| {
+        pair(&format!("{id} status"), status_word(a.status).to_owned(), status_word(b.status).to_owned());
+        let numbers = |it: &RequestView| {
             [
                 ("k", Some(i64::from(it.k))),
                 ("outputs", Some(i64::from(it.outputs))),
@@ -80,16 +80,16 @@ pub(super) fn differences(a: &Snapshot, b: &Snapshot, names: &[String]) -> Strin
         pair(&format!("{id} keeps"), kept_words(a.kept()), kept_words(b.kept()));
     }
     for at in 0..a.slots.len().max(b.slots.len()) {
-        let of = |snapshot: &Snapshot| snapshot.slots.get(at).map_or(String::new(), |(_, now)| slot_words(now, names));
+        let of = |bookmark: &Bookmark| bookmark.slots.get(at).map_or(String::new(), |(_, now)| slot_words(now, names));
         pair(&format!("s{at}"), of(a), of(b));
     }
     if lines.len() == 2 {
-        lines.push("nothing is different".to_owned());
+        lines.push("no difference".to_owned());
     }
     lines.join("\n")
 }
 
-fn slot_words(now: &SlotNow, names: &[String]) -> String {
+fn slot_words(now: &SlotView, names: &[String]) -> String {
     if now.owner.is_none() {
         return "free".to_owned();
     }

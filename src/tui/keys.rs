@@ -1,4 +1,4 @@
-//! Keys: how they are spelled in a script, and what each does.
+//! Keys: their spelling in a script, and the help text.
 
 /// A key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,19 +13,19 @@ pub enum Key {
     Up,
     /// An arrow.
     Down,
-    /// Scrolls.
+    /// Scrolls up.
     PageUp,
-    /// Scrolls.
+    /// Scrolls down.
     PageDown,
-    /// The next pane.
+    /// Focuses the next pane.
     Tab,
-    /// Takes what is chosen.
+    /// Applies the selected answer.
     Enter,
-    /// Leaves what is open.
+    /// Closes a popup, or ends the zoom.
     Esc,
 }
 
-/// Keys that have no character, by their name in a script.
+/// Keys without a character, by their name in a script.
 const NAMED: [(&str, Key); 10] = [
     ("left", Key::Left),
     ("right", Key::Right),
@@ -39,43 +39,44 @@ const NAMED: [(&str, Key); 10] = [
     ("lt", Key::Char('<')),
 ];
 
-/// Every key and what it does, as the help shows it.
+/// The lines of the help: keys and what they do.
 pub(super) const HELP: [(&str, &str); 20] = [
-    ("right l, left h", "a phase forward, back"),
-    ("down j, up k", "a turn forward, back"),
-    ("] [", "a row of a result forward, back"),
+    ("right l, left h", "one phase forward, back"),
+    ("down j, up k", "one turn forward, back"),
+    ("] [", "one result row forward, back"),
     ("b B", "next, previous boundary (due or fired)"),
     ("d D", "next, previous decision that differs"),
     ("f F", "next, previous finding"),
     ("o O", "next, previous turn with open choices"),
     ("g G", "to the start, to the end"),
-    ("c", "choose: answer an open choice"),
+    ("c", "answer an open choice of this turn"),
     ("u U", "undo, redo a choice or a rule"),
     ("r R", "next, previous rule, at this point"),
-    ("m", "mark this point (two of them)"),
-    ("=", "compare the marks, or mark and here"),
+    ("m", "mark this point: A, then B"),
+    ("=", "compare A with B, or A with this point"),
     ("w", "write this history as a scenario"),
-    ("p", "the command that replays it"),
+    ("p", "show the command that replays it"),
     ("tab", "the next pane"),
-    ("z", "one pane alone, or all of them"),
+    ("z", "show one pane, or all"),
     ("pgup pgdn", "scroll the pane"),
-    ("?", "this help (labels of slots: ? risky, !! wrong)"),
-    ("q, esc", "quit; leave what is open"),
+    ("?", "this help (slot labels: ? exposed, !! wrong)"),
+    ("q, esc", "quit; close a popup"),
 ];
 
 /// Reads a script: characters are keys; others are named, as in `<right>`.
 ///
 /// # Errors
-/// What is wrong with it, in words for the command line.
+/// The mistake in words, for the command line.
 pub fn parse(script: &str) -> Result<Vec<Key>, String> {
     let mut keys = Vec::new();
     let mut rest = script;
     while let Some(c) = rest.chars().next() {
         if c == '<' {
-            let (name, after) = rest[1..].split_once('>').ok_or("a `<` has no `>` after it: write the key as <lt>")?;
+            let (name, after) =
+                rest[1..].split_once('>').ok_or("a `<` has no `>` after it: the key `<` is written <lt>")?;
             let entry = NAMED.iter().find(|entry| entry.0 == name);
             let names = || NAMED.map(|entry| entry.0).join(", ");
-            keys.push(entry.ok_or_else(|| format!("there is no key <{name}>; those with names are {}", names()))?.1);
+            keys.push(entry.ok_or_else(|| format!("there is no key <{name}>; named keys are {}", names()))?.1);
             rest = after;
         } else {
             if !c.is_whitespace() {

@@ -1,21 +1,21 @@
-//! The explorer: a person steps through a run in a terminal, takes other choices, and compares what came of them.
+//! The explorer: steps through a run in a terminal, takes other choices, and compares the outcomes.
 //!
-//! [`App`] is a value; [`App::update`] is a pure function of it and a key, and [`draw`] one of it and a frame. Whatever leaves the
-//! program (a file, the terminal) is an [`Effect`] that somebody else brings about.
+//! [`App`] is a value. [`App::update`] changes it by a key, [`draw`] draws it. It does no input or output: it returns an
+//! [`Effect`], and the caller writes files and shows commands.
 
 mod app;
 mod choose;
 mod compare;
 mod keys;
-mod look;
 mod panes;
 mod popup;
 mod screen;
 mod terminal;
+mod theme;
 mod words;
 
 pub use app::{App, Effect, Point};
 pub use keys::{Key, parse};
-pub use look::Look;
 pub use screen::{draw, screen};
-pub use terminal::{Trouble, show};
+pub use terminal::{TerminalError, show};
+pub use theme::Theme;

@@ -1,20 +1,20 @@
-//! What lies over the panes: a choice, or some lines to read.
+//! The popup over the panes: a choice, or lines to read.
 
 use super::choose::Choosing;
 use super::keys::{HELP, Key};
 
-/// What is open.
+/// The open popup.
 #[derive(Clone, Debug)]
 pub(super) enum Popup {
-    /// A choice is being made.
+    /// Open choices.
     Choose(Choosing),
     /// Lines to read.
-    Text(Text),
+    Text(TextPopup),
 }
 
 /// Lines to read, and how far they are scrolled.
 #[derive(Clone, Debug)]
-pub(super) struct Text {
+pub(super) struct TextPopup {
     pub(super) title: String,
     pub(super) lines: Vec<String>,
     pub(super) first: usize,
@@ -23,17 +23,17 @@ pub(super) struct Text {
 impl Popup {
     pub(super) fn text(title: &str, text: &str) -> Popup {
         let lines = text.lines().map(str::to_owned).collect();
-        Popup::Text(Text { title: title.to_owned(), lines, first: 0 })
+        Popup::Text(TextPopup { title: title.to_owned(), lines, first: 0 })
     }
 
     pub(super) fn help() -> Popup {
         let lines = HELP.iter().map(|(keys, what)| format!("{keys:<16} {what}")).collect();
-        Popup::Text(Text { title: "keys".to_owned(), lines, first: 0 })
+        Popup::Text(TextPopup { title: "keys".to_owned(), lines, first: 0 })
     }
 }
 
-impl Text {
-    /// Scrolls, if the key is one for that; any other key closes it.
+impl TextPopup {
+    /// Scrolls and returns true for a scroll key; returns false for any other key, which closes the popup.
     pub(super) fn scroll(&mut self, key: Key) -> bool {
         let last = self.lines.len().saturating_sub(1);
         match key {

@@ -1,4 +1,4 @@
-//! The screen: a line at the top, the panes, a line at the bottom, and what lies over them.
+//! The screen: header, panes, footer, and the popup over them.
 
 use ratatui::Frame;
 use ratatui::Terminal;
@@ -12,19 +12,35 @@ use crate::report::{name, question};
 
 use super::app::{App, Pane};
 use super::choose::Choosing;
-use super::panes::{Lines, pane};
-use super::popup::{Popup, Text};
+use super::panes::{PaneLines, pane};
+use super::popup::{Popup, TextPopup};
 use super::words::cell;
 
-/// The least that the panes need, in columns and rows.
+/// The least size of a screen with all panes, in columns and rows.
 const LEAST: (u16, u16) = (72, 20);
+
+/// Whether a screen of so many columns and rows has no room for the panes.
+pub(super) fn too_small(width: u16, height: u16) -> bool {
+    width < LEAST.0 || height < LEAST.1
+}
+
+/// The message on a screen that is too small: as much as fits its width.
+fn size_message(width: u16, height: u16) -> String {
+    let (columns, rows) = LEAST;
+    let forms = [
+        format!("{width}x{height} is too small: needs {columns}x{rows}; q quits"),
+        format!("needs {columns}x{rows}; q quits"),
+        format!("{columns}x{rows}; q quits"),
+        "q quits".to_owned(),
+    ];
+    forms.into_iter().find(|form| form.len() <= usize::from(width)).unwrap_or_else(|| "q".to_owned())
+}
 
 /// Draws the explorer.
 pub fn draw(app: &App, frame: &mut Frame) {
     let area = frame.area();
-    if area.width < LEAST.0 || area.height < LEAST.1 {
-        let text = format!("{}x{} is too small: {}x{} is needed", area.width, area.height, LEAST.0, LEAST.1);
-        return frame.render_widget(Paragraph::new(text), area);
+    if too_small(area.width, area.height) {
+        return frame.render_widget(Paragraph::new(size_message(area.width, area.height)), area);
     }
     let [top, middle, bottom] =
         Layout::vertical([Constraint::Length(1), Constraint::Min(1), Constraint::Length(1)]).areas(area);
@@ -54,7 +70,7 @@ pub fn screen(app: &App, width: u16, height: u16) -> String {
         let mut x = 0;
         while let Some(cell) = drawn.buffer.cell((x, y)).filter(|_| x < width) {
             row.push_str(cell.symbol());
-            // What is two columns wide has nothing in the second.
+            // A character of two columns leaves the second cell empty.
             x += Span::raw(cell.symbol()).width().max(1) as u16;
         }
         text.push_str(row.trim_end());
@@ -63,7 +79,7 @@ pub fn screen(app: &App, width: u16, height: u16) -> String {
     text
 }
 
-/// Where each pane lies.
+/// The area of each pane.
 fn areas(area: Rect) -> [(Pane, Rect); 5] {
     let [lanes, middle, bottom] =
         Layout::vertical([Constraint::Length(9), Constraint::Fill(1), Constraint::Fill(1)]).areas(area);
@@ -82,12 +98,12 @@ fn areas(area: Rect) -> [(Pane, Rect); 5] {
 fn draw_pane(app: &App, which: Pane, area: Rect, frame: &mut Frame) {
     let focused = which == app.focus;
     let inside = Block::bordered().inner(area);
-    let (title, Lines { lines, at, head }) = pane(app, which, usize::from(inside.width));
+    let (title, PaneLines { lines, at, head }) = pane(app, which, usize::from(inside.width));
     let block = block(app, &title, focused);
     frame.render_widget(block, area);
     let room = usize::from(inside.height).saturating_sub(head);
     let rest = lines.len() - head;
-    // The line that should be in sight stands two from the bottom, as far as there is more.
+    // Line `at` stays in sight, with two lines below it if there are so many.
     let wanted = (at.saturating_sub(head) + 3).saturating_sub(room) as i32 + app.scroll[which as usize];
     let first = wanted.clamp(0, rest.saturating_sub(room) as i32) as usize;
     let mut shown: Vec<Line> = lines[..head].to_vec();
@@ -99,17 +115,17 @@ fn draw_pane(app: &App, which: Pane, area: Rect, frame: &mut Frame) {
         let width = text.len() as u16;
         if area.width > width + 2 {
             let place = Rect { x: area.right() - width - 1, y: area.bottom() - 1, width, height: 1 };
-            frame.render_widget(Paragraph::new(Span::styled(text, app.look.faint())), place);
+            frame.render_widget(Paragraph::new(Span::styled(text, app.theme.faint())), place);
         }
     }
 }
 
 fn block(app: &App, title: &str, focused: bool) -> Block<'static> {
-    let style = if focused { app.look.here() } else { Style::new() };
+    let style = if focused { app.theme.here() } else { Style::new() };
     let title = if focused { format!("[{title}]") } else { format!(" {title} ") };
     Block::new()
         .borders(Borders::ALL)
-        .border_set(app.look.border(focused))
+        .border_set(app.theme.border(focused))
         .border_style(style)
         .title(Span::styled(title, style))
 }
@@ -125,25 +141,25 @@ fn header(app: &App, columns: usize) -> Line<'static> {
     let mut spans = vec![
         Span::raw(format!("{}  turn {number}/{last}  {}  ", session.rule().name(), session.view().live_view.now)),
         Span::raw("ends "),
-        Span::styled(name::verdict(verdict), app.look.verdict(verdict)),
+        Span::styled(name::verdict(verdict), app.theme.verdict(verdict)),
     ];
     if all > 0 {
         spans.push(Span::raw(format!("  found {found}/{all}")));
     }
-    // The name of the file has what the rest leaves.
+    // The name of the file gets the columns that are left.
     let room = columns.saturating_sub(Line::from(spans.clone()).width() + 1);
     let title = if Span::raw(&app.title).width() > room {
         format!("{}..", cell(&app.title, room.saturating_sub(2)).trim_end())
     } else {
         app.title.clone()
     };
-    spans.insert(0, Span::styled(format!("{title} "), app.look.here()));
+    spans.insert(0, Span::styled(format!("{title} "), app.theme.here()));
     Line::from(spans)
 }
 
 fn footer(app: &App) -> Line<'static> {
     if !app.note.is_empty() {
-        return Line::from(Span::styled(app.note.clone(), app.look.here()));
+        return Line::from(Span::styled(app.note.clone(), app.theme.here()));
     }
     let open = app.session.questions().len();
     let choices = match open {
@@ -155,11 +171,11 @@ fn footer(app: &App) -> Line<'static> {
         0 => String::new(),
         given => format!("  {given} answers given"),
     };
-    let keys = Span::styled(format!("{keys}{given}"), app.look.faint());
-    Line::from(vec![Span::styled(choices, app.look.here()), keys])
+    let keys = Span::styled(format!("{keys}{given}"), app.theme.faint());
+    Line::from(vec![Span::styled(choices, app.theme.here()), keys])
 }
 
-/// An area in the middle, as large as what it is for needs, if there is room.
+/// An area in the middle for content of this size, cut to `area`.
 fn over(area: Rect, width: usize, height: usize) -> Rect {
     let width = (width as u16 + 4).min(area.width);
     let height = (height as u16 + 2).min(area.height);
@@ -174,7 +190,7 @@ fn draw_over(app: &App, title: &str, lines: Vec<Line<'static>>, area: Rect, fram
     frame.render_widget(Paragraph::new(lines), inside);
 }
 
-fn draw_text(app: &App, text: &Text, area: Rect, frame: &mut Frame) {
+fn draw_text(app: &App, text: &TextPopup, area: Rect, frame: &mut Frame) {
     let room = usize::from(area.width).saturating_sub(4).max(1);
     let lines: Vec<String> = text.lines.iter().flat_map(|line| folded(line, room)).collect();
     let width = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0).max(text.title.len());
@@ -184,7 +200,7 @@ fn draw_text(app: &App, text: &Text, area: Rect, frame: &mut Frame) {
     draw_over(app, &text.title, shown, area, frame);
 }
 
-/// A line in pieces that fit.
+/// A line, folded into pieces of at most `room` characters.
 fn folded(line: &str, room: usize) -> Vec<String> {
     let chars: Vec<char> = line.chars().collect();
     if chars.is_empty() {
@@ -211,16 +227,16 @@ fn draw_choice(app: &App, choosing: &Choosing, area: Rect, frame: &mut Frame) {
             question::question(&app.names, asked.choice),
             question::answer(asked.choice, now)
         );
-        let style = if here { app.look.here() } else { Style::new() };
+        let style = if here { app.theme.here() } else { Style::new() };
         lines.push(Line::from(Span::styled(text, style)));
     }
-    let keys = "up down: question   left right, digits: answer   enter: take it   esc: leave";
+    let keys = "up down: question   left right, digits: answer   enter: apply   esc: cancel";
     let width = lines.iter().map(Line::width).max().unwrap_or(0).max(keys.len());
     let height = (lines.len() + 2).min(usize::from(area.height).saturating_sub(2));
     let room = height.saturating_sub(2).max(1);
     let first = (at + 1).saturating_sub(room);
     let mut shown: Vec<Line> = lines.into_iter().skip(first).take(room).collect();
     shown.push(Line::default());
-    shown.push(Line::from(Span::styled(keys, app.look.faint())));
+    shown.push(Line::from(Span::styled(keys, app.theme.faint())));
     draw_over(app, "choose", shown, over(area, width, height), frame);
 }

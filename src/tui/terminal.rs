@@ -1,4 +1,4 @@
-//! The terminal: raw mode, keys in, frames out, and everything as it was at the end, however the end comes.
+//! The terminal: raw mode, keys in, frames out. Restores the terminal at every end: a key, a signal or a panic.
 
 use std::io;
 use std::sync::Arc;
@@ -11,25 +11,25 @@ use super::app::{App, Effect};
 use super::keys::Key;
 use super::screen::draw;
 
-/// How long to wait for a key before looking whether somebody wants the program to end.
+/// How long to wait for a key before checking for a signal to end.
 const WAIT: Duration = Duration::from_millis(200);
 
-/// What went wrong with the terminal.
+/// An error of the terminal.
 #[derive(Debug, thiserror::Error)]
 #[error("the terminal does not answer: {0}")]
-pub struct Trouble(#[from] io::Error);
+pub struct TerminalError(#[from] io::Error);
 
-/// Shows the explorer until the person leaves. `serve` brings effects about. The terminal is as it was afterwards, also after a
-/// panic, Ctrl-C, or a signal to end.
+/// Shows the explorer until the user quits. `serve` carries out effects. Restores the terminal, also after a panic, Ctrl-C, or
+/// a signal to end.
 ///
 /// # Errors
-/// A terminal that cannot be read or written.
-pub fn show<'a>(app: &mut App<'a>, serve: &mut dyn FnMut(&mut App<'a>, Effect)) -> Result<(), Trouble> {
+/// The terminal cannot be read or written.
+pub fn show<'a>(app: &mut App<'a>, serve: &mut dyn FnMut(&mut App<'a>, Effect)) -> Result<(), TerminalError> {
     let ended = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&ended))?;
     }
-    // Its hook gives the terminal back before a panic is told.
+    // Its panic hook restores the terminal before the panic message.
     let mut terminal = ratatui::try_init()?;
     let shown = keys(app, serve, &mut terminal, &ended);
     ratatui::try_restore()?;
@@ -42,6 +42,8 @@ fn keys<'a>(
     terminal: &mut ratatui::DefaultTerminal,
     ended: &AtomicBool,
 ) -> io::Result<()> {
+    let size = terminal.size()?;
+    app.resize(size.width, size.height);
     terminal.draw(|frame| draw(app, frame))?;
     loop {
         if ended.load(Ordering::Relaxed) {
@@ -58,7 +60,10 @@ fn keys<'a>(
                 key_of(key).map_or(Effect::None, |key| app.update(key))
             }
             Event::Key(_) | Event::FocusGained | Event::FocusLost | Event::Mouse(_) | Event::Paste(_) => continue,
-            Event::Resize(..) => Effect::None,
+            Event::Resize(width, height) => {
+                app.resize(width, height);
+                Effect::None
+            }
         };
         match effect {
             Effect::Quit => return Ok(()),
@@ -69,7 +74,7 @@ fn keys<'a>(
     }
 }
 
-/// The key of the explorer that a key of the terminal is.
+/// The key of the explorer for a key of the terminal, if it has one.
 fn key_of(key: KeyEvent) -> Option<Key> {
     Some(match key.code {
         KeyCode::Char(c) if !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) => Key::Char(c),

@@ -1,4 +1,4 @@
-//! The short words of the panes, and a line for each fact.
+//! Short words for the panes, and lines for each fact.
 
 use ratatui::text::Span;
 
@@ -7,9 +7,9 @@ use crate::record::{
     RunFact, ScriptFact, SlotFact, Stream,
 };
 use crate::report::name;
-use crate::scene::{Fit, SlotNow, Stage};
+use crate::scene::{Fit, RequestStatus, SlotView};
 
-/// A text in so many columns: cut or filled up. A character may take two.
+/// A text cut or padded to so many columns. A character may take two columns.
 pub(super) fn cell(text: &str, columns: usize) -> String {
     let mut out = String::new();
     let mut used = 0;
@@ -24,13 +24,13 @@ pub(super) fn cell(text: &str, columns: usize) -> String {
     out + &" ".repeat(columns - used)
 }
 
-pub(super) fn stage_word(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Unseen => "unseen",
-        Stage::Waiting => "waiting",
-        Stage::Prefill => "prefill",
-        Stage::Decode => "decode",
-        Stage::Finished => "finished",
+pub(super) fn status_word(status: RequestStatus) -> &'static str {
+    match status {
+        RequestStatus::Unseen => "unseen",
+        RequestStatus::Waiting => "waiting",
+        RequestStatus::Prefill => "prefill",
+        RequestStatus::Decode => "decode",
+        RequestStatus::Finished => "finished",
     }
 }
 
@@ -54,8 +54,8 @@ pub(super) fn owner_words(owner: Option<Owner>, names: &[String]) -> String {
     }
 }
 
-/// What a slot holds.
-pub(super) fn held_words(now: &SlotNow, names: &[String]) -> String {
+/// The content of a slot: its length and the request that wrote it.
+pub(super) fn held_words(now: &SlotView, names: &[String]) -> String {
     match (now.holds, now.writer) {
         (Some(len), Some(writer)) => format!("{len} of {}", name::request(names, writer)),
         (Some(len), None) => len.to_string(),
@@ -72,7 +72,7 @@ pub(super) fn kept_words(kept: Kept) -> String {
     }
 }
 
-/// Lines for an entry of the record; nothing for what only repeats what others say.
+/// Lines for an entry of the record; `None` if other lines say the same.
 pub(super) fn entry_words(entry: &Entry, names: &[String]) -> Option<String> {
     let Entry::Fact(fact) = entry else { return None };
     match *fact {
@@ -102,8 +102,8 @@ fn run_words(fact: RunFact, names: &[String]) -> Option<String> {
         RunFact::Assert { req, kind } => {
             format!("ASSERTION of {}: {}", req.map_or("the engine".to_owned(), id), name::assertion(kind))
         }
-        RunFact::Bound { stalled: true } => "ENDED: nothing can ever happen again".to_owned(),
-        RunFact::Bound { stalled: false } => "ENDED: the bound on turns".to_owned(),
+        RunFact::Bound { stalled: true } => "ENDED: stalled, no event can ever happen".to_owned(),
+        RunFact::Bound { stalled: false } => "ENDED: the run reached turns_max".to_owned(),
         RunFact::Done { at } => format!("DONE at {at}"),
     })
 }
@@ -116,9 +116,9 @@ fn request_words(fact: RequestFact, names: &[String]) -> Option<String> {
             format!("{} seen, arrived {at}, at most {max_new} outputs", id(req))
         }
         RequestFact::Admit { req } => format!("{} admitted", id(req)),
-        RequestFact::MiddleChunk { req, .. } => format!("{}: a chunk in the middle, no output", id(req)),
+        RequestFact::MiddleChunk { req, .. } => format!("{}: a middle chunk, no output", id(req)),
         RequestFact::Skip { batch, req, why } => {
-            format!("{batch} {}: passed over, {}", id(req), name::passed(why))
+            format!("{batch} {}: skipped, {}", id(req), name::passed(why))
         }
         RequestFact::Output { batch, req, outputs, .. } => {
             format!("{batch} {}: outputs now {outputs}", id(req))
@@ -137,7 +137,7 @@ fn slot_words(fact: SlotFact, names: &[String]) -> Option<String> {
     Some(match fact {
         SlotFact::Alloc { slot, owner, .. } => format!("{slot} to {}", owner_words(Some(owner), names)),
         SlotFact::Refused { req, count } => {
-            format!("{} refused {count} slots", req.map_or("the queue".to_owned(), id))
+            format!("{} got no slot ({count} asked for)", req.map_or("the queue".to_owned(), id))
         }
         SlotFact::Move { slot, from, to } => {
             format!("{slot} from {} to {}", owner_words(Some(from), names), owner_words(Some(to), names))
@@ -157,7 +157,7 @@ fn cache_words(fact: CacheFact, names: &[String]) -> Option<String> {
         CacheFact::Hit { req, source, len } => format!("{} hits {source}, cached under {len}", id(req)),
         CacheFact::Donate { req, label, key_len, slot, how } => {
             let key = if key_len == label { String::new() } else { format!(", key {key_len}") };
-            let existed = if how.existed { ", there was one" } else { "" };
+            let existed = if how.existed { "; the node had a state already" } else { "" };
             format!("{} donates {slot} under {label}{key}{existed}", id(req))
         }
         CacheFact::NoDonate { req, why, .. } => {
@@ -240,11 +240,11 @@ fn probe_words(fact: ProbeFact, names: &[String]) -> Option<String> {
     let id = |req| name::request(names, req);
     Some(match fact {
         ProbeFact::Read { req, field, newer: true, changed, .. } => {
-            let decides = if changed { ": that decides" } else { "" };
-            format!("{} sees newer {}{decides}", id(req), name::field(field))
+            let decides = if changed { ": it changes the decision" } else { "" };
+            format!("{} reads newer {}{decides}", id(req), name::field(field))
         }
         ProbeFact::Latched { req } => {
-            format!("{} waits, though only the mark of a full batch keeps it out", id(req))
+            format!("{} waits: the running batch is still marked full", id(req))
         }
         ProbeFact::Fields { .. } | ProbeFact::Arrays { .. } | ProbeFact::Read { newer: false, .. } => return None,
     })
@@ -253,10 +253,10 @@ fn probe_words(fact: ProbeFact, names: &[String]) -> Option<String> {
 fn script_words(fact: ScriptFact, names: &[String]) -> Option<String> {
     let id = |req| name::request(names, req);
     Some(match fact {
-        ScriptFact::PinMissed { req } => format!("{} misses the turn it is pinned to", id(req)),
-        ScriptFact::PinEnded { req } => format!("{} comes: its pin has ended", id(req)),
+        ScriptFact::PinMissed { req } => format!("{} misses the turn that it is pinned to", id(req)),
+        ScriptFact::PinEnded { req } => format!("{} arrives: the request that it is pinned to has ended", id(req)),
         ScriptFact::EventUnused { turn, req } => {
-            format!("the event of turn {turn} for {} did nothing", id(req))
+            format!("the event of turn {turn} for {} had no effect", id(req))
         }
     })
 }

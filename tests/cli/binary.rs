@@ -403,5 +403,5 @@ fn every_mistake_says_what_is_wrong_and_what_to_do() {
 #[test]
 fn a_range_beyond_the_last_turn_is_reported() {
     let text = out(&overlapsim(&["run", "scenarios/double-fire.ron", "--timeline", "--turns", "70..80"]));
-    assert!(text.ends_with("\nnone of the turns 70 to 80 was run: the last is turn 7\n"), "{text}");
+    assert!(text.ends_with("\nturns 70 to 80 were not run: the last turn is 7\n"), "{text}");
 }

@@ -70,7 +70,29 @@ fn a_screen_has_the_size_that_is_asked_for_and_ascii_is_ascii() {
     }
 }
 
-/// After any keys in any order there is a screen, and undoing everything leads back to the first history.
+#[test]
+fn a_screen_that_is_too_small_takes_no_keys() {
+    let folder = folder("small");
+    let args = |size| ["explore", "double-fire.ron", "--script", "w", "--size", size].map(str::to_owned);
+    let run = |size| {
+        let args = args(size);
+        out(&overlapsim(&folder, &args.each_ref().map(String::as_str)))
+    };
+    for (size, message) in [
+        ("71x24", "71x24 is too small: needs 72x20; q quits"),
+        ("30x19", "needs 72x20; q quits"),
+        ("14x5", "72x20; q quits"),
+        ("7x5", "q quits"),
+    ] {
+        assert_eq!(run(size).trim_end(), message);
+    }
+    assert!(!folder.join("double-fire-explored-1.ron").exists(), "a key was taken");
+    run("72x20");
+    assert!(folder.join("double-fire-explored-1.ron").exists());
+    std::fs::remove_dir_all(folder).expect("it was there");
+}
+
+/// Whatever is pressed in whatever order, there is a screen, and undoing everything leads back to the history of the start.
 #[test]
 fn any_keys_lead_to_a_screen_and_undo_leads_back() {
     let keys = [

@@ -151,8 +151,11 @@ fn the_report_of_another_search_is_not_lost() {
         assert!(output.stdout.is_empty() && told, "{error}");
     };
     let other = ["fuzz", "--generate", "small", "--seeds", "0..41", "--out", "reports"];
-    refused(&other, "it has other seeds");
-    refused(&["fuzz", "--generate", "wide", "--seeds", "0..40", "--out", "reports"], "it ran something else");
+    refused(&other, "its seeds differ");
+    refused(
+        &["fuzz", "--generate", "wide", "--seeds", "0..40", "--out", "reports"],
+        "it ran another scenario or preset",
+    );
     assert_eq!(folder.read("reports/fuzz-0-of-2.json"), report);
     fs::write(folder.0.join("reports/fuzz-0-of-2.json"), "notes").unwrap();
     refused(&FUZZ, "it is not a report of a search");

@@ -208,7 +208,7 @@ fn a_pattern_that_was_not_reached_is_not_shown_as_reached() {
     assert!(word(&list(&report["warnings"])[0]).contains("overlap is off"));
     let (shown, exit) = text(&args(&file));
     assert_eq!(exit, Exit::Good);
-    assert!(shown.contains("7 of 8 patterns did not come about") && !shown.contains("\n111 "), "{shown}");
+    assert!(shown.contains("7 of 8 patterns not reached") && !shown.contains("\n111 "), "{shown}");
 
     // `b` comes when it likes and takes a turn.
     let other = "(id: \"b\", arrive: Turn(3), prompt: Fresh(1), stop: Length(1))";
@@ -228,7 +228,7 @@ fn a_pattern_that_was_not_reached_is_not_shown_as_reached() {
 fn a_run_that_ends_before_the_first_step_shows_no_pattern() {
     let (text, exit) = text(&args(Path::new("scenarios/exhaustion-assert.ron")));
     assert_eq!(exit, Exit::Found);
-    assert!(text.contains("16 of 16 patterns did not come about") && text.contains("xxxx   ----"), "{text}");
+    assert!(text.contains("16 of 16 patterns not reached") && text.contains("xxxx   ----"), "{text}");
 }
 
 #[test]

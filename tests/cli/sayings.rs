@@ -41,8 +41,8 @@ fn a_row_that_is_passed_over_says_whether_its_request_ended_or_was_retracted() {
             }
         }
         let drawn = out(&["run", file, "--rule", "paired", "--timeline"]);
-        assert_eq!(drawn.matches("passed over: it had ended").count(), ended, "{file}: {drawn}");
-        assert_eq!(drawn.matches("passed over: it was retracted").count(), retracted, "{file}: {drawn}");
+        assert_eq!(drawn.matches("skipped: the request had ended").count(), ended, "{file}: {drawn}");
+        assert_eq!(drawn.matches("skipped: the request was retracted").count(), retracted, "{file}: {drawn}");
         assert_eq!(retracted > 0, !file.contains("abort"), "{file}");
     }
 }

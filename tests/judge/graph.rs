@@ -5,12 +5,13 @@ use std::path::PathBuf;
 
 use overlapsim::command::{Answers, GraphArgs, GraphFormat, graph_to_text};
 use overlapsim::engine::{Scripted, Time};
-use overlapsim::graph::{CUT_MAX, EdgeKind, EventGraph, GraphLane, Use, cut, dot, json};
+use overlapsim::graph::{CUT_MAX, EdgeKind, EventGraph, Use, cut, dot, json};
 use overlapsim::judge::{Judgement, Kind};
 use overlapsim::model::{CopyOnWrite, Exhaustion, Setup, SlotFree, Snapshot};
 use overlapsim::record::*;
 use overlapsim::runner::{self, Keep};
 use overlapsim::scenario;
+use overlapsim::scene::Lane;
 use petgraph::algo::has_path_connecting;
 use petgraph::graph::NodeIndex;
 use petgraph::visit::{EdgeFiltered, EdgeRef as _};
@@ -54,15 +55,15 @@ fn races(events: &EventGraph) -> BTreeSet<(u32, ReqId, bool)> {
     for at in graph.node_indices() {
         for access in &graph[at].accesses {
             let writes = access.how.writes();
-            match graph[at].lane {
-                GraphLane::Forward => uses.entry(access.slot).or_default().push((at, writes)),
-                GraphLane::Schedule => {
+            match graph[at].span.lane {
+                Lane::Forward => uses.entry(access.slot).or_default().push((at, writes)),
+                Lane::Schedule => {
                     let before = uses.get(&access.slot).into_iter().flatten();
                     // Two reads never race.
                     let racing = before.filter(|of| of.1 || writes).any(|of| !is_ordered(events, of.0, at));
-                    races.extend(racing.then_some((graph[at].turn, access.req, access.how == Use::Read)));
+                    races.extend(racing.then_some((graph[at].span.turn, access.req, access.how == Use::Read)));
                 }
-                GraphLane::Cpu | GraphLane::Copy => {}
+                Lane::Cpu | Lane::Copy => {}
             }
         }
     }
@@ -147,7 +148,7 @@ fn every_slot_is_read_from_its_last_write() {
     // The double fire: what should have been kept is drawn from the forward of step 4 to the release.
     let (from, slot) = events.places[0].missing.unwrap();
     let kept = events.graph[from].accesses.iter().find(|access| access.how == Use::Keep).unwrap();
-    assert_eq!((kept.slot, kept.len, events.graph[from].lane), (slot, Some(4), GraphLane::Forward));
+    assert_eq!((kept.slot, kept.len, events.graph[from].span.lane), (slot, Some(4), Lane::Forward));
     assert_ne!(judgement.findings[0].slot, Some(slot));
 }
 
@@ -248,7 +249,7 @@ fn a_cut_holds_the_nearest_events_and_is_bounded() {
         let near = cut(&events, index, finding).unwrap();
         assert_eq!(near.graph.node_count(), CUT_MAX);
         let at = near.places[index].at.expect("the finding itself is in its cut");
-        assert_eq!(near.graph[at].turn, finding.turn);
+        assert_eq!(near.graph[at].span.turn, finding.turn);
         assert_eq!(near.ids.iter().collect::<BTreeSet<_>>().len(), CUT_MAX);
         parse_dot(&dot(&near, &[], ""));
     }
@@ -309,8 +310,8 @@ fn records_written_by_hand_are_drawn_as_well() {
     let judgement = judge.finish(&[]);
     let events = EventGraph::new(&record, &judgement);
     let copies: Vec<NodeIndex> =
-        events.graph.node_indices().filter(|&at| events.graph[at].lane == GraphLane::Schedule).collect();
-    let forward = events.graph.node_indices().find(|&at| events.graph[at].lane == GraphLane::Forward).unwrap();
+        events.graph.node_indices().filter(|&at| events.graph[at].span.lane == Lane::Schedule).collect();
+    let forward = events.graph.node_indices().find(|&at| events.graph[at].span.lane == Lane::Forward).unwrap();
     // The wait between the two copies orders the second and not the first.
     assert_eq!(copies.iter().map(|&copy| is_ordered(&events, forward, copy)).collect::<Vec<_>>(), [false, true]);
     parse_dot(&dot(&events, &[], "by hand"));

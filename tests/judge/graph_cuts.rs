@@ -8,10 +8,11 @@ use std::process::{Command, Stdio};
 use crate::common::skip::skipped;
 use overlapsim::command::{Answers, GraphArgs, GraphFormat, graph_to_text};
 use overlapsim::engine::Scripted;
-use overlapsim::graph::{Absent, CUT_MAX, EventGraph, GraphLane, Use, cut, dot, title};
+use overlapsim::graph::{Absent, CUT_MAX, EventGraph, Use, cut, dot, title};
 use overlapsim::judge::Kind;
 use overlapsim::runner::{self, Keep};
 use overlapsim::scenario;
+use overlapsim::scene::Lane;
 
 /// Most nodes of a picture, lanes and legend among them.
 const NODES_MAX: usize = 40;
@@ -80,7 +81,7 @@ fn every_finding_of_every_scenario_has_its_picture() {
                 let (nodes, edges) = parts(&text);
                 assert!(near.graph.node_count() <= CUT_MAX && nodes.len() <= NODES_MAX, "{what}: {}", nodes.len());
                 assert_eq!(nodes.iter().collect::<BTreeSet<_>>().len(), nodes.len(), "{what}: a name twice");
-                let lanes: BTreeSet<GraphLane> = near.graph.node_weights().map(|event| event.lane).collect();
+                let lanes: BTreeSet<Lane> = near.graph.node_weights().map(|event| event.span.lane).collect();
                 assert_eq!(text.matches("subgraph cluster_").count(), lanes.len(), "{what}");
                 assert_eq!(text.matches("FINDING ").count(), 1, "{what}");
 
@@ -104,7 +105,7 @@ fn every_finding_of_every_scenario_has_its_picture() {
                                 (access.how, access.slot, access.len) == (Use::Keep, slot, finding.label)
                             }),
                         };
-                        assert!(meant && events.graph[from].lane == GraphLane::Forward, "{what}");
+                        assert!(meant && events.graph[from].span.lane == Lane::Forward, "{what}");
                         with.insert(finding.kind);
                     }
                     Err(absent) => {
@@ -164,7 +165,7 @@ fn graphviz_draws_bands_in_order_and_time_to_the_right() {
         assert!(places.len() > 10, "{name}");
         for (&a, [left, up]) in &places {
             for (&b, [right, down]) in &places {
-                let of = |id: usize| (events.when_ns[id], events.graph.node_weights().nth(id).unwrap().lane);
+                let of = |id: usize| (events.when_ns[id], events.graph.node_weights().nth(id).unwrap().span.lane);
                 let [(before, upper), (after, lower)] = [of(a), of(b)];
                 assert!(before >= after || left < right, "{name}: n{a} is before n{b}");
                 assert!(upper >= lower || up > down, "{name}: n{a} is in a lane above that of n{b}");

@@ -8,7 +8,7 @@ use overlapsim::model::Machine;
 use overlapsim::record::{CacheFact, Fact, Fields, Mode, Owner, RequestFact, Sink};
 use overlapsim::runner::{self, Keep};
 use overlapsim::scenario::{self, Scenario};
-use overlapsim::scene::{Fit, JudgedView, Lane, Scene, Stage, Work};
+use overlapsim::scene::{Fit, JudgedView, Lane, RequestStatus, Scene, Work};
 
 /// Every short scenario, with its scene and judgement under every rule.
 fn each(mut look: impl FnMut(&str, &Scenario, &Scene, &Judgement)) {
@@ -121,7 +121,7 @@ fn a_slot_is_red_where_the_judge_found_its_state_wrong() {
             // What the tree holds from then on is what was donated, right or wrong.
             let at = scene.spans[donation.span].end_ns;
             let held =
-                |it: &&overlapsim::scene::Segment| it.slot == donation.slot && it.label == Some(donation.key_len);
+                |it: &&overlapsim::scene::SlotSegment| it.slot == donation.slot && it.label == Some(donation.key_len);
             let after = scene.segments.iter().filter(held).find(|it| it.end_ns >= at && it.fit != Fit::Exposed);
             let red = after.is_some_and(|it| it.fit == Fit::Wrong);
             assert!(after.is_none() || donation.right != red, "{name}: {donation:?} {after:?}");
@@ -174,7 +174,7 @@ impl Sink for Looking<'_> {
         }
         if let Fact::Request(RequestFact::Retract { req, .. }) = fact {
             let it = self.view.live_view.reqs()[req.index()];
-            assert_eq!((it.stage, it.k, it.fields), (Stage::Waiting, 0, Fields::default()), "{}", self.name);
+            assert_eq!((it.status, it.k, it.fields), (RequestStatus::Waiting, 0, Fields::default()), "{}", self.name);
         }
     }
 }

@@ -31,7 +31,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "scene",
         ],
     ),
-    ("graph", &["judge", "record", "report::name"]),
+    ("graph", &["judge", "record", "report::name", "scene"]),
     ("search", &["engine"]),
     ("history", &["engine", "model", "record"]),
     ("runner", &["engine", "history", "judge", "metrics", "model", "record", "rule", "scene", "search", "workload"]),

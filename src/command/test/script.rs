@@ -12,7 +12,7 @@ use crate::command::runs::reports;
 use crate::judge::{Finding, Kind};
 use crate::model::Setup;
 use crate::record::{FinishKind, ReqId};
-use crate::report::{self, Difference, FindingLine, RuleFailure, Scope, name};
+use crate::report::{self, FindingLine, RuleFailure, Scope, ValueDifference, name};
 use crate::runner::{self, Keep, RunOutcome};
 use crate::scenario::{Expect, ExpectEnd, ExpectFinding, ExpectRequest, Scenario};
 
@@ -58,7 +58,7 @@ pub(super) fn check(
 }
 
 /// The numbers and ends of requests that are not as expected.
-fn differences(setup: &Setup, expect: &Expect, outcome: &RunOutcome) -> Vec<Difference> {
+fn differences(setup: &Setup, expect: &Expect, outcome: &RunOutcome) -> Vec<ValueDifference> {
     let RunOutcome { judgement, counts, .. } = outcome;
     let mut all = Vec::new();
     for ExpectRequest { id, outputs, prefix_hit, admitted, ended } in &expect.requests {
@@ -85,9 +85,9 @@ fn differences(setup: &Setup, expect: &Expect, outcome: &RunOutcome) -> Vec<Diff
     all
 }
 
-fn differs(what: String, expected: Option<String>, got: String) -> Option<Difference> {
+fn differs(what: String, expected: Option<String>, got: String) -> Option<ValueDifference> {
     let expected = expected.filter(|expected| *expected != got)?;
-    Some(Difference { what, expected, got })
+    Some(ValueDifference { what, expected, got })
 }
 
 fn finish(ended: ExpectEnd) -> Option<FinishKind> {

@@ -1,5 +1,5 @@
-//! The text form of `cost`: three tables with a row for each batch size and rule, and the batch sizes from which on the CPU is the
-//! longer of the two. For a screen of 100 columns.
+//! The text form of `cost`: three tables with a row for each batch size and rule, and the batch sizes at which a CPU step is
+//! longer than a GPU step. In 100 columns.
 
 use super::super::layout::{align, count, span, wrap};
 use super::super::style;
@@ -39,11 +39,11 @@ fn head(out: &mut String, report: &CostReport) {
         .map(|(rule, first)| format!("{} as {}", name(rule), name(first)))
         .collect();
     if !alike.is_empty() {
-        wrap(out, 0, &format!("the same in every number, and left out below: {}", alike.join(", ")));
+        wrap(out, 0, &format!("equal in every number, not shown below: {}", alike.join(", ")));
     }
 }
 
-/// What the batches that were measured are made of: not each has all the requests of the scenario.
+/// The requests of the measured batches. A small batch does not have all requests of the scenario.
 fn requests(out: &mut String, report: &CostReport) {
     let range = |[least, most]: [u32; 2]| if least == most { least.to_string() } else { format!("{least} to {most}") };
     let words = |of: &CostBatch| format!("a prompt of {} and {} outputs", range(of.prompt), range(of.outputs));
@@ -51,15 +51,11 @@ fn requests(out: &mut String, report: &CostReport) {
     let alike = |a: &&CostBatch, b: &&CostBatch| (a.prompt, a.outputs) == (b.prompt, b.outputs);
     let groups: Vec<&[&CostBatch]> = measured.chunk_by(alike).collect();
     if let [one] = groups[..] {
-        wrap(out, 0, &format!("each request has {}; all are there from the start", words(one[0])));
+        wrap(out, 0, &format!("each request has {}; all arrive at the start", words(one[0])));
         return;
     }
     let given = count(report.requests.into(), "request");
-    wrap(
-        out,
-        0,
-        &format!("a batch has the {given} of the scenario over and over, in their order; all are there from the start"),
-    );
+    wrap(out, 0, &format!("a batch repeats the {given} of the scenario in order; all arrive at the start"));
     let row = |of: &&[&CostBatch]| {
         let sizes = range([of[0].batch, of[of.len() - 1].batch]);
         vec![format!("  batch {sizes}"), format!("each request has {}", words(of[0]))]
@@ -69,7 +65,7 @@ fn requests(out: &mut String, report: &CostReport) {
     }
 }
 
-/// The rules that have a row: the first of those with the same numbers throughout.
+/// The rules that have a row: of rules with equal numbers, the first.
 fn shown(report: &CostReport) -> Vec<usize> {
     (0..report.cpu_longer.len()).filter(|&rule| report.first_alike(rule) == rule).collect()
 }
@@ -110,7 +106,7 @@ fn steps(out: &mut String, report: &CostReport) {
     };
     let (least, most) = (turns(&|steps| steps.min()), turns(&|steps| steps.max()));
     let of = if least == most { most.to_string() } else { format!("{least} to {most}") };
-    wrap(out, 0, &format!("steady decode, all requests in the batch: means over {of} steps"));
+    wrap(out, 0, &format!("steady decode with all requests in the batch: means over {of} steps"));
     let head = ["batch", "rule", "cpu", "gpu", "turn", "limit", "hidden", "gpu idle", "", "tokens/s"];
     table(out, &head, report, |run| match run.steps {
         0 => vec!["-".to_owned(); 8],
@@ -134,18 +130,19 @@ fn steps(out: &mut String, report: &CostReport) {
     limits(out, report);
 }
 
-/// What a turn is as long as, where that is not the longer of the two steps.
+/// Notes on turns that are not as long as the longer of the two steps.
 fn limits(out: &mut String, report: &CostReport) {
     let runs: Vec<&CostRun> = report.measured().flat_map(|batch| &batch.runs).collect();
     let copies = || runs.iter().filter(|run| run.limit == "copy").map(|run| run.result_copy_ns);
     if let Some((least, most)) = copies().min().zip(copies().max()) {
         let copy = if least == most { span(most) } else { format!("{} to {}", span(least), span(most)) };
-        let words = "limit copy: a batch waits for the result of the batch before last, so that two turns are as long as a CPU step, a \
-                     forward, and the copy of its result to the host";
+        let words = "limit copy: a batch waits for the result of the batch before last; two turns take a CPU step, a forward, and the \
+                     copy of its result to the host";
         wrap(out, 0, &format!("{words}, {copy}"));
     }
     if runs.iter().any(|run| run.limit == "sum") {
-        let words = "limit sum: overlap is off, so that a turn is a CPU step, a forward, and the copy of its result to the host";
+        let words =
+            "limit sum: overlap is off; a turn takes a CPU step, a forward, and the copy of its result to the host";
         wrap(out, 0, words);
     }
 }
@@ -155,8 +152,8 @@ fn latencies(out: &mut String, report: &CostReport) {
     wrap(
         out,
         0,
-        "between two tokens, in both definitions: tpot is the mean of a request, first output to last over outputs less one; itl is every gap of \
-         every request",
+        "time between two tokens: tpot is the mean of a request, (last output - first output) / (outputs - 1); itl is each gap of each \
+         request",
     );
     let head = ["batch", "rule", "ttft p50", "p99", "tpot p50", "p99", "itl p50", "p99"];
     let cell = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), span);
@@ -171,12 +168,8 @@ fn saved(out: &mut String, report: &CostReport) {
         return;
     };
     out.push('\n');
-    wrap(
-        out,
-        0,
-        &format!("what reading masks saves beside {beside}: of a CPU step, and of the time between two tokens"),
-    );
-    let head = ["batch", "rule", "cpu", "", "turn", "what arrives"];
+    wrap(out, 0, &format!("savings by reading masks, compared with {beside}: per CPU step and per turn"));
+    let head = ["batch", "rule", "cpu", "", "turn", "effect"];
     let shown: Vec<&str> = shown(report).into_iter().map(|rule| report.cpu_longer[rule].rule).collect();
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     let mut groups = Vec::new();
@@ -219,24 +212,24 @@ fn cpu_longer(out: &mut String, report: &CostReport) {
         return;
     }
     out.push('\n');
-    wrap(out, 0, &format!("the CPU is the longer of the two, of batch sizes 1 to {}", report.searched));
+    wrap(out, 0, &format!("batch sizes (of 1 to {}) at which a CPU step is longer than a GPU step", report.searched));
     let words = |of: &CpuLonger| vec![of.rule.to_owned(), ranges(&of.batches, report.searched)];
     for line in align(&shown(report).into_iter().map(|rule| words(&report.cpu_longer[rule])).collect::<Vec<_>>(), &[]) {
         out.push_str(&format!("{line}\n"));
     }
 }
 
-/// In words, where the CPU is the longer.
+/// Ranges of batch sizes in words.
 fn ranges(batches: &[[u32; 2]], searched: u32) -> String {
     let one = |&[from, to]: &[u32; 2]| match (from, to) {
-        (1, to) if to == searched => "always".to_owned(),
+        (1, to) if to == searched => "all".to_owned(),
         (from, to) if to == searched => format!("from {from} on"),
         (1, to) => format!("up to {to}"),
         (from, to) if from == to => format!("at {from}"),
         (from, to) => format!("{from} to {to}"),
     };
     match batches {
-        [] => format!("never up to {searched}"),
+        [] => format!("none up to {searched}"),
         batches => batches.iter().map(one).collect::<Vec<_>>().join(", "),
     }
 }

@@ -1,5 +1,4 @@
-// Reads of shared fields: an arc from the span that wrote a field of a request object to the result that read it. Owns which of
-// them are shown.
+// Reads of shared fields: an arc from the span that wrote a field of a request object to the result that read it.
 
 const READS_MOST = 300;
 
@@ -13,7 +12,7 @@ const readHeat = (run, i) => (run.arrow.changed[i] ? "hot" : run.arrow.newer[i] 
 
 const HEATS = ["hot", "warm", "cool"];
 
-// The reads that may be shown, by heat, in order of the results: sorted out once for a choice of what to show.
+// The reads of the current selection by heat, in order of the results. Computed once for each selection.
 function readsOf(run) {
   const key = `${state.reads} ${[...state.fields].sort().join()}`;
   if (run.readsKey !== key) {
@@ -33,7 +32,7 @@ function drawReads(f) {
   const shown = [];
   let short = 0;
   let left = 0;
-  // A read belongs to its result; its writer may lie out of view on the left. What is too much to be seen is only counted.
+  // A read belongs to its result; its writer may be out of view on the left. Reads too small to show are only counted.
   for (const heat of HEATS) {
     const list = by[heat];
     const found = [];
@@ -43,7 +42,7 @@ function drawReads(f) {
       const [from, to] = [arrow.from[i], arrow.to[i]];
       if (span0[to] > f.ub) break;
       const middle = (span0[to] + span1[to]) / 2;
-      // What a result wrote itself, a moment before: from the beginning of the span to its end.
+      // A result that reads its own write: from the beginning of the span to its end.
       const x1 = f.x(from === to ? span1[to] : middle);
       const x0 = from < 0 ? x1 - 16 : f.x(from === to ? span0[to] : (span0[from] + span1[from]) / 2);
       if (x1 - x0 < 6) short += 1;
@@ -55,7 +54,7 @@ function drawReads(f) {
   const words0 = [left ? `${counted(left, "read")} not drawn: zoom in` : "", short ? `${counted(short, "read")} too short to show here` : ""];
   const note = words0.filter(Boolean).join(", ");
   const ranks = WORDS.fields.map((_, field) => field).filter((field) => state.fields.has(field) && (state.reads === "all" ? run.byField[field].reads : run.byField[field].newer));
-  // What mattered comes first: it is named first, and drawn last, on top.
+  // Reads that changed a decision come first: named first, and drawn last, on top.
   const arcs = [];
   let words = "";
   const taken = [];

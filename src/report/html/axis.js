@@ -1,4 +1,4 @@
-// The axis above the lanes, the flags of findings on it, and the overview of the whole run. Owns where ticks stand.
+// The axis above the lanes, its ticks, the flags of findings on it, and the overview of the whole run.
 
 const NICE = [1, 2, 5];
 
@@ -55,7 +55,7 @@ function drawAxis(f) {
   svg.querySelector(".names").innerHTML = `<text class="sub" x="${left - 12}" y="14">turn</text><text class="sub" x="${left - 12}" y="31">${f.left < 100 ? "time" : "virtual time"}</text>`;
 }
 
-// Where findings are: a flag with the number.
+// The flags of findings, with their numbers.
 function drawFlags(f) {
   const { run } = f;
   const places = findingTimes(run);
@@ -74,7 +74,7 @@ function drawFlags(f) {
   return out;
 }
 
-// When each finding was found, in ns; null where that is not in the picture.
+// The time of each finding in ns; null if its turn is not shown.
 function findingTimes(run) {
   if (!run.findingTimes) {
     run.findingTimes = run.report.findings.map((finding, i) => {
@@ -87,7 +87,7 @@ function findingTimes(run) {
   return run.findingTimes;
 }
 
-// The whole run in a strip, with what is in view.
+// The overview: the whole run in a strip, with the range in view.
 function drawMap(f) {
   const { run, scale, left, right } = f;
   const key = `${run.index} ${scale.even} ${right} ${left}`;

@@ -1,4 +1,4 @@
-// Small helpers: elements, escaping, numbers with units. Owns no state. Refuses to draw.
+// Helpers without state: elements, escaping, numbers with units.
 
 const $ = (id) => document.getElementById(id);
 const html = (text) => String(text).replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
@@ -7,7 +7,7 @@ const px = (x) => Math.round(x * 10) / 10;
 const number = (n) => n.toLocaleString("en-US");
 const counted = (n, word) => `${number(n)} ${word}${n === 1 ? "" : "s"}`;
 
-// A moment or a duration in virtual time. `step` is the least difference that must show.
+// A moment or a duration in virtual time. `step` is the least difference to show.
 function time(ns, step) {
   if (ns < 0) return "-" + time(-ns, step);
   const [unit, size] = ns >= 1e9 ? ["s", 1e9] : ns >= 1e6 ? ["ms", 1e6] : ns >= 1e3 ? ["µs", 1e3] : ["ns", 1];

@@ -1,13 +1,13 @@
-//! A column of numbers, written the shortest way.
+//! A column of numbers in its shortest form.
 //!
-//! Owns what stands for nothing (-1), for a column whose rows are all the same (that one number), and for one of long runs (each
-//! value once, with how often).
+//! -1 stands for no value. A column of equal values is one number. A column of long runs has each value once, with its number of
+//! repeats.
 
 use serde::Serialize;
 
 use crate::record::{ReqId, SlotId};
 
-/// A column.
+/// A column of numbers.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum Column {
@@ -20,7 +20,7 @@ pub(super) fn column<T>(rows: &[T], of: impl Fn(&T) -> i64) -> Column {
     short(rows.iter().map(of).collect())
 }
 
-/// The shortest way to write a column.
+/// The shortest form of a column.
 pub(super) fn short(all: Vec<i64>) -> Column {
     let runs: Vec<&[i64]> = all.chunk_by(|a, b| a == b).collect();
     match runs.as_slice() {

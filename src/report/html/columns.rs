@@ -1,13 +1,12 @@
-//! A scene as columns of numbers: what a page of some thousand turns can carry and read at once.
+//! A scene as columns of numbers, compact enough for a page of some thousand turns.
 //!
-//! Owns the shape of the data that the scripts read (`data.js` is its other half). Times are in ns, lengths in tokens, enums are codes
-//! ([`facts`](super::facts)), and -1 stands for nothing. `d_` columns hold differences from one row to the next; a column
-//! whose rows are all the same is that one number, and one of long runs says each value once, with how often.
+//! `data.js` reads these columns. Times are in ns, lengths in tokens, enums are codes ([`facts`](super::facts)), and -1 stands
+//! for no value. `d_` columns hold differences from row to row. [`Column`] has the short forms of a column.
 
 use serde::Serialize;
 
 use crate::record::{Field, Owner};
-use crate::scene::{Arrow, Scene, Segment, Span, TurnAt};
+use crate::scene::{Arrow, Scene, SlotSegment, Span, TurnAt};
 
 use super::column::{Column, column, deltas, ns, or_none, place, req};
 use super::facts::{fit, lane, work};
@@ -58,7 +57,7 @@ struct SegmentsJson {
     d_turn: Column,
     d_start: Column,
     dur: Column,
-    /// Nobody, spare, active, track, request, tree.
+    /// 0 none, 1 spare, 2 active, 3 track, 4 request, 5 tree.
     owner: Column,
     owner_req: Column,
     owner_idx: Column,
@@ -66,7 +65,7 @@ struct SegmentsJson {
     writer: Column,
     label: Column,
     fit: Column,
-    /// From the start on.
+    /// When the last write lands, from `start`; -1 if before it.
     lands: Column,
 }
 
@@ -74,7 +73,7 @@ struct SegmentsJson {
 struct ArrowsJson {
     n: usize,
     field: Column,
-    /// Spans back from the reader; -1 for nothing.
+    /// The writer, in spans back from the reader; -1 if unknown.
     back: Column,
     d_to: Column,
     d_req: Column,
@@ -125,7 +124,7 @@ fn spans(of: &[Span]) -> SpansJson {
     }
 }
 
-fn segments(of: &[Segment]) -> SegmentsJson {
+fn segments(of: &[SlotSegment]) -> SegmentsJson {
     SegmentsJson {
         n: of.len(),
         slot: column(of, |of| of.slot.0.into()),
@@ -143,7 +142,7 @@ fn segments(of: &[Segment]) -> SegmentsJson {
     }
 }
 
-/// The kind of an owner, its request, its index.
+/// The code of an owner, its request and its track index.
 fn owner(of: Option<Owner>) -> (i64, i64, i64) {
     match of {
         None => (0, -1, -1),

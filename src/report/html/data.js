@@ -1,10 +1,9 @@
-// The data of the page: what all runs share, and each run, read when it is first shown. Owns the columns that Rust wrote
-// (columns.rs) and the indices over them. Refuses to know what is in view.
+// The data of the page: the columns that columns.rs writes, and the indices over them. A run is read when it is first shown.
 
 const PAGE = JSON.parse($("page").textContent);
 const WORDS = PAGE.words;
 const NAMES = PAGE.names;
-const nameOf = (req) => (req < 0 ? "nobody" : NAMES[req] ?? `r${req}`);
+const nameOf = (req) => (req < 0 ? "no request" : NAMES[req] ?? `r${req}`);
 
 function each(column, n, Kind = Float64Array) {
   if (Array.isArray(column)) return Kind.from(column);
@@ -130,7 +129,7 @@ function read(index) {
       seg.bad[i] = seg.fit[i] === FIT.wrong || (seg.fit[i] === FIT.exposed && !passing);
     });
   }
-  // A slot that nobody holds from first to last has nothing to show.
+  // A slot that is free all the time has nothing to show.
   run.slotIds = run.slotIds.filter((slot) => run.slots.get(slot).some((i) => seg.owner[i] > 0));
 
   const arrow = (run.arrow = of(raw.arrows, ["field", "rows", "newer", "changed"]));
@@ -148,7 +147,7 @@ function read(index) {
   return run;
 }
 
-// A step at which a checkpoint was due or the rule did something, or ought to have.
+// Whether a step is a boundary: a checkpoint was due, or the rule fired or had to.
 function isBoundary(run, m) {
   const { mark } = run;
   return mark.due_slot[m] >= 0 || mark.fired[m] > 0 || mark.class[m] > 0;
@@ -169,7 +168,7 @@ function indicesBy(n, wanted, key) {
   return all;
 }
 
-// What a request would donate, from when to when: decisions, tracked prefills and donations put together.
+// The labels of a request over time, from decisions, tracked prefills and donations.
 function kept(run, { req, steps, donations }) {
   const { span, step, mark, group, donation, life } = run;
   const events = [];

@@ -1,6 +1,6 @@
-//! The words of the page's numbers, and the costs of cache hits.
+//! The codes of enums in the data of the page with their words, and the KL divergence of cache hits.
 //!
-//! Owns the codes under which [`columns`](super::columns) writes enums: positions in these lists.
+//! A code is a position in a list of words; [`columns`](super::columns) writes codes.
 
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ use crate::scene::{Fit, Lane, Work};
 
 /// The words behind the codes.
 #[derive(Serialize)]
-pub(super) struct Words {
+pub(super) struct PageWords {
     lanes: [&'static str; 3],
     works: [&'static str; 11],
     modes: [&'static str; 4],
@@ -21,7 +21,7 @@ pub(super) struct Words {
     fits: [&'static str; 4],
     fields: [&'static str; Field::ALL.len()],
     finishes: [&'static str; 3],
-    /// Why a result was passed over; it was not, under the first code.
+    /// Why a result was skipped; the first code means that it was not.
     passed: [&'static str; 3],
 }
 
@@ -30,16 +30,16 @@ const MODES: [Mode; 4] = [Mode::Extend, Mode::Decode, Mode::Mixed, Mode::Verify]
 pub(super) const CLASSES: [Class; 7] =
     [Class::Agree, Class::Settled, Class::Early, Class::WrongSlot, Class::WrongLabel, Class::Missed, Class::Repeat];
 
-impl Words {
-    pub(super) fn new() -> Words {
+impl PageWords {
+    pub(super) fn new() -> PageWords {
         let phases = [Phase::Ingest, Phase::Plan, Phase::Prepare, Phase::Launch, Phase::Result].map(name::phase);
         let modes = MODES.map(name::mode);
         let mut works = ["wait"; 11];
         works[..5].copy_from_slice(&phases);
         works[6..10].copy_from_slice(&modes);
         works[10] = "copy";
-        Words {
-            lanes: ["cpu", "forward", "copy"],
+        PageWords {
+            lanes: [Lane::Cpu, Lane::Forward, Lane::Copy].map(name::lane_key),
             works,
             modes,
             checks: [Check::None, Check::Mask, Check::Recompute, Check::MaskLost].map(name::check),
@@ -57,6 +57,7 @@ pub(super) fn lane(of: Lane) -> i64 {
         Lane::Cpu => 0,
         Lane::Forward => 1,
         Lane::Copy => 2,
+        Lane::Schedule => unreachable!("a scene has no span on the schedule stream"),
     }
 }
 
@@ -70,6 +71,8 @@ pub(super) fn work(of: Work) -> i64 {
         Work::Wait => 5,
         Work::Forward(of) => 6 + mode(of),
         Work::ResultCopy => 10,
+        Work::Cpu => unreachable!("the machine does all CPU work in phases"),
+        Work::StateCopy => unreachable!("a scene has no span for a state copy"),
     }
 }
 
@@ -103,7 +106,7 @@ pub(super) fn class(of: Class) -> i64 {
     }
 }
 
-/// How many of these rows are of which class.
+/// The number of rows of each class.
 pub(super) fn outcomes(rows: &[Boundary]) -> [u64; CLASSES.len()] {
     CLASSES.map(|class| rows.iter().filter(|row| row.class == class).count() as u64)
 }
@@ -132,16 +135,16 @@ pub(super) fn passed(of: Passed) -> i64 {
     }
 }
 
-/// What cache hits cost in outputs, in nats, beside the limits of the public test.
+/// The KL divergence of cache hits in nats, and the limits of the public test.
 #[derive(Serialize)]
-pub(super) struct KlJson {
+pub(super) struct PageKlJson {
     limit: f64,
     before: f64,
-    hits: Vec<HitJson>,
+    hits: Vec<PageHitJson>,
 }
 
 #[derive(Serialize)]
-struct HitJson {
+struct PageHitJson {
     request: String,
     turn: u32,
     label: u32,
@@ -152,9 +155,9 @@ struct HitJson {
     first_difference: Option<u32>,
 }
 
-impl KlJson {
-    pub(super) fn new(severity: &Severity, names: &[String]) -> KlJson {
-        let hits = severity.hits.iter().map(|hit| HitJson {
+impl PageKlJson {
+    pub(super) fn new(severity: &Severity, names: &[String]) -> PageKlJson {
+        let hits = severity.hits.iter().map(|hit| PageHitJson {
             request: name::request(names, hit.req),
             turn: hit.turn,
             label: hit.label,
@@ -164,6 +167,6 @@ impl KlJson {
             max: hit.max(),
             first_difference: hit.first_difference,
         });
-        KlJson { limit: LIMIT, before: BEFORE, hits: hits.collect() }
+        PageKlJson { limit: LIMIT, before: BEFORE, hits: hits.collect() }
     }
 }

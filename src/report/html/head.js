@@ -1,4 +1,4 @@
-// The head of the page: verdict, counts, rules to choose from, findings, warnings. Owns nothing that moves with time.
+// The head of the page: verdict, counts, choice of rules, findings, warnings.
 
 const FINDINGS_SHOWN = 200;
 
@@ -26,22 +26,22 @@ function drawHead() {
   const by = Object.entries(report.lookahead).map(([l, rows]) => `L=${l}: ${number(rows)}`).join(", ");
   const classes = ["agree", "early", "settled", "repeat", "missed", "wrong-label", "wrong-slot"]
     .map((word) => [word, of[word.replace("-", "_")]])
-    .map(([word, n]) => `<span class="chip${n ? "" : " zero"}${n && BAD.has(CLASS[word]) ? " bad" : ""}" title="${html(word === "agree" ? "The rule did what was due, or nothing was due and it did nothing." : CLASS_MEANS[word])}">${signSvg(CLASS[word])}${number(n)} ${word}</span>`).join("");
+    .map(([word, n]) => `<span class="chip${n ? "" : " zero"}${n && BAD.has(CLASS[word]) ? " bad" : ""}" title="${html(word === "agree" ? "The rule recorded the checkpoint due, or no checkpoint was due and it did not fire." : CLASS_MEANS[word])}">${signSvg(CLASS[word])}${number(n)} ${word}</span>`).join("");
   const points = report.checkpoints;
   const mask = report.mask_reuse;
   const { time: timing } = report;
-  const cost = points.cost_tokens ? `, ${counted(points.cost_tokens, "token")} to compute again` : "";
+  const cost = points.cost_tokens ? `, ${counted(points.cost_tokens, "token")} to recompute` : "";
   $("stats").innerHTML =
     stat("decode results", number(report.decode_results), by, "Processed decode rows, by lookahead L") +
     `<div class="stat wide"><dt>decisions</dt><dd class="chips">${classes}</dd></div>` +
     stat("checkpoints", `${number(points.recorded)} of ${number(points.due)} due`, `${points.lost} lost, ${points.skipped} skipped, ${points.donated} donated${cost}`, "Boundary steps whose result was processed, and how many of them the rule recorded") +
-    stat("mask reuse", number(mask.reused), `${number(mask.recomputed)} computed again, ${number(mask.bytes)} bytes`, "Rows answered from a host mask") +
-    stat("virtual time", time(timing.makespan_ns), `${counted(report.turns, "turn")}, ${counted(timing.output_tokens, "output")}`, "The whole run, in simulated time");
+    stat("mask reuse", number(mask.reused), `${number(mask.recomputed)} recomputed, ${number(mask.bytes)} bytes`, "Rows answered from a host mask") +
+    stat("virtual time", time(timing.makespan_ns), `${counted(report.turns, "turn")}, ${counted(timing.output_tokens, "output")}`, "The whole run, in virtual time");
   const notes = report.warnings.map((text) => `<p class="warning">${html(text)}</p>`);
-  if (mask.lost) notes.push(`<p class="warning">mask reuse lost: ${counted(mask.lost, "row")} computed again because the masks of their batch were gone</p>`);
+  if (mask.lost) notes.push(`<p class="warning">mask reuse lost: ${counted(mask.lost, "row")} recomputed because the masks of their batch were dropped</p>`);
   for (const seen of report.observations ?? []) {
     const who = `${seen.requests.slice(0, 5).join(", ")}${seen.requests.length > 5 ? ` and ${seen.requests.length - 5} more` : ""}`;
-    notes.push(`<p class="warning">observation: ${html(seen.name)}: ${html(who)} waited in ${counted(seen.turns, "turn")}, first in turn ${number(seen.first_turn)}, although rows, slots and KV were there</p>`);
+    notes.push(`<p class="warning">observation: ${html(seen.name)}: ${html(who)} waited in ${counted(seen.turns, "turn")}, first in turn ${number(seen.first_turn)}, although rows, slots and KV were free</p>`);
   }
   $("warnings").innerHTML = notes.join("");
   drawFindings();

@@ -1,9 +1,9 @@
-// Keys, and the walks through findings and boundaries that they and the buttons take. Owns what a key does.
+// Keys, and the moves between findings and boundaries by keys and buttons.
 
 function goFinding(index) {
   const { run } = state;
   const { findings } = run.report;
-  if (!findings.length) return say("there are no findings");
+  if (!findings.length) return announce("there are no findings");
   const i = ((index % findings.length) + findings.length) % findings.length;
   state.finding = i;
   state.pin = null;
@@ -29,15 +29,15 @@ function goFinding(index) {
     list.scrollTop = chosen.offsetTop - list.offsetTop - 8;
   }
   drawPanel();
-  say(`finding ${i + 1} of ${findings.length}: ${finding.kind}, ${findingWords(finding)}: ${finding.reason}${t === null ? "; its turn is not in the picture" : ""}`);
+  announce(`finding ${i + 1} of ${findings.length}: ${finding.kind}, ${findingWords(finding)}: ${finding.reason}${t === null ? "; its turn is not shown" : ""}`);
   frame();
 }
 
-// The next boundary after what is pinned, or the middle of the picture.
+// The next boundary after the pinned item, or after the middle of the view.
 function goBoundary(by) {
   const { run, pin } = state;
   const all = run.boundaries;
-  if (!all.length) return say("there are no boundaries");
+  if (!all.length) return announce("there are no boundaries");
   const m = pin?.kind === "step" ? run.step.mark[pin.i] : -1;
   let at = m >= 0 ? all.indexOf(m) : -1;
   if (at < 0) {
@@ -45,7 +45,7 @@ function goBoundary(by) {
     at = lower(all, middle, (of) => run.span.t0[run.stepSpan(run.mark.step[of])]) - (by > 0 ? 1 : 0);
   }
   const next = clamp(at + by, 0, all.length - 1);
-  pinThing(thing(run, "step", run.mark.step[all[next]]), true);
+  pinItem(item(run, "step", run.mark.step[all[next]]), true);
 }
 
 function goAlong(by) {
@@ -54,11 +54,11 @@ function goAlong(by) {
   const track = trackOf(run, pin);
   const at = track.findIndex(([, i]) => i === pin.i);
   const [kind, i] = track[clamp(at + by, 0, track.length - 1)];
-  pinThing(thing(run, kind, i), true);
+  pinItem(item(run, kind, i), true);
 }
 
-// Pins a thing, and brings it into view if asked.
-function pinThing(it, into) {
+// Pins an item; scrolls it into view if `into` is set.
+function pinItem(it, into) {
   state.pin = it;
   if (it && into) {
     const f = frameOf();
@@ -76,7 +76,7 @@ function pinThing(it, into) {
   drawPanel();
   if (it) {
     const facts = factsOf(state.run, it);
-    say(`${facts.title}, ${facts.where}. ${facts.rows.map(([name, value]) => `${name}: ${value}`).join("; ")}`);
+    announce(`${facts.title}, ${facts.where}. ${facts.rows.map(([name, value]) => `${name}: ${value}`).join("; ")}`);
   }
   frame();
 }
@@ -89,7 +89,7 @@ function unpin() {
   frame();
 }
 
-const say = (text) => ($("say").textContent = text);
+const announce = (text) => ($("say").textContent = text);
 
 function help(open) {
   const dialog = $("help");

@@ -1,4 +1,4 @@
-// The lanes: CPU phases, the stream of the forwards, the copies of results. Owns where a lane lies. Refuses anything about requests.
+// The lanes: CPU phases, the forward stream, the copy stream.
 
 const LANES = { top: 66, cpu: 30, gap: 22, forward: 30, copyGap: 8, copy: 14, foot: 8 };
 const BIN = 3;
@@ -17,7 +17,7 @@ function lanesHeight(run) {
   return y + h + LANES.foot;
 }
 
-// What is too short to be seen alone is put together: `add` takes a stretch of a kind, `paths` gives one path a kind, stacked by share.
+// Spans too short to see alone are binned: `add` takes a span of a kind, `paths` returns one path for each kind, stacked by share.
 function bins(left, right, kinds) {
   const n = Math.max(1, Math.ceil((right - left) / BIN));
   const sums = Array.from({ length: kinds }, () => new Float64Array(n));
@@ -39,7 +39,7 @@ function bins(left, right, kinds) {
         let d = "";
         for (let bin = 0; bin < n; bin++) {
           if (sum[bin] <= 0) continue;
-          // One or two short ones stand alone: full height, as thin as they are.
+          // One or two short spans in a bin are drawn alone, in full height.
           const alone = counts[bin] <= 2;
           const width = alone ? Math.max(1, sum[bin] * BIN) : BIN;
           const height = alone ? h : sum[bin] * h;
@@ -113,7 +113,7 @@ function drawLanes(f) {
     .join("") + (f.left < 100 || state.reads === "none" ? "" : `<text class="sub" x="${left - 12}" y="36">reads of</text><text class="sub" x="${left - 12}" y="49">shared fields</text>`);
 }
 
-// From the end of a forward to the result that waited for it.
+// Arrows from the end of a forward to its result.
 function drawFlows(f) {
   const { run } = f;
   const { span } = run;

@@ -1,4 +1,4 @@
-// Puts the page together: which run, which theme, what buttons do, when sizes change. Owns every listener.
+// Starts the page: run, theme, buttons, sizes, and all listeners.
 
 function showRun(index) {
   const before = state.run;
@@ -12,14 +12,14 @@ function showRun(index) {
     state.live = run.rows.length > 24 || run.slotIds.length > 60;
     [state.a, state.b] = [run.begin, run.end];
   } else {
-    // Zoom and place stay: whoever saw all goes on seeing all.
+    // Zoom and position stay; the view of a whole run stays a view of the whole run.
     const all = state.a <= before.begin && state.b >= before.end;
     if (all) [state.a, state.b] = [run.begin, run.end];
     else {
       state.a = clamp(state.a, run.begin, run.end - 1);
       state.b = clamp(state.b, state.a + 1, run.end);
     }
-    say(`${run.report.rule}: ${run.report.verdict}`);
+    announce(`${run.report.rule}: ${run.report.verdict}`);
   }
   for (const radio of document.querySelectorAll("#rules input")) radio.checked = +radio.value === index;
   $("map").dataset.key = "";
@@ -55,7 +55,7 @@ function drawFields() {
   }).join("");
 }
 
-// What the system prefers, until somebody chooses; paper is light.
+// The theme of the system, until the user chooses one. Print is light.
 const prefersDark = matchMedia("(prefers-color-scheme: dark)");
 const onPaper = matchMedia("print");
 
@@ -67,7 +67,7 @@ function setTheme() {
 function toggleTheme() {
   state.theme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
   setTheme();
-  say(`${state.theme} colours`);
+  announce(`${state.theme} colours`);
 }
 
 function resize() {
@@ -91,7 +91,7 @@ function onClick(event) {
   else if (at.dataset.finding !== undefined) {
     goFinding(+at.dataset.finding);
     if (at.closest("#findings")) $("chart").scrollIntoView({ block: "nearest" });
-  } else if (at.dataset.kind) pinThing(thing(run, at.dataset.kind, +at.dataset.i), true);
+  } else if (at.dataset.kind) pinItem(item(run, at.dataset.kind, +at.dataset.i), true);
   else if (at.dataset.do) DO[at.dataset.do]();
 }
 

@@ -1,7 +1,7 @@
-//! The page: one HTML file that shows what happened in a run and why it went wrong, under one rule or several.
+//! The page: one HTML file that shows a run under one rule or several, and why it went wrong.
 //!
-//! Owns the frame of the page: head, styles, scripts and where the data stands. Refuses the network: no asset, font or link
-//! leaves the file, and a policy in it says so. A pure function: the same runs give the same bytes.
+//! This module assembles head, styles, scripts and data. The page loads nothing from the network: a content policy in it
+//! forbids it. The page is a pure function: the same runs give the same bytes.
 
 mod column;
 mod columns;
@@ -18,15 +18,15 @@ use crate::scene::Scene;
 use super::{Run, RunJson, name, run_json};
 
 use columns::SceneJson;
-use facts::{CLASSES, KlJson, Words, outcomes};
+use facts::{CLASSES, PageKlJson, PageWords, outcomes};
 
 /// The style sheet.
 const STYLE: &str = include_str!("page.css");
 
-/// What stands in the body, filled in by the scripts.
+/// The body. The scripts fill it in.
 const BODY: &str = include_str!("page.html");
 
-/// The scripts in the order in which they are read: each owns what its head says.
+/// The scripts, in the order in which they run.
 const SCRIPTS: [&str; 18] = [
     include_str!("base.js"),
     include_str!("data.js"),
@@ -48,13 +48,13 @@ const SCRIPTS: [&str; 18] = [
     include_str!("main.js"),
 ];
 
-/// Nothing may be fetched; styles and scripts are those in the file.
+/// The content policy: no fetch, only the styles and scripts of the file.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
-/// What the page shows.
+/// The input of a page.
 #[derive(Clone, Debug)]
 pub struct Page<'a> {
-    /// The first comment of the scenario: why it exists.
+    /// The first comment of the scenario: its purpose.
     pub about: &'a str,
     /// The text of the scenario.
     pub source: &'a str,
@@ -62,22 +62,22 @@ pub struct Page<'a> {
     pub runs: Vec<PageRun<'a>>,
     /// The run that is shown first.
     pub first: usize,
-    /// The turns that were asked for, from first to last, if not all.
+    /// The first and the last turn shown; all turns if not given.
     pub turns: Option<(u32, u32)>,
 }
 
 /// One run on the page.
 #[derive(Clone, Debug)]
 pub struct PageRun<'a> {
-    /// What the other reports say of it.
+    /// The run as in the other reports.
     pub run: Run<'a>,
-    /// What there is to see of it.
+    /// Its scene.
     pub scene: &'a Scene,
-    /// What its cache hits cost in outputs, if that was measured.
+    /// The KL divergence of its cache hits, if it was measured.
     pub severity: Option<&'a Severity>,
 }
 
-/// What all runs share, and what each comes to.
+/// The data that all runs share, and the head of each run.
 #[derive(Serialize)]
 struct HeadJson<'a> {
     scenario: &'a str,
@@ -86,7 +86,7 @@ struct HeadJson<'a> {
     first: usize,
     turns: Option<(u32, u32)>,
     names: &'a [String],
-    words: Words,
+    words: PageWords,
     runs: Vec<RunHeadJson<'a>>,
 }
 
@@ -96,7 +96,7 @@ struct RunHeadJson<'a> {
     replay: &'a str,
     /// Rows with a decision or a due boundary, by class.
     outcomes: [u64; CLASSES.len()],
-    kl: Option<KlJson>,
+    kl: Option<PageKlJson>,
     report: RunJson<'a>,
 }
 
@@ -135,7 +135,7 @@ fn head<'a>(page: &'a Page) -> HeadJson<'a> {
         way: &of.run.way,
         replay: &of.run.replay,
         outcomes: outcomes(&of.run.judgement.boundaries),
-        kl: of.severity.map(|severity| KlJson::new(severity, of.run.names)),
+        kl: of.severity.map(|severity| PageKlJson::new(severity, of.run.names)),
         report: run_json(&of.run),
     };
     let first = &page.runs[page.first].run;
@@ -146,21 +146,21 @@ fn head<'a>(page: &'a Page) -> HeadJson<'a> {
         first: page.first,
         turns: page.turns,
         names: first.names,
-        words: Words::new(),
+        words: PageWords::new(),
         runs: page.runs.iter().map(run).collect(),
     }
 }
 
-/// A block of data that scripts read. `<` stands in strings only, so nothing in it can end the block.
+/// A block of data for the scripts. `<` occurs in strings only and is escaped, so that no string ends the block.
 fn data(out: &mut String, id: &str, value: &impl Serialize) {
     let json = serde_json::to_string(value).expect("strings, numbers and integer keys always serialize");
     let json = json.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
     out.push_str(&format!("<script type=\"application/json\" id=\"{}\">{json}</script>\n", text(id)));
 }
 
-/// What a reader without scripts gets: the verdicts and the lines that replay them.
+/// The page without scripts: verdicts and replay lines.
 fn plain(page: &Page) -> String {
-    let mut out = String::from("<p>This page draws with scripts, which are off. What the runs come to:</p>\n<ul>\n");
+    let mut out = String::from("<p>This page needs scripts, which are off. The verdicts:</p>\n<ul>\n");
     for PageRun { run, .. } in &page.runs {
         let verdict = name::verdict(run.judgement.verdict);
         let findings = run.judgement.findings.len();

@@ -1,13 +1,13 @@
-// Facts in words: the tooltip under the pointer and the panel of what is pinned. Owns which facts a thing has.
+// Facts in words: the tooltip under the pointer, and the panel of the pinned item.
 
-// The facts of a thing: a title, a sentence if one is needed, rows of name and value, things that it leads to.
+// The facts of an item: title, meaning, rows of name and value, links to other items.
 function factsOf(run, it) {
   switch (it.kind) {
     case "span": return spanFacts(run, it.i);
     case "step": return stepFacts(run, it.i);
     case "seg": return segFacts(run, it.i);
     case "read": return readFacts(run, it.i);
-    case "gift": return giftFacts(run, it.i);
+    case "donation": return donationFacts(run, it.i);
     default: return { title: "", rows: [] };
   }
 }
@@ -55,9 +55,9 @@ function spanFacts(run, i) {
   }
   const means = {
     wait: "The CPU waits until the result of this batch is on the host.",
-    ingest: "Arrivals and aborts are taken in.",
+    ingest: "The scheduler takes in arrivals and aborts.",
     plan: "The next batch is planned: filter, merge, admission, retraction.",
-    prepare: "The batch gets slots, pages, lengths and masks; shared fields of its requests move on.",
+    prepare: "The batch gets slots, pages, lengths and masks; shared fields of its requests advance.",
     launch: "The forward is queued on the GPU stream.",
     result: "The result is processed: tokens are appended, the rule decides, requests that ended are released.",
   }[WORDS.works[span.work[i]]];
@@ -91,9 +91,9 @@ function stepFacts(run, i) {
   rows.push(["committed at prepare", tokens(committed)]);
   if (step.result[i]) rows.push(["committed at result", tokens(committed + step.result[i] - 1)]);
   const check = WORDS.checks[step.check[i]];
-  if (check) rows.push(["found out by", check]);
+  if (check) rows.push(["boundary found by", check]);
   if (step.outputs[i] >= 0) rows.push(["outputs after", `${step.outputs[i]}`]);
-  if (step.skipped[i]) rows.push(["result", `passed over: ${WORDS.passed[step.skipped[i]]}`]);
+  if (step.skipped[i]) rows.push(["result", `skipped: ${WORDS.passed[step.skipped[i]]}`]);
   if (result < 0) rows.push(["result", "not processed"]);
   if (forward >= 0) rows.push(["forward", `${time(span.t0[forward])} – ${time(span.t1[forward])}`]);
   const links = [];
@@ -108,7 +108,7 @@ function stepFacts(run, i) {
   return { title: `${nameOf(step.req[i])}, ${stepWords(run, i)}`, where: `${WORDS.modes[step.mode[i]]} in b${group.batch[g]}`, means, rows, links, sign: boundary ? cls : undefined };
 }
 
-// The stretch of a slot's life that a moment is in.
+// The segment of a slot at a moment.
 function segAt(run, slot, t) {
   const ids = run.slots.get(slot);
   if (!ids) return undefined;
@@ -120,9 +120,9 @@ function segFacts(run, i) {
   const { seg } = run;
   const fit = WORDS.fits[seg.fit[i]];
   const rows = [
-    ["held by", ownerWords(run, i)],
-    ["holds", seg.holds[i] < 0 ? "nothing that its holder wrote" : tokens(seg.holds[i])],
-    ["written by", seg.writer[i] < 0 ? "nobody since" : nameOf(seg.writer[i])],
+    ["owner", ownerWords(run, i)],
+    ["holds", seg.holds[i] < 0 ? "nothing written by its owner" : tokens(seg.holds[i])],
+    ["written by", seg.writer[i] < 0 ? "no request since" : nameOf(seg.writer[i])],
     ["label", seg.label[i] < 0 ? "none" : tokens(seg.label[i])],
     ["label and content", FIT_MEANS[fit], fit === "wrong" || fit === "exposed" ? "bad" : ""],
     ["from", `${time(seg.t0[i])}, turn ${seg.turn[i]}`],
@@ -145,12 +145,12 @@ function readFacts(run, i) {
   if (arrow.from[i] >= 0) links.push(link("span", arrow.from[i], `written in ${spanWord(run, arrow.from[i])}`));
   links.push(link("span", arrow.to[i], `read in ${spanWord(run, arrow.to[i])}`));
   const means = arrow.changed[i]
-    ? "The result read a newer value than its own prepare saw, and with the older one the rule would have done something else."
-    : arrow.newer[i] ? "The result read a newer value than its own prepare saw." : "The result read what its own prepare saw.";
+    ? "The result read a newer value than its own prepare saw, and with the older one the rule would have decided otherwise."
+    : arrow.newer[i] ? "The result read a newer value than its own prepare saw." : "The result read the value that its own prepare saw.";
   return { title: field, where: "read of a shared field", means, rows, links };
 }
 
-function giftFacts(run, i) {
+function donationFacts(run, i) {
   const { donation } = run;
   const wrong = wrongDonation(run, i);
   const rows = [
@@ -160,7 +160,7 @@ function giftFacts(run, i) {
     ["the request", donation.finished[i] ? "had finished" : "goes on"],
     ["the node", donation.existed[i] ? "had a state already: the slot was freed" : "had no state: it takes this one"],
   ];
-  if (wrong) rows.push(["content", "not what the label says", "bad"]);
+  if (wrong) rows.push(["content", "differs from the label", "bad"]);
   const seg = segAt(run, donation.slot[i], run.span.t1[donation.span[i]]);
   const links = [link("span", donation.span[i], spanWord(run, donation.span[i]))];
   if (seg !== undefined) links.push(link("seg", seg, `slot s${donation.slot[i]} at that moment`));

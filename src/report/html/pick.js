@@ -1,8 +1,7 @@
-// What lies under a point, and what belongs to it: hover, pin and the outlines around both. Owns the way from a place on the
-// screen to a thing of the run, and from a thing to its track.
+// Items under the pointer: hover, pin and their outlines. An item is a span, a step, a segment, a read or a donation.
 
-// A thing: { kind: "span" | "step" | "seg" | "read" | "gift", i, req, batch, slot, t0, t1 }
-function thing(run, kind, i) {
+// An item: { kind: "span" | "step" | "seg" | "read" | "donation", i, req, batch, slot, t0, t1 }
+function item(run, kind, i) {
   const { span, step, group, seg, arrow, donation } = run;
   switch (kind) {
     case "span": return { kind, i, batch: span.batch[i], t0: span.t0[i], t1: span.t1[i] };
@@ -12,7 +11,7 @@ function thing(run, kind, i) {
     }
     case "seg": return { kind, i, slot: seg.slot[i], t0: seg.t0[i], t1: seg.t1[i] };
     case "read": return { kind, i, batch: span.batch[arrow.to[i]], t0: span.t0[Math.max(arrow.from[i], 0)], t1: span.t1[arrow.to[i]] };
-    case "gift": return { kind, i, req: donation.req[i], slot: donation.slot[i], t0: span.t0[donation.span[i]], t1: span.t1[donation.span[i]] };
+    case "donation": return { kind, i, req: donation.req[i], slot: donation.slot[i], t0: span.t0[donation.span[i]], t1: span.t1[donation.span[i]] };
     default: return null;
   }
 }
@@ -24,8 +23,8 @@ function pick(event) {
   if (!svg || !state.run) return null;
   const { run } = state;
   const at = event.target.closest("[data-a], [data-d]");
-  if (at?.dataset.a) return thing(run, "read", +at.dataset.a);
-  if (at?.dataset.d) return thing(run, "gift", +at.dataset.d);
+  if (at?.dataset.a) return item(run, "read", +at.dataset.a);
+  if (at?.dataset.d) return item(run, "donation", +at.dataset.d);
   const box = svg.getBoundingClientRect();
   const f = frameOf();
   const x = ((event.clientX - box.left) * state.width) / box.width;
@@ -41,7 +40,7 @@ function pick(event) {
     if (slot === undefined || x < f.left) return null;
     const ids = run.slots.get(slot);
     const i = nearest(ids, f, x, f.scale.seg0, f.scale.seg1, (i) => i);
-    return i === undefined ? null : thing(run, "seg", i);
+    return i === undefined ? null : item(run, "seg", i);
   }
   return null;
 }
@@ -52,7 +51,7 @@ function pickLane(f, x, y) {
     const [top, h] = laneBox(lane);
     if (y < top - 2 || y > top + h + 2) continue;
     const i = nearest(f.run.lanes[lane], f, x, f.scale.span0, f.scale.span1, (i) => i);
-    return i === undefined ? null : thing(f.run, "span", i);
+    return i === undefined ? null : item(f.run, "span", i);
   }
   return null;
 }
@@ -60,10 +59,10 @@ function pickLane(f, x, y) {
 function pickStep(f, req, x) {
   const { run } = f;
   const i = nearest(run.reqs[req].steps, f, x, f.scale.span0, f.scale.span1, run.stepSpan);
-  return i === undefined ? null : thing(run, "step", i);
+  return i === undefined ? null : item(run, "step", i);
 }
 
-// The one at x, or the nearest within a few pixels.
+// The item at x, or the nearest within a few pixels.
 function nearest(ids, f, x, starts, ends, of) {
   const u = f.ua + (x - f.left) / f.per;
   const slack = 4 / f.per;
@@ -79,13 +78,13 @@ function nearest(ids, f, x, starts, ends, of) {
   return best;
 }
 
-// The things that stand in one row with it, in order.
+// The items of the same lane, in order.
 function trackOf(run, it) {
   switch (it.kind) {
     case "span": return run.lanes[run.span.lane[it.i]].map((i) => ["span", i]);
     case "step": return run.reqs[it.req].steps.map((i) => ["step", i]);
     case "seg": return run.slots.get(it.slot).map((i) => ["seg", i]);
-    case "gift": return run.reqs[it.req].donations.map((i) => ["gift", i]);
+    case "donation": return run.reqs[it.req].donations.map((i) => ["donation", i]);
     case "read": return run.arrows.filter((i) => readShown(run, i)).map((i) => ["read", i]);
     default: return [];
   }
@@ -97,7 +96,7 @@ function drawOver(f) {
   const around = (it, name) => {
     if (!it) return;
     const x = (t) => clamp(f.xt(t), f.left, f.right);
-    // The batch, wherever it is worked on.
+    // All spans of the batch.
     if (it.batch >= 0) {
       for (const s of run.spansOf.get(it.batch) ?? []) {
         if (run.span.t1[s] < state.a || run.span.t0[s] > state.b) continue;
@@ -110,7 +109,7 @@ function drawOver(f) {
         over.requests += `<rect class="column ${name}" x="${px(x0)}" y="0" width="${px(Math.max(x1 - x0, 1))}" height="${boxes.requests.shown}"/>`;
       }
     }
-    if (it.kind === "step" || it.kind === "gift") {
+    if (it.kind === "step" || it.kind === "donation") {
       const row = requestRows(f).indexOf(it.req);
       const y = row * ROW - boxes.requests.scroll;
       if (row >= 0 && it.t1 >= state.a && it.t0 <= state.b && it.kind === "step") over.requests += frameRect(name, x(it.t0), x(it.t1), y + CELL.top, CELL.height);
@@ -123,7 +122,7 @@ function drawOver(f) {
       const path = document.querySelector(`#lanes .read[data-a="${it.i}"]`);
       if (path) over.lanes += `<path class="read-on" d="${path.getAttribute("d")}"/>`;
     }
-    const slots = it.kind === "step" ? slotsOfStep(run, it.i) : it.kind === "gift" ? [it.slot] : [];
+    const slots = it.kind === "step" ? slotsOfStep(run, it.i) : it.kind === "donation" ? [it.slot] : [];
     for (const slot of slots) {
       const row = slotRows(f).indexOf(slot);
       if (row >= 0) over.slots += `<rect class="row-on" x="0" y="${row * SLOT - boxes.slots.scroll}" width="${f.right + GAP}" height="${SLOT}"/>`;
@@ -144,7 +143,7 @@ function frameRect(name, x0, x1, y, h) {
   return `<rect class="frame ${name}" x="${px(x0 - 1)}" y="${px(y - 1)}" width="${px(Math.max(x1 - x0 + 1.3, 2.5))}" height="${h + 2}" rx="3"/>`;
 }
 
-// The moment of the finding that is looked at, through all rows.
+// The line of the selected finding, through all rows.
 function findingLine(f, name) {
   if (state.finding < 0) return "";
   const t = findingTimes(f.run)[state.finding];

@@ -1,5 +1,5 @@
-// The small plots beneath the picture: lookahead, boundaries by rule, load over time, what hits cost, reads of shared fields. Owns
-// their axes. No data, no plot.
+// The plots below the chart: lookahead, boundary outcomes by rule, load over time, KL divergence of hits, reads of shared fields.
+// A plot without data is left out.
 
 const PLOT = { width: 420, height: 170, left: 44, right: 12, top: 10, bottom: 24 };
 
@@ -15,7 +15,7 @@ function niceMost(most) {
   return [1, 2, 2.5, 5, 10].map((n) => n * power).find((n) => n >= most);
 }
 
-// Words are as large as elsewhere on the page: a plot is as wide as its place.
+// A plot is as wide as its place, so that its text has the size of the page.
 function plotWidth() {
   const whole = $("plots").clientWidth || 420;
   const columns = Math.max(1, Math.floor((whole + 14) / 414));
@@ -46,7 +46,7 @@ function plotLookahead(run) {
 
 const OUTCOMES = ["agree", "settled", "early", "repeat", "missed", "wrong-label", "wrong-slot"];
 
-// Boundaries only: rows at which nothing was due and nothing done would drown the rest.
+// Boundaries only: rows with nothing due and no decision are far more.
 const outcomesOf = (head) => OUTCOMES.map((word) => [word, head.outcomes[CLASS[word]]]);
 
 function plotOutcomes() {
@@ -74,7 +74,7 @@ function plotOutcomes() {
   return figure("Boundary outcomes by rule", "decisions where a checkpoint was due or the rule fired", plotSvg("Boundary outcomes by rule", inner, 10 + rows.length * 28), legend);
 }
 
-// A line or an area over time; each pixel takes the greatest value in it.
+// A line or an area over time. Each pixel shows the greatest value in it.
 function overTime(run, series, label, most) {
   const { width, height, left, right, top, bottom } = PLOT;
   const top0 = niceMost(most);
@@ -169,10 +169,10 @@ function plotKl(run) {
   });
   const sums = hits.reduce((sum, hit) => [sum[0] + hit.avg * hit.outputs, sum[1] + hit.outputs], [0, 0]);
   const note = `KL(cold prefill ‖ from the cache), nats: avg ${nats(sums[1] ? sums[0] / sums[1] : 0)}, max ${nats(Math.max(...hits.map((hit) => hit.max)))}`;
-  return figure("What cache hits cost", note, plotSvg(note, inner), `<span>● average of a hit</span><span>▲ most</span>`);
+  return figure("KL divergence of cache hits", note, plotSvg(note, inner), `<span>● average of a hit</span><span>▲ most</span>`);
 }
 
-// Where the picture is, on the plots over time.
+// Marks the range in view on the plots over time.
 function drawWindows(f) {
   const { run } = f;
   const share = (t) => (t - run.begin) / (run.end - run.begin || 1);

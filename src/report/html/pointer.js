@@ -1,10 +1,10 @@
-// What the wheel, the mouse and fingers do: zoom at the pointer, pan, pick. Owns what is pressed.
+// Wheel, mouse and touch: zoom at the pointer, pan, pick.
 
 function onWheel(event) {
   const svg = event.target.closest("svg.zooms");
   if (!svg || event.ctrlKey) return;
   const x = (event.clientX - svg.getBoundingClientRect().left);
-  // Left of the picture the wheel scrolls as it always does; with shift it scrolls rows.
+  // Left of the chart the wheel scrolls the page; with Shift it scrolls rows.
   if (x < state.gutter || event.shiftKey) return;
   event.preventDefault();
   const unit = event.deltaMode === 1 ? 16 : event.deltaMode === 2 ? 400 : 1;
@@ -102,6 +102,6 @@ function onUp(event) {
     return;
   }
   const it = pick(event);
-  if (it) pinThing(same(it, state.pin) ? null : it, false);
+  if (it) pinItem(same(it, state.pin) ? null : it, false);
   else unpin();
 }

@@ -1,10 +1,9 @@
-// The rows of the requests: steps along time, boundaries by shape and colour, what is kept, where it ends. Owns the signs of the
-// decision classes.
+// The lanes of the requests: steps, marks of boundaries by decision class, kept labels, ends.
 
 const ROW = 50;
 const CELL = { top: 16, height: 17 };
 
-// Hues keep clear of red, which is for what is wrong.
+// Hues avoid red, which marks wrong states.
 const hueOf = (req) => (req < 0 ? 0 : 75 + ((req * 0.618034) % 1) * 255);
 
 // The sign of a class around (x, y).
@@ -24,7 +23,7 @@ function sign(cls, x, y, r) {
 
 const classKey = (cls) => (cls < 0 ? "none" : WORDS.classes[cls]);
 
-// A boundary is drawn with a sign unless nothing at all is to be said of it but that nothing was due and nothing was done.
+// Whether a boundary has a sign: not if no checkpoint was due and the rule did not fire.
 const signed = (run, m) => isBoundary(run, m);
 
 function requestRows(f) {
@@ -76,10 +75,10 @@ function drawRequest(f, req, top, at) {
   const selected = state.pin && state.pin.req === req;
   if (selected) back += `<rect class="row-on" x="0" y="${top}" width="${px(right + GAP)}" height="${ROW}"/>`;
 
-  // From arrival to end; dashed while it waits.
+  // A line from arrival to end; dashed while the request waits.
   const x = (t) => clamp(f.xt(t), left, right);
   if (of.from <= state.b && of.to >= state.a) {
-    // One that decodes at first was prefilled before the turns that are shown.
+    // A request whose first step is a decode was prefilled before the turns shown.
     const running = of.steps.length && step.mode[of.steps[0]] !== MODE.extend;
     const firstStep = running ? of.from : of.steps.length ? span.t0[run.stepSpan(of.steps[0])] : of.to;
     back += `<path class="life wait" d="M${px(x(of.from))} ${mid}H${px(x(firstStep))}"/><path class="life" d="M${px(x(firstStep))} ${mid}H${px(x(of.to))}"/>`;
@@ -115,7 +114,7 @@ function drawRequest(f, req, top, at) {
     if (m < 0 || !signed(run, m)) continue;
     const cls = mark.class[m];
     const middle = clamp((f.x(f.scale.span0[s]) + f.x(f.scale.span1[s])) / 2, left + 3, right - 3);
-    // Where signs would lie on each other only what is wrong keeps its own.
+    // Where signs would overlap, only those of wrong decisions are drawn.
     if (middle - lastMark < 7 && !BAD.has(cls)) {
       dense[cls] = (dense[cls] ?? "") + `M${px(middle)} ${top + 6}v6`;
       continue;
@@ -130,8 +129,8 @@ function drawRequest(f, req, top, at) {
   for (const cls of Object.keys(dense)) back += `<path class="mkline c-${classKey(+cls)}" d="${dense[cls]}"/>`;
   if (plain) cells += `<path class="cell" d="${plain}"/>`;
 
-  const gifts = drawDonations(f, of, top);
-  return `<g style="--h:${hue}">${back}${cells}${words}${drawKept(f, of, top, gifts.words)}${drawEnd(f, req, y)}</g>${marks}${gifts.out}`;
+  const donations = drawDonations(f, of, top);
+  return `<g style="--h:${hue}">${back}${cells}${words}${drawKept(f, of, top, donations.words)}${drawEnd(f, req, y)}</g>${marks}${donations.out}`;
 }
 
 function cellWords(run, i, m, width) {
@@ -144,7 +143,7 @@ function cellWords(run, i, m, width) {
   return forms.find((text) => text.length * 6.2 + 4 <= width) ?? "";
 }
 
-// The label kept, as a line beneath the steps; `taken` are stretches that other words have.
+// The kept label, as a line below the steps; `taken` are the ranges of other texts.
 function drawKept(f, of, top, taken) {
   const { left, right } = f;
   const y = top + ROW - 8;
@@ -188,7 +187,7 @@ function drawDonations(f, of, top) {
     const x = f.xt(t);
     const wrong = wrongDonation(run, d);
     if (x - last < 5 && !wrong) continue;
-    out += `<path class="gift${wrong ? " bad" : ""}" data-d="${d}" d="M${px(x - 4)} ${y}h8l-4 7z"/>`;
+    out += `<path class="donation${wrong ? " bad" : ""}" data-d="${d}" d="M${px(x - 4)} ${y}h8l-4 7z"/>`;
     const text = `${donation.label[d]}@s${donation.slot[d]} cached`;
     const end = x + 11 + text.length * 6;
     if (near && end < f.right && f.right - f.left > 300 && !words.some(([, b]) => b > x)) {
@@ -200,7 +199,7 @@ function drawDonations(f, of, top) {
   return { out, words };
 }
 
-// Thin lines where turns begin, if they are wide enough apart.
+// Thin lines at the beginnings of turns, if they are far enough apart.
 function turnLines(f, height) {
   const d = tickTurns(f, 24).map(([, x]) => `M${px(x)} 0v${height}`).join("");
   return `<path class="grid" d="${d}"/>`;

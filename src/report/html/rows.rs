@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
-use crate::scene::{Donation, Life, Step};
+use crate::scene::{DonationMark, RequestLife, RequestStep};
 
 use super::column::{Column, column, deltas, ns, or_none, place, slot};
 use super::facts::{check, class, finish, mode, passed};
 
-/// Steps of one batch, which stand one after another: what they share.
+/// Common columns of the steps of one batch, which follow each other.
 #[derive(Serialize)]
 pub(super) struct GroupsJson {
     n: usize,
@@ -28,16 +28,16 @@ pub(super) struct StepsJson {
     adds: Column,
     /// Committed at prepare, less k.
     prepared: Column,
-    /// Committed at the result, less that at prepare, plus 1; 0 for nothing.
+    /// Committed at the result, less that at prepare, plus 1; 0 if the result was not processed.
     result: Column,
-    /// L plus 1 if it is not negative; 0 for nothing.
+    /// L, plus 1 if it is not negative; 0 if there is no L.
     lookahead: Column,
     check: Column,
     outputs: Column,
     skipped: Column,
 }
 
-/// Steps with a boundary or a decision.
+/// Marks: steps with a boundary or a decision.
 #[derive(Serialize)]
 pub(super) struct MarksJson {
     n: usize,
@@ -76,10 +76,11 @@ pub(super) struct DonationsJson {
     right: Column,
 }
 
-pub(super) fn groups(of: &[Step]) -> GroupsJson {
-    let same =
-        |a: &Step, b: &Step| (a.batch, a.prepare, a.forward, a.result) == (b.batch, b.prepare, b.forward, b.result);
-    let groups: Vec<&[Step]> = of.chunk_by(same).collect();
+pub(super) fn groups(of: &[RequestStep]) -> GroupsJson {
+    let same = |a: &RequestStep, b: &RequestStep| {
+        (a.batch, a.prepare, a.forward, a.result) == (b.batch, b.prepare, b.forward, b.result)
+    };
+    let groups: Vec<&[RequestStep]> = of.chunk_by(same).collect();
     GroupsJson {
         n: groups.len(),
         batch: column(&groups, |of| of[0].batch.0.into()),
@@ -90,8 +91,8 @@ pub(super) fn groups(of: &[Step]) -> GroupsJson {
     }
 }
 
-pub(super) fn steps(of: &[Step]) -> StepsJson {
-    let committed = |of: &Step| i64::from(of.committed_at_prepare);
+pub(super) fn steps(of: &[RequestStep]) -> StepsJson {
+    let committed = |of: &RequestStep| i64::from(of.committed_at_prepare);
     StepsJson {
         n: of.len(),
         req: column(of, |of| of.req.0.into()),
@@ -109,9 +110,9 @@ pub(super) fn steps(of: &[Step]) -> StepsJson {
     }
 }
 
-pub(super) fn marks(of: &[Step]) -> MarksJson {
-    let worth = |of: &Step| of.due.is_some() || of.fired.is_some() || of.class.is_some();
-    let of: Vec<(usize, &Step)> = of.iter().enumerate().filter(|(_, of)| worth(of)).collect();
+pub(super) fn marks(of: &[RequestStep]) -> MarksJson {
+    let worth = |of: &RequestStep| of.due.is_some() || of.fired.is_some() || of.class.is_some();
+    let of: Vec<(usize, &RequestStep)> = of.iter().enumerate().filter(|(_, of)| worth(of)).collect();
     let of = &of[..];
     MarksJson {
         n: of.len(),
@@ -125,7 +126,7 @@ pub(super) fn marks(of: &[Step]) -> MarksJson {
     }
 }
 
-pub(super) fn lives(of: &[Life]) -> LivesJson {
+pub(super) fn lives(of: &[RequestLife]) -> LivesJson {
     LivesJson {
         n: of.len(),
         arrived: column(of, |of| of.arrived_ns.map_or(-1, ns)),
@@ -139,7 +140,7 @@ pub(super) fn lives(of: &[Life]) -> LivesJson {
     }
 }
 
-pub(super) fn donations(of: &[Donation]) -> DonationsJson {
+pub(super) fn donations(of: &[DonationMark]) -> DonationsJson {
     DonationsJson {
         n: of.len(),
         req: column(of, |of| of.req.0.into()),

@@ -1,9 +1,9 @@
-// The slots: who holds each, what is in it, and whether its label says so. Owns the boxes that scroll rows, too.
+// The lanes of the slots: owner, content, and label of each; and the boxes that scroll rows.
 
 const SLOT = 25;
 const boxes = {};
 
-// A box of rows: as tall as it may be, the picture stays where it is while the rows scroll past it.
+// A box of rows with a limited height. The SVG stays in place while its rows scroll.
 function makeBox(name) {
   const outer = $(`${name}-box`);
   boxes[name] = { outer, tall: outer.firstElementChild, svg: $(name), scroll: 0, shown: 0, total: 0 };
@@ -55,7 +55,7 @@ function slotRows(f) {
   const { run } = f;
   if (!state.live && !state.printing) return run.slotIds;
   return run.slotIds.filter((slot) => {
-    // A state that is cached all the time, and rightly, is no news.
+    // A state that is cached and right all the time is no change.
     let news = false;
     segsInView(f, slot, (i) => {
       const { owner, bad, t0, t1 } = run.seg;
@@ -91,7 +91,7 @@ function drawSlot(f, slot, top) {
   let out = `<path class="life" d="M${left} ${y + h / 2}H${right}"/>`;
   let words = "";
   let over = "";
-  // Stretches below a pixel are put together by writer, as long as they touch.
+  // Adjacent segments below a pixel are merged by writer.
   let run0 = null;
   const flush = () => {
     if (run0) out += `<rect class="seg small" style="--h:${px(hueOf(run0.req))};--d:${run0.deep}" x="${px(run0.x0)}" y="${y}" width="${px(Math.max(run0.x1 - run0.x0, 0.6))}" height="${h}"/>`;
@@ -127,7 +127,7 @@ function drawSlot(f, slot, top) {
   return out + over + words;
 }
 
-// What is in it, who holds it, what it is called: as much as there is room for.
+// Content, owner and label of a segment, as much as fits.
 function segWords(run, i, width) {
   const { seg } = run;
   const req = seg.writer[i] >= 0 ? seg.writer[i] : seg.owner_req[i];

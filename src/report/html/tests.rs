@@ -1,16 +1,16 @@
-//! The page as text: whole, alone, the same every time, and deaf to what stands in scenarios.
+//! The page as text: complete, without network, deterministic, and safe against any text of a scenario.
 
 use crate::numeric::{HitKl, Severity};
 use crate::record::{BatchId, Check, Field, Mode, Owner, Phase, ReqId, SlotId};
 use crate::report::fixture::Fixture;
-use crate::scene::{Arrow, Donation, Fit, Lane, Life, Scene, Segment, Span, Step, TurnAt, Work};
+use crate::scene::{Arrow, DonationMark, Fit, Lane, RequestLife, RequestStep, Scene, SlotSegment, Span, TurnAt, Work};
 
 use super::*;
 
 /// A step of one request, its forward and its result.
 fn scene() -> Scene {
     let span = |lane, work, start_ns, end_ns| Span { lane, work, batch: Some(BatchId(4)), turn: 3, start_ns, end_ns };
-    let step = Step {
+    let step = RequestStep {
         req: ReqId(0),
         batch: BatchId(4),
         mode: Mode::Decode,
@@ -29,7 +29,7 @@ fn scene() -> Scene {
         outputs: Some(4),
         skipped: None,
     };
-    let segment = Segment {
+    let segment = SlotSegment {
         slot: SlotId(4),
         turn: 3,
         start_ns: 0,
@@ -59,8 +59,8 @@ fn scene() -> Scene {
             newer: 1,
             changed: 1,
         }],
-        lives: vec![Life { arrived_ns: Some(0), prompt_len: 1, ..Life::default() }],
-        donations: vec![Donation {
+        lives: vec![RequestLife { arrived_ns: Some(0), prompt_len: 1, ..RequestLife::default() }],
+        donations: vec![DonationMark {
             req: ReqId(0),
             label: 4,
             key_len: 4,

@@ -1,5 +1,4 @@
-// What is in view: the run, the stretch of time, its scale, and where a moment lies on the screen. Owns the state of the page.
-// Refuses to draw: it asks for a frame.
+// The state of the page: the run, the range in view, its scale, and positions on the screen.
 
 const GAP = 8;
 const state = {
@@ -7,7 +6,7 @@ const state = {
   a: 0, // the stretch in view, in ns
   b: 1,
   even: true, // short phases stretched, so that the order can be read
-  live: false, // only rows with something in view
+  live: false, // only rows with changes in view
   reads: "newer", // all, newer, none
   fields: new Set(WORDS.fields.map((_, field) => field)),
   hover: null,
@@ -17,13 +16,13 @@ const state = {
   gutter: 132,
 };
 
-// A scale takes virtual time to an even axis from 0 to 1, and back.
+// A scale maps virtual time to the axis, 0 to 1, and back.
 function straight(begin, end) {
   const size = Math.max(end - begin, 1);
   return { even: false, to: (t) => (t - begin) / size, back: (u) => begin + u * size };
 }
 
-// Every stretch in which nothing begins or ends gets a width that grows slowly with its length: order before measure.
+// Stretched scale: each interval between two events gets a width that grows slowly with its length.
 function evened(run) {
   const { span } = run;
   const edges = new Float64Array(2 * span.n + 2);
@@ -46,7 +45,7 @@ function evened(run) {
   return { even: true, to: (t) => between(at, sum, t) / whole, back: (u) => between(sum, at, u * whole) };
 }
 
-// The scale of a run, with where its spans and segments lie on it.
+// The scale of a run, with the positions of its spans and segments.
 function scaleOf(run) {
   const key = state.even ? "evenScale" : "timeScale";
   if (!run[key]) {
@@ -61,7 +60,7 @@ function scaleOf(run) {
   return run[key];
 }
 
-// The frame that is being drawn: positions are functions of it alone.
+// The frame under construction. Positions depend on it alone.
 function frameOf() {
   const { run, a, b, width, gutter } = state;
   const scale = scaleOf(run);
@@ -73,7 +72,7 @@ function frameOf() {
   return { run, scale, ua, ub, left, right, per, x, xt: (t) => x(scale.to(t)), back: (at) => scale.back(ua + (at - left) / per) };
 }
 
-// Shows a stretch of the axis of the scale, kept within the run.
+// Shows a range of the axis, limited to the run.
 function showAxis(ua, ub) {
   const scale = scaleOf(state.run);
   const least = leastOf(state.run);
@@ -111,14 +110,14 @@ function pan(share) {
   showAxis(to, to + (f.ub - f.ua));
 }
 
-// Turns from first to last, with some room on both sides, by their index.
+// Shows turns by index, with a margin on both sides.
 function showTurns(from, to) {
   const { turn, end } = state.run;
   from = clamp(from, 0, turn.n - 1);
   showTime(turn.at[from], to + 1 < turn.n ? turn.at[to + 1] : end);
 }
 
-// The index of the turn that a moment is in.
+// The index of the turn at a moment.
 function turnAt(t) {
   const { turn } = state.run;
   return clamp(lower(turn.at, t + 0.5) - 1, 0, Math.max(turn.n - 1, 0));
@@ -129,13 +128,13 @@ const outlines = [];
 let asked = false;
 let whole = false;
 
-// Asks for a frame: everything that changed until then is drawn at once.
+// Requests a frame that draws all changes since the last.
 function frame() {
   whole = true;
   frameOutlines();
 }
 
-// Asks for a frame in which nothing has changed but what is hovered.
+// Requests a frame in which only the hovered item has changed.
 function frameOutlines() {
   if (asked) return;
   asked = true;

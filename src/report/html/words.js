@@ -1,11 +1,11 @@
-// Codes, and what they mean in a sentence. Owns every word that is not a number. Refuses to draw.
+// Codes and their meanings in sentences: every word of the page that is not a number.
 
 const WORK = Object.fromEntries(WORDS.works.map((word, code) => [word, code]));
 const MODE = Object.fromEntries(WORDS.modes.map((word, code) => [word, code]));
 const FIT = Object.fromEntries(WORDS.fits.map((word, code) => [word, code]));
 const CLASS = Object.fromEntries(WORDS.classes.map((word, code) => [word, code]));
 const LANE_WORDS = ["CPU", "GPU forwards", "result copies"];
-const OWNERS = ["nobody", "set aside", "active", "track", "request", "cached"];
+const OWNERS = ["free", "set aside", "active", "track", "request", "cached"];
 const BAD = new Set([CLASS["wrong-slot"], CLASS["wrong-label"], CLASS.missed, CLASS.repeat]);
 
 const CLASS_MEANS = {
@@ -13,7 +13,7 @@ const CLASS_MEANS = {
   settled: "A checkpoint was due; the rule did nothing, because it had recorded it one result early.",
   early: "The rule fired one result ahead, for the step in flight.",
   "wrong-slot": "The right length, but another slot than the forward wrote.",
-  "wrong-label": "No length, or one that no forward wrote or will write for this boundary.",
+  "wrong-label": "A length that no forward wrote or will write for this boundary, or no length.",
   missed: "A checkpoint was due and the rule has not recorded it.",
   repeat: "The rule fired again for a length that it had already recorded.",
 };
@@ -21,36 +21,36 @@ const CLASS_MEANS = {
 const FIT_MEANS = {
   none: "it has no label",
   right: "label and content agree",
-  exposed: "label and content differ: it would be wrong if it were donated now",
-  wrong: "it was donated, and does not hold what its label says",
+  exposed: "label and content differ: a donation now would be wrong",
+  wrong: "label and content differ, and the slot was donated",
 };
 
 const KIND_MEANS = {
   mislabelled: "The slot holds the state of another length or of another sequence.",
-  unwritten: "Nobody has written the slot since this request got it: what is in it is stale.",
+  unwritten: "No forward has written the slot since this request got it: its content is stale.",
   foreign: "Another request wrote the slot since this one got it.",
-  aliased: "Right at this moment, but a forward already launched will change it.",
-  torn: "It is read without a happens-before path from the write: what is read depends on who comes first.",
+  aliased: "The slot is correct at this moment, but a launched forward will change it.",
+  torn: "No happens-before path orders the write before the read: the value read depends on timing.",
   inherited: "The request had itself started from a wrong state.",
-  lost: "A checkpoint that was due at a processed result was never recorded: a next request computes it again.",
+  lost: "A checkpoint was due at a processed result and never recorded: later requests compute it again.",
   assertion: "An assertion of the modelled system failed.",
-  leak: "A slot or page was given out twice, or is held by nobody at the end.",
-  "double-free": "A slot or page was freed by somebody who does not hold it.",
-  "use-after-free": "A slot was used by somebody who does not hold it, or given away while a step in flight still uses it.",
+  leak: "A slot or page was given out twice, or has no owner at the end.",
+  "double-free": "A slot or page was freed, but not by its owner.",
+  "use-after-free": "A slot was used, but not by its owner, or freed while a step in flight still uses it.",
   lock: "Locks do not balance.",
 };
 
 const VERDICT_MEANS = {
-  clean: "No checkpoint lost, every cached state what its label says.",
+  clean: "No checkpoint was lost, and every cached state is the one that its label names.",
   lossy: "Checkpoints were lost; nothing cached is wrong.",
   inconclusive: "A bound ended the run before anything worse was found.",
-  corrupt: "A state was cached or used under a label that it does not have.",
+  corrupt: "A state was cached or used under a wrong label.",
   broken: "An assertion of the modelled system failed, or its accounting was violated.",
 };
 
 const VERDICT_SIGN = { clean: "✓", lossy: "◐", inconclusive: "?", corrupt: "✕", broken: "!" };
 
-// What a finding is about, without its place and reason.
+// The subject of a finding: request, label, content and slot.
 function findingWords(finding) {
   const parts = [];
   if (finding.request !== null) parts.push(`request ${finding.request}`);
@@ -70,11 +70,11 @@ function ownerWords(run, i) {
     case "request": return nameOf(req);
     case "cached": return "the radix tree";
     case "set aside": return "set aside for the waiting queue";
-    default: return "nobody";
+    default: return "free";
   }
 }
 
-// What a request does in a row: `k 4`, or `tokens 0..8` of a prefill.
+// The length of a step: `k 4`, or `tokens 0..8` of a prefill.
 function stepWords(run, i) {
   const { step } = run;
   return step.mode[i] === MODE.extend || step.adds[i] !== 1 ? `tokens ${step.k[i] - step.adds[i]}..${step.k[i]}` : `k ${step.k[i]}`;

@@ -1,11 +1,11 @@
-//! One run in short: where the rule fired, what the request offered at its end, what is wrong.
+//! The cells of one run: where the rule fired, what the request donated at its end, and the findings.
 
 use super::{JitterFinding, JitterReport, JitterRun};
 
 /// Firings and findings that one cell names.
 const NAMED_MAX: usize = 4;
 
-/// Where it fired, what it offered at its end, and what is wrong.
+/// The cells of a run: firings, donation, findings.
 pub(super) fn cells(run: &JitterRun, report: &JitterReport) -> [String; 3] {
     let within = |k: &u32| (report.first_step.saturating_sub(1)..=report.last_step).contains(k);
     let near: Vec<String> =
@@ -13,7 +13,7 @@ pub(super) fn cells(run: &JitterRun, report: &JitterReport) -> [String; 3] {
     let far = run.fired.len() - near.len();
     let mut fired = some(near);
     if far > 0 {
-        fired.push_str(&format!(" (elsewhere {far})"));
+        fired.push_str(&format!(" (and {far} outside)"));
     }
     let key = run.key.filter(|&key| run.label != Some(key)).map_or(String::new(), |key| format!(" as {key}"));
     let donated = match (run.label, &run.holds_words, run.not_offered) {
@@ -25,13 +25,13 @@ pub(super) fn cells(run: &JitterRun, report: &JitterReport) -> [String; 3] {
     [fired, donated, findings(run, report)]
 }
 
-/// What is wrong: first with the request, then with others, by kind only.
+/// The findings: those of the request first, then those of other requests by kind.
 fn findings(run: &JitterRun, report: &JitterReport) -> String {
     let mut kinds: Vec<(String, usize)> = Vec::new();
     let own = |of: &&JitterFinding| of.request.as_deref() == Some(&report.request);
     let (mine, others): (Vec<&JitterFinding>, Vec<&JitterFinding>) = run.findings.iter().partition(own);
     let mine = mine.into_iter().map(|of| finding(of, run));
-    for word in mine.chain(others.into_iter().map(|of| format!("others {}", of.kind))) {
+    for word in mine.chain(others.into_iter().map(|of| format!("other requests: {}", of.kind))) {
         match kinds.iter_mut().find(|(known, _)| *known == word) {
             Some((_, times)) => *times += 1,
             None => kinds.push((word, 1)),
@@ -41,7 +41,7 @@ fn findings(run: &JitterRun, report: &JitterReport) -> String {
     some(kinds.into_iter().map(word).collect())
 }
 
-/// A kind, with the label if the columns beside it do not tell.
+/// A kind of finding, with its label if the donation column does not show it.
 fn finding(of: &JitterFinding, run: &JitterRun) -> String {
     let told = run.holds_words.is_some() && of.label == run.key;
     match of.label.filter(|_| !told) {
@@ -50,7 +50,7 @@ fn finding(of: &JitterFinding, run: &JitterRun) -> String {
     }
 }
 
-/// Parts in a row.
+/// Joins parts.
 pub(super) fn words(parts: impl Iterator<Item = String>, between: &str) -> String {
     parts.collect::<Vec<_>>().join(between)
 }

@@ -1,9 +1,9 @@
-//! Sets of patterns in short: `x1` stands for `01` and `11`.
+//! Compact notation of pattern sets: `x1` stands for `01` and `11`.
 
 use std::collections::BTreeSet;
 
-/// The patterns, all of one length and none twice, as few lines in which `x` stands for both. Every pattern is in exactly one
-/// line; lines are in the order of their first patterns. They are not the fewest possible.
+/// Lines that cover the patterns, where `x` stands for 0 and 1. The patterns have one length and no duplicates. Each pattern is
+/// in exactly one line. Lines are in the order of their first patterns; their number is small but not minimal.
 pub(super) fn cubes(patterns: &[&str]) -> Vec<String> {
     let mut lines = Vec::new();
     cut(patterns, &mut lines);
@@ -15,12 +15,12 @@ fn cut(patterns: &[&str], lines: &mut Vec<String>) {
     let Some(first) = patterns.first() else { return };
     let differs = |at: &usize| patterns.iter().any(|pattern| bit(pattern, *at) != bit(first, *at));
     let open: Vec<usize> = (0..first.len()).filter(differs).collect();
-    // A set is whole if it has as many members as its open places allow.
+    // A set is complete if it has all combinations of its open places.
     if u32::try_from(open.len()).ok().and_then(|open| 1usize.checked_shl(open)) == Some(patterns.len()) {
         lines.push(first.char_indices().map(|(at, c)| if open.contains(&at) { 'x' } else { c }).collect());
         return;
     }
-    // Where the fewest patterns are there both ways, the place matters most.
+    // Split at the place where the fewest patterns exist with both values.
     let all: BTreeSet<&str> = patterns.iter().copied().collect();
     let both = |at: &usize| patterns.iter().filter(|pattern| all.contains(turned(pattern, *at).as_str())).count();
     let Some(at) = open.into_iter().min_by_key(both) else { return };

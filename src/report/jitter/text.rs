@@ -1,5 +1,5 @@
-//! The text form of `jitter`: which pattern comes to which verdict under which rule, then how, in as few lines as patterns
-//! with the same outcome allow. For a screen of 100 columns.
+//! The text form of `jitter`: the verdict of each pattern under each rule, then the outcomes, with a line for all patterns of
+//! the same outcome. In 100 columns.
 
 use std::cmp::Reverse;
 
@@ -23,7 +23,7 @@ pub fn jitter_text(report: &JitterReport) -> String {
         single(&mut out, report, &one.runs);
     } else if report.patterns.iter().flat_map(|of| &of.runs).any(|run| run.came_about) {
         out.push_str(&format!("{SIGNS}\n\n"));
-        // Of more, the tables below say it in fewer lines.
+        // With more patterns, the tables below are shorter.
         if report.patterns.len() <= SHOWN_MAX {
             matrix(&mut out, report);
         }
@@ -52,19 +52,22 @@ fn head(out: &mut String, report: &JitterReport) {
     };
     wrap(out, 0, &format!("L of {steps} of {request}, prompt of {prompt}, G = {grid}: {boundary}"));
     if let Some(own) = &report.as_it_stands {
-        wrap(out, 0, &format!("as it stands, the scenario has {own}"));
+        wrap(out, 0, &format!("unchanged, the scenario has {own}"));
     }
     if !report.stand_ins.is_empty() {
-        let (are, stand) = if report.stand_ins.len() == 1 { ("is", "stands") } else { ("are", "stand") };
         let names = report.stand_ins.join(", ");
-        let text =
-            format!("{names} {are} pinned there by the scenario: {stand} for a 0, left out where a pattern has a 1");
+        let (are, they) = if report.stand_ins.len() == 1 {
+            ("is", "It makes a 0, and is")
+        } else {
+            ("are", "They make a 0, and are")
+        };
+        let text = format!("{names} {are} pinned there by the scenario. {they} removed where a pattern has a 1.");
         wrap(out, 0, &text);
     }
 }
 
-/// What the signs of the tables mean.
-const SIGNS: &str = "b: a boundary's result   .: clean   -: the pattern did not come about   x: either lookahead";
+/// The signs of the tables.
+const SIGNS: &str = "b: result of a boundary   .: clean   -: pattern not reached   x: lookahead 0 or 1";
 
 /// A mark above every place of a pattern: `b` at a boundary.
 fn ruler(report: &JitterReport) -> String {
@@ -89,7 +92,7 @@ fn matrix(out: &mut String, report: &JitterReport) {
     out.push('\n');
 }
 
-/// The rules in groups within which every pattern comes to the same.
+/// The rules in groups of equal outcomes for every pattern.
 fn alike(report: &JitterReport) -> Vec<Vec<usize>> {
     let same = |a: usize, b: usize| {
         report.patterns.iter().all(|of| {
@@ -107,7 +110,7 @@ fn alike(report: &JitterReport) -> Vec<Vec<usize>> {
     groups
 }
 
-/// What patterns come to under rules that are alike: the worst first.
+/// The outcomes of all patterns under rules of one group, the worst first.
 fn outcomes(report: &JitterReport, rules: &[usize]) -> String {
     let mut out = String::new();
     let names: Vec<&str> = rules.iter().map(|&rule| report.rules[rule].rule).collect();
@@ -140,7 +143,7 @@ fn outcomes(report: &JitterReport, rules: &[usize]) -> String {
     out
 }
 
-/// The same of one pattern: a line for rules that are alike.
+/// The outcomes of one pattern: a line for each rule.
 fn single(out: &mut String, report: &JitterReport, runs: &[JitterRun]) {
     let pattern = &report.patterns[0].pattern;
     out.push_str(&format!("{}\n{pattern}\n\n", ruler(report)));
@@ -155,7 +158,7 @@ fn single(out: &mut String, report: &JitterReport, runs: &[JitterRun]) {
     }
 }
 
-/// Patterns that were asked for and did not come about: what did.
+/// The patterns that were not reached, and those reached instead.
 fn others(out: &mut String, report: &JitterReport) {
     let mut groups: Vec<([String; 3], Vec<&str>)> = Vec::new();
     let mut asked = 0;
@@ -176,8 +179,8 @@ fn others(out: &mut String, report: &JitterReport) {
     let why =
         "a filler was not admitted in its turn, another request took a turn, or the step has no result of its own";
     out.push('\n');
-    wrap(out, 0, &format!("{asked} of {all} did not come about: {why}"));
-    let mut rows = vec![["asked", "came out", "under", "at worst"].map(str::to_owned).to_vec()];
+    wrap(out, 0, &format!("{asked} of {all} not reached: {why}"));
+    let mut rows = vec![["pattern", "reached instead", "rules", "worst verdict"].map(str::to_owned).to_vec()];
     for (cells, patterns) in groups {
         for line in cubes(&patterns) {
             let mut row = vec![line];
@@ -188,7 +191,7 @@ fn others(out: &mut String, report: &JitterReport) {
     limited(out, rows);
 }
 
-/// What came about in place of one pattern, under which rules, and the worst that these came to.
+/// For one pattern: the patterns reached instead, the rules, and the worst verdict under them.
 fn came_instead(report: &JitterReport, runs: &[JitterRun]) -> Vec<[String; 3]> {
     let mut groups: Vec<Vec<&JitterRun>> = Vec::new();
     for run in runs.iter().filter(|run| !run.came_about) {
@@ -207,12 +210,12 @@ fn came_instead(report: &JitterReport, runs: &[JitterRun]) -> Vec<[String; 3]> {
     groups.into_iter().map(row).collect()
 }
 
-/// Rules by name, or that it is all of them.
+/// Rules by name, or `every rule`.
 fn rule_words(report: &JitterReport, rules: &[&str]) -> String {
     if rules.len() == report.rules.len() && rules.len() > 1 { "every rule".to_owned() } else { rules.join(", ") }
 }
 
-/// What to know, and how to get at the worst of it.
+/// Warnings, and the command for the worst run.
 fn foot(out: &mut String, report: &JitterReport) {
     if !report.warnings.is_empty() {
         out.push('\n');
@@ -225,23 +228,22 @@ fn foot(out: &mut String, report: &JitterReport) {
         out.push_str(&format!("\nwritten to {path}\n"));
         let run = worst.map(|(_, run)| run).or_else(|| report.patterns.first()?.runs.first());
         if let Some(run) = run {
-            // Never wrapped: it is there to be copied.
+            // Never wrapped: a line to copy.
             out.push_str(&format!("replay: {}\n", run.replay));
         }
     } else if let Some((pattern, run)) = worst {
         let JitterPattern { pattern, write, .. } = &report.patterns[pattern];
         let verdict = name::verdict(run.verdict);
-        let came = if run.came_about { String::new() } else { format!(", which came out as {}", run.came_out) };
+        let came = if run.came_about { String::new() } else { format!(", which became {}", run.came_out) };
         out.push_str(&format!(
-            "\nthe first that is {verdict}, {pattern}{came}, as a scenario:\n  {write}\n  {}\n",
+            "\nthe first {verdict} pattern, {pattern}{came}, as a scenario:\n  {write}\n  {}\n",
             run.replay
         ));
     }
 }
 
 impl JitterReport {
-    /// The first of the worst runs, whether its pattern came about or not, unless all are clean: the place of the pattern, and
-    /// the run.
+    /// The first of the worst runs, with the index of its pattern; `None` if all are clean. Includes patterns not reached.
     pub fn worst(&self) -> Option<(usize, &JitterRun)> {
         let all = self.patterns.iter().enumerate().flat_map(|(at, of)| of.runs.iter().map(move |run| (at, run)));
         let bad = all.filter(|(_, run)| run.verdict != Verdict::Clean);
@@ -258,7 +260,7 @@ fn sum(of: &JitterRule) -> String {
         text.push_str(&format!(", {} inconclusive", of.inconclusive));
     }
     if of.did_not_come_about > 0 {
-        text.push_str(&format!("; {} did not come about", of.did_not_come_about));
+        text.push_str(&format!("; {} not reached", of.did_not_come_about));
     }
     text
 }

@@ -1,21 +1,19 @@
-//! One event of the format, and the text that events are written to.
-//!
-//! Owns the names of the format's fields, its letters for kinds of events, and its unit of time.
+//! An event of the trace-event format: its fields, letters and unit of time; and the text of all events.
 
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// Processes by their number, from 1.
+/// The processes by number, from 1.
 pub(super) const PROCESSES: [&str; 4] = ["scheduler", "GPU", "requests", "slots"];
 
 /// A process and a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct Thread {
     pub pid: u32,
     pub tid: u64,
 }
 
-/// A time or a duration. The unit of the format is the microsecond: written with three decimals, it is exact to the nanosecond.
+/// A time or a duration. The format has microseconds: three decimals are exact to the nanosecond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Micros {
     /// In nanoseconds.
@@ -29,9 +27,9 @@ impl Serialize for Micros {
     }
 }
 
-/// An event. What it has none of is left out.
+/// An event. Fields without a value are left out.
 #[derive(Serialize)]
-pub(super) struct Event<'a, Args> {
+pub(super) struct TraceEvent<'a, Args> {
     pub name: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cat: Option<&'static str>,
@@ -60,57 +58,56 @@ impl Micros {
     }
 }
 
-impl<'a, Args> Event<'a, Args> {
-    fn new(name: &'a str, ph: &'static str, Place { pid, tid }: Place) -> Event<'a, Args> {
+impl<'a, Args> TraceEvent<'a, Args> {
+    fn new(name: &'a str, ph: &'static str, Thread { pid, tid }: Thread) -> TraceEvent<'a, Args> {
         let (cat, ts, dur, id, bp, s, cname, args) = Default::default();
-        Event { name, cat, ph, ts, dur, pid, tid, id, bp, s, cname, args }
+        TraceEvent { name, cat, ph, ts, dur, pid, tid, id, bp, s, cname, args }
     }
 
-    /// It says something about a process or a thread.
-    pub fn meta(name: &'a str, place: Place) -> Event<'a, Args> {
-        Event::new(name, "M", place)
+    /// Metadata of a process or a thread.
+    pub fn meta(name: &'a str, thread: Thread) -> TraceEvent<'a, Args> {
+        TraceEvent::new(name, "M", thread)
     }
 
     /// A slice.
     pub fn slice(
         name: &'a str,
         cat: &'static str,
-        place: Place,
+        thread: Thread,
         (start_ns, end_ns): (u64, u64),
         args: Args,
-    ) -> Event<'a, Args> {
+    ) -> TraceEvent<'a, Args> {
         let (ts, dur) = (Micros::of(start_ns), Micros::of(end_ns - start_ns));
-        Event { cat: Some(cat), ts, dur, args: Some(args), ..Event::new(name, "X", place) }
+        TraceEvent { cat: Some(cat), ts, dur, args: Some(args), ..TraceEvent::new(name, "X", thread) }
     }
 
-    /// A mark at one instant, in its thread, or across its process.
+    /// An instant event, in a thread or across a process.
     pub fn mark(
         name: &'a str,
         cat: &'static str,
-        (place, across): (Place, bool),
+        (thread, across): (Thread, bool),
         at_ns: u64,
         args: Args,
-    ) -> Event<'a, Args> {
+    ) -> TraceEvent<'a, Args> {
         let s = Some(if across { "p" } else { "t" });
-        Event { cat: Some(cat), ts: Micros::of(at_ns), s, args: Some(args), ..Event::new(name, "i", place) }
+        TraceEvent { cat: Some(cat), ts: Micros::of(at_ns), s, args: Some(args), ..TraceEvent::new(name, "i", thread) }
     }
 
     /// The value of a counter.
-    pub fn counter(name: &'a str, place: Place, at_ns: u64, args: Args) -> Event<'a, Args> {
-        Event { ts: Micros::of(at_ns), args: Some(args), ..Event::new(name, "C", place) }
+    pub fn counter(name: &'a str, thread: Thread, at_ns: u64, args: Args) -> TraceEvent<'a, Args> {
+        TraceEvent { ts: Micros::of(at_ns), args: Some(args), ..TraceEvent::new(name, "C", thread) }
     }
 }
 
-impl Event<'static, ()> {
-    /// A point that the arrow of a batch leads through: its slice is the one that begins here. `ph` is `s` for the first, `f` for
-    /// the last, `t` between.
-    pub fn flow(ph: &'static str, place: Place, batch: u32, at_ns: u64) -> Event<'static, ()> {
+impl TraceEvent<'static, ()> {
+    /// A point of the arrow of a batch, at the beginning of a slice. `ph` is `s` for the first point, `f` for the last, `t` between.
+    pub fn flow(ph: &'static str, thread: Thread, batch: u32, at_ns: u64) -> TraceEvent<'static, ()> {
         let (cat, bp) = (Some("batch"), (ph != "s").then_some("e"));
-        Event { cat, ts: Micros::of(at_ns), id: Some(batch), bp, ..Event::new("batch", ph, place) }
+        TraceEvent { cat, ts: Micros::of(at_ns), id: Some(batch), bp, ..TraceEvent::new("batch", ph, thread) }
     }
 }
 
-/// The text under way.
+/// The text under construction.
 pub(super) struct Out {
     text: Vec<u8>,
     first: bool,
@@ -125,7 +122,7 @@ impl Out {
         out
     }
 
-    pub fn put(&mut self, event: Event<'_, impl Serialize>) {
+    pub fn put(&mut self, event: TraceEvent<'_, impl Serialize>) {
         self.text.extend(if std::mem::take(&mut self.first) { &b"\n"[..] } else { b",\n" });
         self.value(&event);
     }

@@ -1,4 +1,4 @@
-//! CPU and GPU: a slice for each span, the arrows of batches from slice to slice, the counters by turn.
+//! The lanes of CPU and GPU: a slice for each span, the arrows of batches, the counters by turn.
 
 use std::collections::BTreeMap;
 
@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use crate::record::{BatchId, Phase};
 use crate::report::name;
-use crate::scene::{Lane, Scene, Span, Work};
+use crate::scene::{Lane, Scene, Work};
 
-use super::event::{Event, Out, Place};
+use super::event::{Out, Thread, TraceEvent};
 use super::{COPY, CPU, FORWARD, Trace};
 
 /// Counter events of each turn.
@@ -21,13 +21,14 @@ struct SpanArgs {
     batch: Option<u32>,
 }
 
-/// The spans of each batch that its arrow leads through, in their order: prepare, forward, result. An arrow needs two.
+/// By batch, the spans of its arrow in order: prepare, forward, result. An arrow needs two.
 pub(super) fn flows(scene: &Scene) -> BTreeMap<BatchId, Vec<usize>> {
     let mut flows: BTreeMap<BatchId, Vec<usize>> = BTreeMap::new();
     for (at, span) in scene.spans.iter().enumerate() {
         let on_the_way = match span.work {
             Work::Phase(Phase::Prepare | Phase::Result) | Work::Forward(_) => true,
-            Work::Phase(Phase::Ingest | Phase::Plan | Phase::Launch) | Work::Wait | Work::ResultCopy => false,
+            Work::Phase(Phase::Ingest | Phase::Plan | Phase::Launch) => false,
+            Work::Cpu | Work::Wait | Work::StateCopy | Work::ResultCopy => false,
         };
         if let Some(batch) = span.batch.filter(|_| on_the_way) {
             flows.entry(batch).or_default().push(at);
@@ -37,43 +38,32 @@ pub(super) fn flows(scene: &Scene) -> BTreeMap<BatchId, Vec<usize>> {
     flows
 }
 
-pub(super) fn place(lane: Lane) -> Place {
+pub(super) fn thread(lane: Lane) -> Thread {
     match lane {
         Lane::Cpu => CPU,
         Lane::Forward => FORWARD,
         Lane::Copy => COPY,
+        Lane::Schedule => unreachable!("a scene has no span on the schedule stream"),
     }
-}
-
-/// The name of a span: of a CPU phase the word and the batch, of a GPU stream the batch and the word.
-fn title(span: &Span) -> String {
-    let batch = span.batch.map(|batch| batch.to_string());
-    let words = match span.work {
-        Work::Phase(phase) => [Some(name::phase(phase).to_owned()), batch],
-        Work::Wait => [Some("wait".to_owned()), batch],
-        Work::Forward(mode) => [batch, Some(name::mode(mode).to_owned())],
-        Work::ResultCopy => [batch, Some("copy".to_owned())],
-    };
-    words.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 fn category(work: Work) -> &'static str {
     match work {
-        Work::Phase(_) => "phase",
+        Work::Phase(_) | Work::Cpu => "phase",
         Work::Wait => "wait",
         Work::Forward(_) => "forward",
-        Work::ResultCopy => "copy",
+        Work::StateCopy | Work::ResultCopy => "copy",
     }
 }
 
 impl Trace<'_> {
-    /// Each span, and at once the point of the arrow that it begins with: viewers take an arrow to the slice begun last.
+    /// Each span, followed by its point of an arrow: viewers attach the point to the slice begun last.
     pub(super) fn spans(&self, out: &mut Out) {
         for (at, span) in self.scene.spans.iter().enumerate() {
-            let place = place(span.lane);
+            let thread = thread(span.lane);
             let args = SpanArgs { turn: span.turn, batch: span.batch.map(|batch| batch.0) };
-            let (name, time) = (title(span), (span.start_ns, span.end_ns));
-            out.put(Event::slice(&name, category(span.work), place, time, args));
+            let (name, time) = (name::span(span), (span.start_ns, span.end_ns));
+            out.put(TraceEvent::slice(&name, category(span.work), thread, time, args));
             let Some(points) = span.batch.and_then(|batch| self.flows.get(&batch)) else { continue };
             let ph = match points.iter().position(|&point| point == at) {
                 Some(0) => "s",
@@ -81,11 +71,11 @@ impl Trace<'_> {
                 Some(_) => "t",
                 None => continue,
             };
-            out.put(Event::flow(ph, place, span.batch.map_or(0, |batch| batch.0), span.start_ns));
+            out.put(TraceEvent::flow(ph, thread, span.batch.map_or(0, |batch| batch.0), span.start_ns));
         }
     }
 
-    /// What is counted of a turn stands at its beginning. Viewers put the words of a counter and of its series together.
+    /// The counters, at the beginning of each turn. Viewers join the name of a counter with that of its series.
     pub(super) fn counters(&self, out: &mut Out) {
         for turn in &self.scene.turns {
             let counters: [_; COUNTERS] = [
@@ -95,7 +85,7 @@ impl Trace<'_> {
                 ("waiting", "requests", turn.waiting),
             ];
             for (name, series, value) in counters {
-                out.put(Event::counter(name, CPU, turn.at_ns, BTreeMap::from([(series, value)])));
+                out.put(TraceEvent::counter(name, CPU, turn.at_ns, BTreeMap::from([(series, value)])));
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What happens at one instant: arrivals, ends and donations in the threads of requests, findings on the CPU.
+//! Marks: arrivals, ends and donations in the threads of requests, findings on the CPU.
 
 use serde::Serialize;
 
@@ -7,8 +7,8 @@ use crate::record::ReqId;
 use crate::report::name;
 use crate::report::text::held;
 
-use super::event::{Event, Out};
-use super::lanes::place;
+use super::event::{Out, TraceEvent};
+use super::lanes::thread;
 use super::{CPU, Trace};
 
 #[derive(Serialize)]
@@ -39,7 +39,7 @@ struct FindingArgs<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     slot: Option<u32>,
     reason: &'a str,
-    /// The number of the finding that it comes from.
+    /// The number of the finding that caused it.
     #[serde(skip_serializing_if = "Option::is_none")]
     from: Option<usize>,
     replay: &'a str,
@@ -56,26 +56,26 @@ impl Trace<'_> {
     /// Arrivals and ends in these turns.
     pub(super) fn lives(&self) -> impl Iterator<Item = LifeMark> {
         let first_ns = self.scene.turns.first().map_or(0, |turn| turn.at_ns);
-        let painted = move |at_ns: &u64| self.turns.is_none() || (first_ns..=self.scene.end_ns).contains(at_ns);
+        let included = move |at_ns: &u64| self.turns.is_none() || (first_ns..=self.scene.end_ns).contains(at_ns);
         self.scene.lives.iter().enumerate().flat_map(move |(index, life)| {
             let req = ReqId(index as u32);
             let how = life.finish.map_or(String::new(), |finish| format!(": {}", name::finish(finish)));
             let arrives = life.arrived_ns.map(|at_ns| LifeMark { req, at_ns, name: "arrives".to_owned() });
             let ends = life.finished_ns.map(|at_ns| LifeMark { req, at_ns, name: format!("ends{how}") });
-            [arrives, ends].into_iter().flatten().filter(move |mark| painted(&mark.at_ns))
+            [arrives, ends].into_iter().flatten().filter(move |mark| included(&mark.at_ns))
         })
     }
 
-    /// Findings in these turns, with the span that each is found in.
+    /// Findings in these turns, each with its span.
     pub(super) fn findings(&self) -> impl Iterator<Item = (usize, &Finding, Option<usize>)> {
         let found = self.run.judgement.findings.iter().zip(&self.scene.places).enumerate();
         found.map(|(index, (finding, &span))| (index, finding, span)).filter(|(_, of, _)| self.shows(of.turn))
     }
 
-    /// The marks in the threads of requests.
-    pub(super) fn befell(&self, out: &mut Out) {
+    /// The marks of requests.
+    pub(super) fn request_marks(&self, out: &mut Out) {
         for LifeMark { req, at_ns, name } in self.lives() {
-            out.put(Event::mark(&name, "life", (self.request(req), false), at_ns, NoArgs {}));
+            out.put(TraceEvent::mark(&name, "life", (self.request(req), false), at_ns, NoArgs {}));
         }
         for donation in &self.scene.donations {
             let span = self.scene.spans[donation.span];
@@ -88,18 +88,18 @@ impl Trace<'_> {
                 finished: donation.finished,
                 existed: donation.existed,
             };
-            out.put(Event::mark(&name, "donation", (self.request(donation.req), false), span.start_ns, args));
+            out.put(TraceEvent::mark(&name, "donation", (self.request(donation.req), false), span.start_ns, args));
         }
     }
 
-    /// The findings; one that no span is known for stands at the end, across the process.
-    pub(super) fn found(&self, out: &mut Out) {
+    /// The marks of findings. A finding without a span is at the end, across the process.
+    pub(super) fn finding_marks(&self, out: &mut Out) {
         for (index, finding, span) in self.findings() {
             let request = finding.req.map(|req| name::request(self.run.names, req));
             let whose = request.as_ref().map_or(String::new(), |request| format!(" {request}"));
             let name = format!("{}. {}{whose}", index + 1, name::kind(finding.kind));
             let (at, at_ns) = match span.map(|span| self.scene.spans[span]) {
-                Some(span) => ((place(span.lane), false), span.start_ns),
+                Some(span) => ((thread(span.lane), false), span.start_ns),
                 None => ((CPU, true), self.scene.end_ns),
             };
             let args = FindingArgs {
@@ -115,7 +115,7 @@ impl Trace<'_> {
                 from: finding.root.map(|root| root + 1),
                 replay: &self.run.replay,
             };
-            out.put(Event { cname: Some("terrible"), ..Event::mark(&name, "finding", at, at_ns, args) });
+            out.put(TraceEvent { cname: Some("terrible"), ..TraceEvent::mark(&name, "finding", at, at_ns, args) });
         }
     }
 }

@@ -1,7 +1,7 @@
-//! The trace-event JSON that Perfetto's viewer and `chrome://tracing` open: one page of everything there is to see of a run.
+//! The trace of a run as trace-event JSON, for Perfetto and `chrome://tracing`.
 //!
-//! Owns which process and thread each thing lies in, the order of events, and their number. Times are virtual, in the unit of the
-//! format, so that a trace stands to scale beside that of a real server. Refuses to judge, and to write a file.
+//! A lane is a thread of the trace, a span a slice, a mark an instant event, an arrow a flow. Times are virtual, in the unit of
+//! the format, so that a trace has the scale of a trace of a real server.
 
 mod event;
 mod lanes;
@@ -14,19 +14,19 @@ use std::ops::RangeInclusive;
 use serde::Serialize;
 
 use crate::record::{BatchId, ReqId, SlotId};
-use crate::scene::Scene;
+use crate::scene::{Lane, Scene};
 
 use super::{Run, name, warning};
-use event::{Event, Out, Place};
+use event::{Out, Thread, TraceEvent};
 
-/// The thread of the scheduler's CPU. No thread has the number of another, not even in another process, nor that of a process:
-/// viewers take such for the same.
-const CPU: Place = Place { pid: 1, tid: 11 };
-const FORWARD: Place = Place { pid: 2, tid: 21 };
-const COPY: Place = Place { pid: 2, tid: 22 };
+/// The thread of the scheduler's CPU. All numbers of threads and processes differ: viewers take equal numbers for the same
+/// thread.
+const CPU: Thread = Thread { pid: 1, tid: 11 };
+const FORWARD: Thread = Thread { pid: 2, tid: 21 };
+const COPY: Thread = Thread { pid: 2, tid: 22 };
 const REQUESTS_PID: u32 = 3;
 const SLOTS_PID: u32 = 4;
-/// The thread of the first request; those of the slots come after the last.
+/// The thread of the first request. The threads of slots follow that of the last request.
 const FIRST_TID: u64 = 100;
 
 /// A trace, counted and ready to be written out.
@@ -35,11 +35,11 @@ pub struct Trace<'a> {
     run: &'a Run<'a>,
     scene: &'a Scene,
     turns: Option<RangeInclusive<u32>>,
-    /// The spans of each batch that an arrow leads through: prepare, forward, result.
+    /// By batch, the spans of its arrow: prepare, forward, result.
     flows: BTreeMap<BatchId, Vec<usize>>,
-    /// Requests with anything in these turns.
+    /// Requests with a span or mark in these turns.
     requests: BTreeSet<ReqId>,
-    /// Slots with anything in these turns.
+    /// Slots with a segment in these turns.
     slots: BTreeSet<SlotId>,
 }
 
@@ -70,7 +70,7 @@ struct SortIndex {
 }
 
 impl<'a> Trace<'a> {
-    /// The trace of a run. `scene` was painted of these `turns`; of all if not given.
+    /// The trace of a run. `scene` includes these `turns`; all if not given.
     pub fn new(run: &'a Run<'a>, scene: &'a Scene, turns: Option<RangeInclusive<u32>>) -> Trace<'a> {
         let (flows, requests, slots) = (lanes::flows(scene), BTreeSet::new(), BTreeSet::new());
         let mut trace = Trace { run, scene, turns, flows, requests, slots };
@@ -81,7 +81,7 @@ impl<'a> Trace<'a> {
         trace
     }
 
-    /// How many events it has.
+    /// The number of events.
     pub fn len(&self) -> usize {
         let Scene { turns, spans, segments, donations, .. } = self.scene;
         let named = event::PROCESSES.len() + self.threads().count();
@@ -117,41 +117,47 @@ impl<'a> Trace<'a> {
         self.counters(&mut out);
         self.requests(&mut out);
         self.segments(&mut out);
-        self.found(&mut out);
+        self.finding_marks(&mut out);
         out.end()
     }
 
-    /// What processes and threads are called, and how they are sorted.
+    /// The names and sort indices of processes and threads.
     fn names(&self, out: &mut Out) {
         for (index, name) in event::PROCESSES.iter().enumerate() {
             let pid = index as u32 + 1;
-            let place = Place { pid, tid: u64::from(pid) };
-            out.put(Event { args: Some(Name { name }), ..Event::meta("process_name", place) });
+            let thread = Thread { pid, tid: u64::from(pid) };
+            out.put(TraceEvent { args: Some(Name { name }), ..TraceEvent::meta("process_name", thread) });
             let sort_index = u64::from(pid);
-            out.put(Event { args: Some(SortIndex { sort_index }), ..Event::meta("process_sort_index", place) });
+            out.put(TraceEvent {
+                args: Some(SortIndex { sort_index }),
+                ..TraceEvent::meta("process_sort_index", thread)
+            });
         }
-        for (place, name) in self.threads() {
-            out.put(Event { args: Some(Name { name: &name }), ..Event::meta("thread_name", place) });
-            let sort_index = place.tid;
-            out.put(Event { args: Some(SortIndex { sort_index }), ..Event::meta("thread_sort_index", place) });
+        for (thread, name) in self.threads() {
+            out.put(TraceEvent { args: Some(Name { name: &name }), ..TraceEvent::meta("thread_name", thread) });
+            let sort_index = thread.tid;
+            out.put(TraceEvent {
+                args: Some(SortIndex { sort_index }),
+                ..TraceEvent::meta("thread_sort_index", thread)
+            });
         }
     }
 
-    fn threads(&self) -> impl Iterator<Item = (Place, String)> {
-        let lanes = [(CPU, "CPU"), (FORWARD, "forward stream"), (COPY, "copy stream")];
-        let lanes = lanes.into_iter().map(|(place, name)| (place, name.to_owned()));
+    fn threads(&self) -> impl Iterator<Item = (Thread, String)> {
+        let lanes = [(CPU, Lane::Cpu), (FORWARD, Lane::Forward), (COPY, Lane::Copy)];
+        let lanes = lanes.into_iter().map(|(thread, lane)| (thread, name::lane(lane).to_owned()));
         let requests = self.requests.iter().map(|&req| (self.request(req), name::request(self.run.names, req)));
         let slots = self.slots.iter().map(|&slot| (self.slot(slot), slot.to_string()));
         lanes.chain(requests).chain(slots)
     }
 
-    fn request(&self, req: ReqId) -> Place {
-        Place { pid: REQUESTS_PID, tid: FIRST_TID + u64::from(req.0) }
+    fn request(&self, req: ReqId) -> Thread {
+        Thread { pid: REQUESTS_PID, tid: FIRST_TID + u64::from(req.0) }
     }
 
-    fn slot(&self, slot: SlotId) -> Place {
+    fn slot(&self, slot: SlotId) -> Thread {
         let first = FIRST_TID + self.run.names.len().max(self.scene.lives.len()) as u64;
-        Place { pid: SLOTS_PID, tid: first + u64::from(slot.0) }
+        Thread { pid: SLOTS_PID, tid: first + u64::from(slot.0) }
     }
 
     fn shows(&self, turn: u32) -> bool {

@@ -1,14 +1,14 @@
-//! Requests and slots, a thread each: steps by their forwards, segments by what they hold.
+//! The lanes of requests and slots: a slice for each step at its forward, and for each segment of a slot.
 
 use serde::Serialize;
 
 use crate::judge::Class;
 use crate::record::{Mode, Owner};
 use crate::report::name;
-use crate::scene::{Fit, Segment, Span, Step};
+use crate::scene::{Fit, RequestStep, SlotSegment, Span};
 
 use super::Trace;
-use super::event::{Event, Micros, Out};
+use super::event::{Micros, Out, TraceEvent};
 
 /// Lengths are in tokens.
 #[derive(Serialize)]
@@ -24,11 +24,11 @@ struct StepArgs {
     #[serde(rename = "C at result", skip_serializing_if = "Option::is_none")]
     committed_at_result: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    due: Option<Kept>,
+    due: Option<KeptArgs>,
     #[serde(skip_serializing_if = "str::is_empty")]
     check: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    fired: Option<Kept>,
+    fired: Option<KeptArgs>,
     #[serde(skip_serializing_if = "Option::is_none")]
     class: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,9 +37,9 @@ struct StepArgs {
     skipped: bool,
 }
 
-/// A label and a slot. Null is none.
+/// A label and a slot.
 #[derive(Serialize)]
-struct Kept {
+struct KeptArgs {
     label: Option<u32>,
     slot: Option<u32>,
 }
@@ -57,18 +57,18 @@ struct SegmentArgs {
     label: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fit: Option<&'static str>,
-    /// When the forward that wrote it ends, if it was under way.
+    /// The end of the forward that wrote it, if that was under way.
     #[serde(skip_serializing_if = "Option::is_none")]
     lands: Option<Micros>,
 }
 
 impl Trace<'_> {
     /// The steps that were launched, with their forwards.
-    pub(super) fn steps(&self) -> impl Iterator<Item = (&Step, &Span)> {
+    pub(super) fn steps(&self) -> impl Iterator<Item = (&RequestStep, &Span)> {
         self.scene.steps.iter().filter_map(|step| Some((step, &self.scene.spans[step.forward?])))
     }
 
-    /// The steps of requests, and what befell them.
+    /// The steps and marks of requests.
     pub(super) fn requests(&self, out: &mut Out) {
         for (step, forward) in self.steps() {
             let name = match step.mode {
@@ -84,21 +84,21 @@ impl Trace<'_> {
                 lookahead: step.lookahead,
                 committed_at_prepare: step.committed_at_prepare,
                 committed_at_result: step.committed_at_result,
-                due: step.due.map(|(slot, label)| Kept { label: Some(label), slot: Some(slot.0) }),
+                due: step.due.map(|(slot, label)| KeptArgs { label: Some(label), slot: Some(slot.0) }),
                 check: name::check(step.check),
-                fired: step.fired.map(|(label, slot)| Kept { label, slot: slot.map(|slot| slot.0) }),
+                fired: step.fired.map(|(label, slot)| KeptArgs { label, slot: slot.map(|slot| slot.0) }),
                 class: step.class.map(name::class),
                 outputs: step.outputs,
                 skipped: step.skipped.is_some(),
             };
-            let (place, time) = (self.request(step.req), (forward.start_ns, forward.end_ns));
+            let (thread, time) = (self.request(step.req), (forward.start_ns, forward.end_ns));
             let cname = step.class.and_then(colour_of_class);
-            out.put(Event { cname, ..Event::slice(&name, "step", place, time, args) });
+            out.put(TraceEvent { cname, ..TraceEvent::slice(&name, "step", thread, time, args) });
         }
-        self.befell(out);
+        self.request_marks(out);
     }
 
-    /// What slots hold.
+    /// The segments of slots.
     pub(super) fn segments(&self, out: &mut Out) {
         for segment in &self.scene.segments {
             let args = SegmentArgs {
@@ -110,14 +110,14 @@ impl Trace<'_> {
                 fit: name::fit(segment.fit),
                 lands: segment.lands_ns.map(|ns| Micros { ns }),
             };
-            let (name, place) = (self.content(segment), self.slot(segment.slot));
+            let (name, thread) = (self.content(segment), self.slot(segment.slot));
             let time = (segment.start_ns, segment.end_ns);
             let cname = colour_of_segment(segment);
-            out.put(Event { cname, ..Event::slice(&name, "slot", place, time, args) });
+            out.put(TraceEvent { cname, ..TraceEvent::slice(&name, "slot", thread, time, args) });
         }
     }
 
-    fn content(&self, segment: &Segment) -> String {
+    fn content(&self, segment: &SlotSegment) -> String {
         let content = match (segment.owner, segment.holds, segment.writer) {
             (None, ..) => "free".to_owned(),
             (Some(_), None, _) => "unwritten".to_owned(),
@@ -151,7 +151,7 @@ fn colour_of_class(class: Class) -> Option<&'static str> {
     }
 }
 
-fn colour_of_segment(segment: &Segment) -> Option<&'static str> {
+fn colour_of_segment(segment: &SlotSegment) -> Option<&'static str> {
     match (segment.fit, segment.owner) {
         (Fit::Wrong, _) => Some("terrible"),
         (Fit::Exposed, _) => Some("bad"),

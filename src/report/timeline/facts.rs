@@ -1,14 +1,15 @@
-//! How each fact enters the drawing.
+//! The part of the timeline that each fact adds.
 
+use crate::engine::Time;
 use crate::record::{
     BatchFact, BatchId, CacheFact, Check, Decision, DecisionFact, Donated, Fact, ForwardFact, Kept, Mode, Owner,
     ProbeFact, ReqId, RequestFact, RunFact, ScriptFact, Sink, SlotFact, SlotId, Stream,
 };
 use crate::report::{name, style};
+use crate::scene::{Lane, Span, Work};
 
-use super::lanes::Forward;
-use super::turn::{Column, Part};
-use super::{Prepared, Timeline};
+use super::turn::{RowColumn, Side};
+use super::{DecodeInFlight, Timeline};
 
 impl Sink for Timeline<'_> {
     fn fact(&mut self, fact: Fact) {
@@ -42,7 +43,7 @@ impl Timeline<'_> {
                 self.turn().tail.push(format!("assertion{id}: {}", name::assertion(kind)));
             }
             RunFact::Bound { stalled } => {
-                let why = if stalled { "nothing can ever happen again" } else { "the bound on turns is hit" };
+                let why = if stalled { "stalled, no event can ever happen" } else { "the run reached turns_max" };
                 self.turn().tail.push(format!("ended: {why}"));
             }
             RunFact::Done { at } => self.turn().tail.push(format!("done at {at}")),
@@ -58,25 +59,25 @@ impl Timeline<'_> {
             RequestFact::Retract { req, outputs } => self.below(req, format!("is retracted, keeps {outputs} outputs")),
             RequestFact::Abort { req, taken: true, .. } => self.below(req, "is aborted".to_owned()),
             RequestFact::MiddleChunk { req, .. } => {
-                self.below(req, "no output: a chunk that does not end its prompt".to_owned())
+                self.below(req, "no output: a middle chunk of its prompt".to_owned())
             }
             RequestFact::Prompt { req, prompt } => self.seen(req).prompt_len = prompt.len,
             RequestFact::Skip { batch, req, why } => {
                 self.prepared.remove(&(batch, req));
                 let why = name::passed(why);
-                self.row_of(batch, req).set(Column::End, format!("passed over: {why}"));
+                self.row_of(batch, req).set(RowColumn::End, format!("skipped: {why}"));
             }
             RequestFact::Output { batch, req, outputs, at } => {
                 self.until(at);
-                self.row_of(batch, req).set(Column::Output, format!("out {outputs}"));
+                self.row_of(batch, req).set(RowColumn::Output, format!("out {outputs}"));
             }
             RequestFact::Finish { req, kind, outputs } => {
                 let end = format!("ends: {}", name::finish(kind));
                 match self.result_row(req) {
                     Some(row) => {
                         // A verify may have appended more than it delivers.
-                        row.set(Column::Output, format!("out {outputs}"));
-                        row.set(Column::End, end);
+                        row.set(RowColumn::Output, format!("out {outputs}"));
+                        row.set(RowColumn::End, end);
                     }
                     None => self.below(req, end),
                 }
@@ -87,8 +88,10 @@ impl Timeline<'_> {
 
     fn slot_fact(&mut self, fact: SlotFact) {
         match fact {
-            SlotFact::Refused { req: Some(req), count } => self.below(req, format!("is refused {count} slots")),
-            SlotFact::Refused { req: None, count } => self.note(format!("refused: {count} slots")),
+            SlotFact::Refused { req: Some(req), count } => self.below(req, format!("gets no slot ({count} asked for)")),
+            SlotFact::Refused { req: None, count } => {
+                self.note(format!("the waiting queue gets no slot ({count} asked for)"))
+            }
             SlotFact::Alloc { slot, owner, .. } | SlotFact::Move { slot, to: owner, .. } => self.take(slot, owner),
             SlotFact::Free { slot, owner, .. } => self.free(slot, owner),
         }
@@ -98,7 +101,7 @@ impl Timeline<'_> {
         match fact {
             CacheFact::Hit { req, source, len } => {
                 let turn = self.turn().number;
-                let wrong = self.wrong.of_state(turn, req, source);
+                let wrong = self.findings.of_state(turn, req, source);
                 let id = name::request(self.names, req);
                 self.note(format!("{id} hits the cache: length {len}, state from {source}{wrong}"));
             }
@@ -129,23 +132,23 @@ impl Timeline<'_> {
                 next_track_idx,
             } => {
                 self.seen(req).next_track_idx = next_track_idx;
-                let row = self.turn().row(Part::Prepare(batch), name::mode(Mode::Extend), req);
+                let row = self.turn().row(Side::Prepare(batch), name::mode(Mode::Extend), req);
                 row.due = track.is_some();
-                row.set(Column::Length, format!("tokens {prefix_len}..{seq_len}"));
-                row.set(Column::Committed, format!("C {kv_committed_len}"));
-                row.set(Column::Active, format!("active {active}"));
-                row.set(Column::Track, track.map_or(String::new(), |(slot, len)| format!("track {slot} at {len}")));
+                row.set(RowColumn::Length, format!("tokens {prefix_len}..{seq_len}"));
+                row.set(RowColumn::Committed, format!("C {kv_committed_len}"));
+                row.set(RowColumn::Active, format!("active {active}"));
+                row.set(RowColumn::Track, track.map_or(String::new(), |(slot, len)| format!("track {slot} at {len}")));
             }
             BatchFact::PrepareDecode { batch, req, k, kv_committed_len, active, track, next_track_idx, .. } => {
                 self.seen(req).next_track_idx = next_track_idx;
-                self.prepared.insert((batch, req), Prepared { k, track });
-                let row = self.turn().row(Part::Prepare(batch), name::mode(Mode::Decode), req);
+                self.prepared.insert((batch, req), DecodeInFlight { k, track });
+                let row = self.turn().row(Side::Prepare(batch), name::mode(Mode::Decode), req);
                 row.due = track.is_some();
-                row.set(Column::Length, format!("k {k}"));
-                row.set(Column::Committed, format!("C {kv_committed_len}"));
-                row.set(Column::Active, format!("active {active}"));
-                row.set(Column::Track, track.map_or(String::new(), |slot| format!("track {slot}")));
-                row.set(Column::Next, next_track_idx.map_or(String::new(), |next| format!("next {next}")));
+                row.set(RowColumn::Length, format!("k {k}"));
+                row.set(RowColumn::Committed, format!("C {kv_committed_len}"));
+                row.set(RowColumn::Active, format!("active {active}"));
+                row.set(RowColumn::Track, track.map_or(String::new(), |slot| format!("track {slot}")));
+                row.set(RowColumn::Next, next_track_idx.map_or(String::new(), |next| format!("next {next}")));
             }
             BatchFact::HostMasks { .. } => {}
         }
@@ -153,7 +156,7 @@ impl Timeline<'_> {
 
     fn forward_fact(&mut self, fact: ForwardFact) {
         match fact {
-            ForwardFact::Launch { batch, mode, start, end, .. } => self.launch(Forward { batch, mode, start, end }),
+            ForwardFact::Launch { batch, mode, start, end, .. } => self.launch(batch, mode, start, end),
             ForwardFact::CopyState { req, from, to, stream } => {
                 let stream = match stream {
                     Stream::Schedule => "schedule",
@@ -163,7 +166,7 @@ impl Timeline<'_> {
             }
             ForwardFact::Verify { batch, req, from, to, track, .. } => {
                 let kept = track.map_or(String::new(), |(slot, len)| format!(", keeps length {len} in {slot}"));
-                self.prepared.insert((batch, req), Prepared { k: to, track: track.map(|(slot, _)| slot) });
+                self.prepared.insert((batch, req), DecodeInFlight { k: to, track: track.map(|(slot, _)| slot) });
                 self.below(req, format!("will accept {} tokens, {from} to {to}{kept}", to - from));
             }
             ForwardFact::Clear { .. }
@@ -181,22 +184,20 @@ impl Timeline<'_> {
                 if let Some(Decision { before, after }) = decision {
                     let row = self.row_of(batch, req);
                     row.fired = true;
-                    row.set(Column::Kept, format!("{}->{}", kept(before), kept(after)));
+                    row.set(RowColumn::Kept, format!("{}->{}", kept(before), kept(after)));
                 }
             }
             DecisionFact::Flip { batch, req, next_track_idx } => {
                 let before = self.seen(req).next_track_idx.replace(next_track_idx);
                 let before = before.map_or(String::new(), |before| format!("{before}->"));
-                self.row_of(batch, req).set(Column::Next, format!("next {before}{next_track_idx}"));
+                self.row_of(batch, req).set(RowColumn::Next, format!("next {before}{next_track_idx}"));
             }
         }
     }
 
     fn probe_fact(&mut self, fact: ProbeFact) {
         match fact {
-            ProbeFact::Latched { req } => {
-                self.below(req, "waits: only the mark of a full batch keeps it out".to_owned())
-            }
+            ProbeFact::Latched { req } => self.below(req, "waits: the running batch is still marked full".to_owned()),
             ProbeFact::Read { .. } | ProbeFact::Fields { .. } | ProbeFact::Arrays { .. } => {}
         }
     }
@@ -205,22 +206,24 @@ impl Timeline<'_> {
         match fact {
             ScriptFact::PinMissed { req } => self.below(req, "misses the turn that it is pinned to".to_owned()),
             ScriptFact::PinEnded { req } => {
-                self.below(req, "comes now: the request it is pinned to has ended".to_owned())
+                self.below(req, "arrives now: the request that it is pinned to has ended".to_owned())
             }
             ScriptFact::EventUnused { turn, req } => {
-                self.below(req, format!("gave the event of turn {turn} nothing to do"))
+                self.below(req, format!("is not affected by the event of turn {turn}"))
             }
         }
     }
 }
 
 impl Timeline<'_> {
-    fn launch(&mut self, forward: Forward) {
-        self.stream.push_back(forward);
-        self.modes.insert(forward.batch, forward.mode);
-        let part = Part::Prepare(forward.batch);
-        if let Some(section) = self.turn().sections.iter_mut().rfind(|section| section.part == part) {
-            section.head = format!("{}, on the GPU {} .. {}", section.head, forward.start, forward.end);
+    fn launch(&mut self, batch: BatchId, mode: Mode, start: Time, end: Time) {
+        let (lane, work, turn) = (Lane::Forward, Work::Forward(mode), self.turn().number);
+        let forward = Span { lane, work, batch: Some(batch), turn, start_ns: start.ns(), end_ns: end.ns() };
+        self.forwards.push_back(forward);
+        self.modes.insert(batch, mode);
+        let side = Side::Prepare(batch);
+        if let Some(group) = self.turn().groups.iter_mut().rfind(|group| group.side == side) {
+            group.head = format!("{}, on the GPU {start} .. {end}", group.head);
         }
     }
 
@@ -230,14 +233,14 @@ impl Timeline<'_> {
         let last = self.seen(req).lookahead.replace(lookahead);
         let change = last.filter(|&last| last != lookahead).map_or(String::new(), |last| format!("{last}->"));
         let row = self.row_of(batch, req);
-        row.set(Column::Lookahead, format!("L {change}{lookahead}"));
-        row.set(Column::Committed, format!("C {kv_committed_len}"));
-        row.set(Column::Check, name::check(check).to_owned());
-        row.set(Column::Class, class.map_or(String::new(), style::class));
-        if let Some(Prepared { k, track }) = prepared {
+        row.set(RowColumn::Lookahead, format!("L {change}{lookahead}"));
+        row.set(RowColumn::Committed, format!("C {kv_committed_len}"));
+        row.set(RowColumn::Check, name::check(check).to_owned());
+        row.set(RowColumn::Class, class.map_or(String::new(), style::class));
+        if let Some(DecodeInFlight { k, track }) = prepared {
             row.due = track.is_some();
-            row.set(Column::Length, format!("k {k}"));
-            row.set(Column::Track, track.map_or(String::new(), |slot| format!("wrote {slot}")));
+            row.set(RowColumn::Length, format!("k {k}"));
+            row.set(RowColumn::Track, track.map_or(String::new(), |slot| format!("wrote {slot}")));
         }
     }
 
@@ -265,9 +268,9 @@ impl Timeline<'_> {
 
     fn donate(&mut self, req: ReqId, label: u32, key_len: u32, slot: SlotId, how: Donated) {
         let turn = self.turn().number;
-        let wrong = self.wrong.of_state(turn, req, slot);
+        let wrong = self.findings.of_state(turn, req, slot);
         let key = if key_len == label { String::new() } else { format!(" (key of {key_len})") };
-        let existed = if how.existed { ", which had a state already" } else { "" };
+        let existed = if how.existed { "; the node had a state already" } else { "" };
         self.below(req, format!("donates {slot} under label {label}{key}{existed}{wrong}"));
     }
 }

@@ -1,66 +1,36 @@
-//! The two lanes of a turn: what the CPU does, and beneath it what the GPU runs meanwhile.
+//! The two lanes of a turn: CPU spans, and beneath them the forwards that the GPU runs meanwhile.
 //!
-//! The axis is that of the CPU phases, each as wide as its name, so it is true to the order of events and not to scale.
+//! The axis is that of the CPU spans, each as wide as its title: it keeps the order of events and has no scale.
 
-use crate::engine::Time;
-use crate::record::{BatchId, Mode};
 use crate::report::layout::columns_of;
 use crate::report::name;
+use crate::scene::{Span, Work};
 
-/// Columns of a wait: wide, since it is where the lanes meet.
+/// Least columns of a wait: wide, since the two lanes meet there.
 const WAIT_WIDTH: usize = 20;
 
-/// A stretch of CPU work.
-#[derive(Clone, Debug)]
-pub(super) struct Segment {
-    label: String,
-    from: Time,
-    to: Time,
-    width: usize,
-}
-
-/// A forward on the GPU stream.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Forward {
-    pub(super) batch: BatchId,
-    pub(super) mode: Mode,
-    pub(super) start: Time,
-    pub(super) end: Time,
-}
-
-impl Segment {
-    /// A phase, as wide as its label.
-    pub(super) fn phase(label: String, from: Time, to: Time) -> Segment {
-        let width = columns_of(&label);
-        Segment { label, from, to, width }
-    }
-
-    /// A wait for a completion event.
-    pub(super) fn wait(batch: BatchId, from: Time, to: Time) -> Segment {
-        let label = format!("wait {batch}");
-        let width = columns_of(&label).max(WAIT_WIDTH);
-        Segment { label, from, to, width }
-    }
-
-    /// Columns that it takes.
-    pub(super) fn width(&self) -> usize {
-        self.width
+/// Columns of a CPU span.
+pub(super) fn width(span: &Span) -> usize {
+    let title = columns_of(&name::span(span));
+    match span.work {
+        Work::Wait => title.max(WAIT_WIDTH),
+        Work::Phase(_) | Work::Cpu | Work::StateCopy | Work::Forward(_) | Work::ResultCopy => title,
     }
 }
 
-/// The lanes of a turn: the CPU line and the GPU line. Forwards are in stream order.
-pub(super) fn draw(segments: &[Segment], forwards: &[Forward], from: Time, to: Time) -> (String, String) {
+/// The lanes of a turn that begins at `from_ns` and ends at `to_ns`: the CPU line and the GPU line. Forwards are in stream order.
+pub(super) fn draw(cpu_spans: &[Span], forwards: &[Span], from_ns: u64, to_ns: u64) -> (String, String) {
     let mut cpu = String::from("|");
-    for segment in segments {
-        cpu.push_str(&format!("{:<width$}|", segment.label, width = segment.width));
+    for span in cpu_spans {
+        cpu.push_str(&format!("{:<width$}|", name::span(span), width = width(span)));
     }
     let mut gpu = vec![b' '; cpu.chars().count()];
     let mut free = 0;
     for forward in forwards {
-        // One that starts just as the turn ends is drawn in the next.
-        let starts_here = forward.start < to || forward.start == to && from == to;
-        if starts_here && (forward.end > from || forward.start >= from) {
-            free = bar(&mut gpu, free, segments, forward, from, to);
+        // A forward that starts just as the turn ends is drawn in the next turn.
+        let starts_here = forward.start_ns < to_ns || forward.start_ns == to_ns && from_ns == to_ns;
+        if starts_here && (forward.end_ns > from_ns || forward.start_ns >= from_ns) {
+            free = bar(&mut gpu, free, cpu_spans, forward, from_ns, to_ns);
         }
     }
     let gpu = String::from_utf8(gpu).expect("bars are ASCII");
@@ -68,11 +38,11 @@ pub(super) fn draw(segments: &[Segment], forwards: &[Forward], from: Time, to: T
 }
 
 /// Draws one bar no further left than `free`; returns the first column right of it.
-fn bar(gpu: &mut [u8], free: usize, segments: &[Segment], forward: &Forward, from: Time, to: Time) -> usize {
-    let starts = forward.start >= from;
-    let ends = forward.end <= to;
-    let first = if starts { column(segments, forward.start) } else { 0 }.max(free);
-    let last = if ends { column(segments, forward.end) } else { gpu.len() };
+fn bar(gpu: &mut [u8], free: usize, cpu_spans: &[Span], forward: &Span, from_ns: u64, to_ns: u64) -> usize {
+    let starts = forward.start_ns >= from_ns;
+    let ends = forward.end_ns <= to_ns;
+    let first = if starts { column(cpu_spans, forward.start_ns) } else { 0 }.max(free);
+    let last = if ends { column(cpu_spans, forward.end_ns) } else { gpu.len() };
     // A bar has room for its two brackets, however short the forward; at the edge it may be cut.
     let last = last.max(first + 2).min(gpu.len());
     if first >= last {
@@ -85,26 +55,28 @@ fn bar(gpu: &mut [u8], free: usize, segments: &[Segment], forward: &Forward, fro
     if ends {
         cells[edge] = b']';
     }
-    let long = format!("{} {}", forward.batch, name::mode(forward.mode));
-    let short = forward.batch.to_string();
+    let long = name::span(forward);
+    let short = forward.batch.map_or(String::new(), |batch| batch.to_string());
     if let Some(label) = [long, short].into_iter().find(|label| label.len() + 2 <= cells.len()) {
         cells[1..=label.len()].copy_from_slice(label.as_bytes());
     }
     last
 }
 
-/// The column of a point in time: within a phase by proportion, between phases at the border.
-fn column(segments: &[Segment], at: Time) -> usize {
+/// The column of a point in time: within a span by proportion, between spans at the border.
+fn column(cpu_spans: &[Span], at_ns: u64) -> usize {
     let mut left = 0;
-    for segment in segments {
-        if at <= segment.from {
+    for span in cpu_spans {
+        let width = width(span);
+        if at_ns <= span.start_ns {
             return left;
         }
-        if at < segment.to {
-            let share = u128::from(at - segment.from) * segment.width as u128 / u128::from(segment.to - segment.from);
+        if at_ns < span.end_ns {
+            let (done_ns, all_ns) = (at_ns - span.start_ns, span.end_ns - span.start_ns);
+            let share = u128::from(done_ns) * width as u128 / u128::from(all_ns);
             return left + 1 + share as usize;
         }
-        left += segment.width + 1;
+        left += width + 1;
     }
     left
 }
@@ -112,30 +84,37 @@ fn column(segments: &[Segment], at: Time) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::{BatchId, Mode, Phase};
+    use crate::scene::Lane;
 
-    fn forward(batch: u32, start: u64, end: u64) -> Forward {
-        Forward { batch: BatchId(batch), mode: Mode::Decode, start: Time(start), end: Time(end) }
+    fn cpu(work: Work, batch: Option<u32>, start_ns: u64, end_ns: u64) -> Span {
+        Span { lane: Lane::Cpu, work, batch: batch.map(BatchId), turn: 0, start_ns, end_ns }
+    }
+
+    fn forward(batch: u32, start_ns: u64, end_ns: u64) -> Span {
+        let (lane, work) = (Lane::Forward, Work::Forward(Mode::Decode));
+        Span { lane, work, batch: Some(BatchId(batch)), turn: 0, start_ns, end_ns }
     }
 
     #[test]
     fn bars_follow_the_order_of_events() {
-        let segments = [
-            Segment::phase("plan".to_owned(), Time(0), Time(4)),
-            Segment::phase("launch b3".to_owned(), Time(4), Time(8)),
-            Segment::wait(BatchId(2), Time(8), Time(50)),
-            Segment::phase("result b2".to_owned(), Time(50), Time(60)),
+        let cpu_spans = [
+            cpu(Work::Phase(Phase::Plan), None, 0, 4),
+            cpu(Work::Phase(Phase::Launch), Some(3), 4, 8),
+            cpu(Work::Wait, Some(2), 8, 50),
+            cpu(Work::Phase(Phase::Result), Some(2), 50, 60),
         ];
-        let (cpu, gpu) = draw(&segments, &[forward(2, 0, 45), forward(3, 45, 90)], Time(0), Time(60));
+        let (cpu, gpu) = draw(&cpu_spans, &[forward(2, 0, 45), forward(3, 45, 90)], 0, 60);
         assert_eq!(cpu, "|plan|launch b3|wait b2             |result b2|");
         assert_eq!(gpu, "[b2 decode======================][b3 decode====");
     }
 
     #[test]
     fn forwards_without_length_or_beyond_the_turn_do_no_harm() {
-        let segments = [Segment::phase("plan".to_owned(), Time(5), Time(5))];
-        let (_, gpu) = draw(&segments, &[forward(1, 5, 5), forward(2, 5, 5), forward(3, 9, 9)], Time(5), Time(5));
+        let cpu_spans = [cpu(Work::Phase(Phase::Plan), None, 5, 5)];
+        let (_, gpu) = draw(&cpu_spans, &[forward(1, 5, 5), forward(2, 5, 5), forward(3, 9, 9)], 5, 5);
         assert_eq!(gpu, "[][]");
-        let (cpu, gpu) = draw(&[], &[forward(1, 0, 9)], Time(0), Time(0));
+        let (cpu, gpu) = draw(&[], &[forward(1, 0, 9)], 0, 0);
         assert_eq!((cpu.as_str(), gpu.as_str()), ("|", "["));
     }
 }

@@ -1,4 +1,4 @@
-//! The timeline of records written by hand, as a person should see them.
+//! The timeline of records written by hand.
 
 use super::*;
 use crate::judge::Kind;
@@ -75,7 +75,7 @@ turn 6  324.000us .. 384.000us
   CPU |ingest|plan|wait b6             |result b6|
   GPU =b6 decode=====================]
   result b6  decode
-    ..  b  passed over: it had ended
+    ..  b  skipped: the request had ended
   done at 384.000us
 ";
     assert!(text.ends_with(end), "{text}");

@@ -1,4 +1,4 @@
-//! One loop turn as it will be printed: its lanes, what happened around them, and a line for each row of a batch.
+//! One loop turn of the timeline: its lanes, notes, and a line for each row of a batch.
 
 use std::collections::BTreeMap;
 
@@ -6,62 +6,64 @@ use crate::engine::Time;
 use crate::record::{BatchId, Owner, ReqId, SlotId};
 use crate::report::layout::align;
 use crate::report::name;
+use crate::scene::Span;
 
-use super::lanes::{Forward, Segment, draw};
+use super::lanes::draw;
 
-/// What is known of a turn so far.
+/// The text of a turn under construction.
 #[derive(Debug)]
-pub(super) struct Turn {
+pub(super) struct DrawnTurn {
     pub(super) number: u32,
     pub(super) from: Time,
     pub(super) to: Time,
-    pub(super) segments: Vec<Segment>,
-    /// What happened before any batch row: arrivals, hits, slots taken and lost.
+    /// The spans of the CPU lane.
+    pub(super) cpu: Vec<Span>,
+    /// Lines above the rows: arrivals, hits, slots taken and lost.
     pub(super) notes: Vec<String>,
-    pub(super) sections: Vec<Section>,
-    /// What is said last: assertions, findings that belong to no other line.
+    pub(super) groups: Vec<RowGroup>,
+    /// The last lines: assertions, and findings that belong to no other line.
     pub(super) tail: Vec<String>,
     takes: Option<Takes>,
 }
 
 /// The rows of one batch, prepared or processed.
 #[derive(Debug)]
-pub(super) struct Section {
-    pub(super) part: Part,
-    /// What stands right of the batch: mode, times of the forward.
+pub(super) struct RowGroup {
+    pub(super) side: Side,
+    /// The text right of the batch: mode, times of the forward.
     pub(super) head: String,
-    rows: Vec<Row>,
+    rows: Vec<DrawnRow>,
     index: BTreeMap<ReqId, usize>,
 }
 
-/// What a section shows.
+/// Which end of a batch a group shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum Side {
     /// A batch as it was prepared.
     Prepare(BatchId),
     /// A batch whose result is processed.
     Result(BatchId),
 }
 
-/// A row of a batch, filled in as its facts come.
+/// The line of a row of a batch. Facts fill its cells one by one.
 #[derive(Debug)]
-pub(super) struct Row {
+pub(super) struct DrawnRow {
     req: ReqId,
     /// Whether its forward writes a track slot.
     pub(super) due: bool,
     /// Whether the rule fired.
     pub(super) fired: bool,
-    /// By [`Column`].
-    cells: [String; Column::COUNT],
+    /// By [`RowColumn`].
+    cells: [String; RowColumn::COUNT],
     /// Lines below it.
     pub(super) notes: Vec<String>,
-    /// Slots that the request gave back.
+    /// Slots that the request freed.
     pub(super) freed: Vec<SlotId>,
 }
 
 /// The columns of a row, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Column {
+pub(super) enum RowColumn {
     Length,
     Lookahead,
     Committed,
@@ -75,46 +77,46 @@ pub(super) enum Column {
     End,
 }
 
-impl Column {
-    const COUNT: usize = Column::End as usize + 1;
+impl RowColumn {
+    const COUNT: usize = RowColumn::End as usize + 1;
 }
 
-/// Slots taken by one request in a run of facts.
+/// Slots that one request takes in a row.
 #[derive(Debug)]
 struct Takes {
     req: ReqId,
     slots: Vec<String>,
 }
 
-impl Row {
+impl DrawnRow {
     /// Fills a cell.
-    pub(super) fn set(&mut self, column: Column, text: String) {
+    pub(super) fn set(&mut self, column: RowColumn, text: String) {
         self.cells[column as usize] = text;
     }
 }
 
-impl Turn {
-    pub(super) fn new(number: u32, from: Time) -> Turn {
-        let (segments, notes, sections, tail) = Default::default();
-        Turn { number, from, to: from, segments, notes, sections, tail, takes: None }
+impl DrawnTurn {
+    pub(super) fn new(number: u32, from: Time) -> DrawnTurn {
+        let (cpu, notes, groups, tail) = Default::default();
+        DrawnTurn { number, from, to: from, cpu, notes, groups, tail, takes: None }
     }
 
-    /// The row of a request in the section of a batch; the section opens and the row begins where they are new.
-    pub(super) fn row(&mut self, part: Part, head: &str, req: ReqId) -> &mut Row {
-        if self.sections.last().is_none_or(|section| section.part != part) {
+    /// The row of a request in the group of a batch. Adds group and row if they are new.
+    pub(super) fn row(&mut self, side: Side, head: &str, req: ReqId) -> &mut DrawnRow {
+        if self.groups.last().is_none_or(|group| group.side != side) {
             let (rows, index) = Default::default();
-            self.sections.push(Section { part, head: head.to_owned(), rows, index });
+            self.groups.push(RowGroup { side, head: head.to_owned(), rows, index });
         }
-        let section = self.sections.last_mut().expect("one was just pushed if there was none");
-        let index = *section.index.entry(req).or_insert(section.rows.len());
-        if index == section.rows.len() {
+        let group = self.groups.last_mut().expect("one was just pushed if there was none");
+        let index = *group.index.entry(req).or_insert(group.rows.len());
+        if index == group.rows.len() {
             let (cells, notes, freed) = Default::default();
-            section.rows.push(Row { req, due: false, fired: false, cells, notes, freed });
+            group.rows.push(DrawnRow { req, due: false, fired: false, cells, notes, freed });
         }
-        &mut section.rows[index]
+        &mut group.rows[index]
     }
 
-    /// Notes that a request got a slot; slots taken one after another share a line.
+    /// Adds a slot that a request got. Slots taken one after another share a line.
     pub(super) fn take(&mut self, slot: SlotId, owner: Owner, names: &[String]) {
         let (req, role) = match owner {
             Owner::Active(req) => (req, "active"),
@@ -128,7 +130,7 @@ impl Turn {
         takes.slots.push(format!("{slot} ({role})"));
     }
 
-    /// A line of its own above the rows.
+    /// Adds a line above the rows.
     pub(super) fn note(&mut self, text: String, names: &[String]) {
         self.close_takes(names);
         self.notes.push(text);
@@ -140,27 +142,27 @@ impl Turn {
         }
     }
 
-    /// Appends the turn to `out`. `stream` are the forwards that may overlap it, in order.
-    pub(super) fn print(mut self, out: &mut String, stream: &[Forward], names: &[String]) {
+    /// Appends the turn to `out`. `forwards` are those that may overlap it, in stream order.
+    pub(super) fn print(mut self, out: &mut String, forwards: &[Span], names: &[String]) {
         self.close_takes(names);
         out.push_str(&format!("\nturn {}  {} .. {}\n", self.number, self.from, self.to));
-        let (cpu, gpu) = draw(&self.segments, stream, self.from, self.to);
+        let (cpu, gpu) = draw(&self.cpu, forwards, self.from.ns(), self.to.ns());
         out.push_str(&format!("  CPU {cpu}\n"));
         out.push_str(format!("  GPU {gpu}").trim_end());
         out.push('\n');
         lines(out, 2, &self.notes);
-        for section in &self.sections {
-            section.print(out, names);
+        for group in &self.groups {
+            group.print(out, names);
         }
         lines(out, 2, &self.tail);
     }
 }
 
-impl Section {
+impl RowGroup {
     fn print(&self, out: &mut String, names: &[String]) {
-        let (word, batch) = match self.part {
-            Part::Prepare(batch) => ("prepare", batch),
-            Part::Result(batch) => ("result", batch),
+        let (word, batch) = match self.side {
+            Side::Prepare(batch) => ("prepare", batch),
+            Side::Result(batch) => ("result", batch),
         };
         out.push_str(format!("  {word} {batch}  {}", self.head).trim_end());
         out.push('\n');
@@ -176,7 +178,7 @@ impl Section {
     }
 }
 
-impl Row {
+impl DrawnRow {
     fn line(&self, names: &[String]) -> Vec<String> {
         let due = if self.due { '*' } else { '.' };
         let fired = if self.fired { '!' } else { '.' };

@@ -1,10 +1,10 @@
-//! Which fact stands for what in a scene.
+//! The part of a scene that each fact adds.
 
 use crate::record::{
     BatchFact, CacheFact, DecisionFact, Fact, Field, ForwardFact, Mode, Owner, Phase, ProbeFact, RequestFact, RunFact,
     Sink, SlotFact,
 };
-use crate::scene::{Donation, Fit, Lane, Work};
+use crate::scene::{DonationMark, Fit, Lane, Work};
 
 use super::SceneBuilder;
 
@@ -13,7 +13,7 @@ impl Sink for SceneBuilder {
         if let Fact::Run(RunFact::Turn { turn, at }) = fact {
             self.begin_turn(turn, at.ns());
         }
-        // What is freed again at once is looked at before that.
+        // The donation may free the slot again: its fit is taken before.
         let offered =
             if let Fact::Cache(CacheFact::Donate { slot, .. }) = fact { self.view.slot(slot).fit } else { Fit::None };
         self.view.fact(fact);
@@ -30,7 +30,7 @@ impl Sink for SceneBuilder {
             Fact::Page(_) | Fact::Script(_) => {}
         }
         self.found.resize(self.view.judge.found(), cpu);
-        self.look();
+        self.update_segments();
     }
 }
 
@@ -43,7 +43,7 @@ impl SceneBuilder {
             RunFact::End { at } => {
                 self.close_cpu(at.ns());
                 let arrows = self.reads.close();
-                if self.painting {
+                if self.included {
                     self.scene.arrows.extend(arrows);
                 }
             }
@@ -115,7 +115,7 @@ impl SceneBuilder {
                     let (finished, existed) = (how.finished, how.existed);
                     let cached = self.view.judge.holds_donation(slot).filter(|_| !existed);
                     let right = cached.unwrap_or(offered != Fit::Exposed);
-                    self.donate(Donation { req, label, key_len, slot, span, finished, existed, right });
+                    self.donate(DonationMark { req, label, key_len, slot, span, finished, existed, right });
                 }
                 self.reads.clear_label(req, cpu);
                 self.touched.push(slot);
@@ -148,7 +148,7 @@ impl SceneBuilder {
             ForwardFact::Launch { batch, mode, rows, start, end, copied } => {
                 self.forward = self.span(Lane::Forward, Work::Forward(mode), Some(batch), start.ns(), end.ns());
                 self.span(Lane::Copy, Work::ResultCopy, Some(batch), end.ns(), copied.ns());
-                if let Some(turn) = self.scene.turns.last_mut().filter(|_| self.painting) {
+                if let Some(turn) = self.scene.turns.last_mut().filter(|_| self.included) {
                     turn.rows += rows;
                 }
             }

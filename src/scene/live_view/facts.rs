@@ -1,11 +1,11 @@
-//! What each fact changes about requests and slots.
+//! The change of requests and slots by each fact.
 
 use crate::record::{
     BatchFact, CacheFact, Decision, DecisionFact, Fact, ForwardFact, Offered, Phase, ProbeFact, RequestFact, RunFact,
     Sink, SlotFact, Stream,
 };
 
-use super::{Flight, LiveView, ReqNow, Stage};
+use super::{InFlight, LiveView, RequestStatus, RequestView};
 
 impl Sink for LiveView {
     fn fact(&mut self, fact: Fact) {
@@ -30,7 +30,7 @@ impl LiveView {
             RunFact::Begin { phase, batch, at } => (self.phase, self.now) = (Some((phase, batch)), at),
             RunFact::End { at } => {
                 if let Some((Phase::Result, Some(batch))) = self.phase {
-                    self.flights.retain(|flight| flight.batch != batch);
+                    self.in_flight.retain(|forward| forward.batch != batch);
                 }
                 (self.phase, self.now) = (None, at);
             }
@@ -42,29 +42,29 @@ impl LiveView {
     fn request_fact(&mut self, fact: RequestFact) {
         match fact {
             RequestFact::Prompt { req, prompt } => self.req(req).prompt_len = prompt.len,
-            RequestFact::Arrive { req, .. } => self.req(req).stage = Stage::Waiting,
-            RequestFact::Admit { req } => self.req(req).stage = Stage::Prefill,
+            RequestFact::Arrive { req, .. } => self.req(req).status = RequestStatus::Waiting,
+            RequestFact::Admit { req } => self.req(req).status = RequestStatus::Prefill,
             RequestFact::Output { req, outputs, at, .. } => {
                 self.now = at;
                 self.req(req).outputs = outputs;
             }
             RequestFact::Finish { req, kind, outputs } => {
                 let it = self.req(req);
-                (it.stage, it.finish, it.outputs) = (Stage::Finished, Some(kind), outputs);
+                (it.status, it.finish, it.outputs) = (RequestStatus::Finished, Some(kind), outputs);
             }
             RequestFact::Retract { req, .. } => {
-                // It begins anew, with the outputs that it has.
+                // The request starts again; it keeps its outputs.
                 let it = self.req(req);
-                let ReqNow { prompt_len, outputs, active, track, retracted, .. } = *it;
+                let RequestView { prompt_len, outputs, active, track, retracted, .. } = *it;
                 let retracted = retracted + 1;
-                *it = ReqNow {
-                    stage: Stage::Waiting,
+                *it = RequestView {
+                    status: RequestStatus::Waiting,
                     prompt_len,
                     outputs,
                     active,
                     track,
                     retracted,
-                    ..ReqNow::default()
+                    ..RequestView::default()
                 };
             }
             RequestFact::MiddleChunk { .. } | RequestFact::Skip { .. } | RequestFact::Abort { .. } => {}
@@ -85,7 +85,7 @@ impl LiveView {
             CacheFact::Match { req, state_len, .. } => self.req(req).hit = state_len,
             CacheFact::Donate { req, key_len, slot, how, .. } => {
                 if !how.existed {
-                    self.held(slot).cached = Some(key_len);
+                    self.entry(slot).cached = Some(key_len);
                 }
                 self.forget(req);
             }
@@ -106,7 +106,7 @@ impl LiveView {
             }
             BatchFact::PrepareDecode { req, k, kv_committed_len, next_track_idx, .. } => {
                 let it = self.req(req);
-                (it.stage, it.k) = (Stage::Decode, k);
+                (it.status, it.k) = (RequestStatus::Decode, k);
                 (it.fields.kv_committed_len, it.fields.next_track_idx) = (kv_committed_len, next_track_idx);
             }
             BatchFact::HostMasks { .. }
@@ -119,7 +119,7 @@ impl LiveView {
     fn forward_fact(&mut self, fact: ForwardFact) {
         match fact {
             ForwardFact::Launch { batch, start, end, .. } => {
-                self.flights.push(Flight { batch, start, end });
+                self.in_flight.push(InFlight { batch, start, end });
                 self.launch = Some((batch, end));
             }
             ForwardFact::Clear { slot, .. } | ForwardFact::CopyState { to: slot, stream: Stream::Forward, .. } => {
@@ -150,7 +150,7 @@ impl LiveView {
                 (it.lookahead, it.fields.kv_committed_len) = (Some(lookahead), kv_committed_len);
                 if let Some(Decision { after, .. }) = decision {
                     (it.fields.last_track_seqlen, it.fields.kept) = (after.label, after.slot);
-                    // Until its fields are told.
+                    // Until the next `ProbeFact::Fields`.
                     it.fields.offer =
                         after.label.zip(after.slot).map(|(label, slot)| Offered { label, key_len: label, slot });
                 }

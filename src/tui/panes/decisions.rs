@@ -1,4 +1,4 @@
-//! What the rule did at each boundary, beside what was due: those so far, and those to come.
+//! The decisions pane: for each boundary the checkpoint due, the decision of the rule and its class; later boundaries are faint.
 
 use ratatui::text::{Line, Span};
 
@@ -8,17 +8,17 @@ use crate::report::name;
 
 use super::super::app::App;
 use super::super::words::{cell, kept_words};
-use super::Lines;
+use super::PaneLines;
 
-/// Boundaries that are shown on either side of this moment.
+/// Most boundaries before this moment, and most after it.
 const SHOWN: usize = 200;
 
-pub(super) fn lines(app: &App, columns: usize) -> Lines {
+pub(super) fn lines(app: &App, columns: usize) -> PaneLines {
     let turn = turn_columns(app);
-    // What is left of the pane by numbers and words.
+    // The id gets the columns that numbers and words leave.
     let id = columns.saturating_sub(35 + turn).clamp(4, 24);
     let head = format!("{:>turn$} {:<id$} {:>4} {:>2} {:<6} {:<6} class", "turn", "req", "k", "L", "due", "rule");
-    let mut lines = vec![Line::from(Span::styled(head, app.look.head()))];
+    let mut lines = vec![Line::from(Span::styled(head, app.theme.head()))];
     let (done, ahead) = app.session.boundaries();
     let skipped = done.len().saturating_sub(SHOWN);
     lines.extend(done[skipped..].iter().map(|of| line(app, of, id, true)));
@@ -27,7 +27,7 @@ pub(super) fn lines(app: &App, columns: usize) -> Lines {
     if lines.len() == 1 {
         lines.push(Line::from("no boundary in this run"));
     }
-    Lines { lines, at, head: 1 }
+    PaneLines { lines, at, head: 1 }
 }
 
 fn line(app: &App, of: &Boundary, id: usize, done: bool) -> Line<'static> {
@@ -38,9 +38,9 @@ fn line(app: &App, of: &Boundary, id: usize, done: bool) -> Line<'static> {
     let start = format!("{:>turn$} {id} {:>4} {:>2} {due:<6} {rule:<6} ", of.turn, of.k, of.lookahead);
     let class = name::class(of.class).to_owned();
     if done {
-        Line::from(vec![Span::raw(start), Span::styled(class, app.look.class(of.class))])
+        Line::from(vec![Span::raw(start), Span::styled(class, app.theme.class(of.class))])
     } else {
-        Line::from(Span::styled(format!("{start}{class}"), app.look.faint()))
+        Line::from(Span::styled(format!("{start}{class}"), app.theme.faint()))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Everything that happens in this turn, and how far it has happened; findings stand where they were found.
+//! The record pane: all facts of this turn, later ones faint, with each finding after the fact that shows it.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -9,9 +9,9 @@ use crate::report::name;
 
 use super::super::app::App;
 use super::super::words::entry_words;
-use super::Lines;
+use super::PaneLines;
 
-pub(super) fn lines(app: &App, columns: usize) -> Lines {
+pub(super) fn lines(app: &App, columns: usize) -> PaneLines {
     let session = &app.session;
     let fact = session.position().fact;
     let mut lines: Vec<Line<'static>> = Vec::new();
@@ -21,13 +21,13 @@ pub(super) fn lines(app: &App, columns: usize) -> Lines {
         let happened = index < fact;
         if let Some(words) = entry_words(entry, &app.names) {
             let indent = if is_head(entry) { "" } else { "  " };
-            let style = if happened { Style::new() } else { app.look.faint() };
+            let style = if happened { Style::new() } else { app.theme.faint() };
             for line in words.lines() {
                 push(&mut lines, &format!("{indent}{line}"), style, columns);
             }
         }
         while let Some((_, finding)) = found.next_if(|(after, _)| *after == index + 1) {
-            let style = if happened { app.look.bad() } else { app.look.faint() };
+            let style = if happened { app.theme.bad() } else { app.theme.faint() };
             push(&mut lines, &words(finding, app), style, columns);
         }
         if happened {
@@ -35,13 +35,13 @@ pub(super) fn lines(app: &App, columns: usize) -> Lines {
         }
     }
     if let Some(line) = lines.get_mut(at).filter(|_| fact > 0) {
-        let mark = if app.look.ascii { ">" } else { "▶" };
-        line.spans[0] = Span::styled(mark, app.look.here());
+        let mark = if app.theme.ascii { ">" } else { "▶" };
+        line.spans[0] = Span::styled(mark, app.theme.here());
     }
-    Lines { lines, at, head: 0 }
+    PaneLines { lines, at, head: 0 }
 }
 
-/// A line, in as many as it needs; one column is left for the mark of this moment.
+/// Adds a line, wrapped. The first column is for the mark of this moment.
 fn push(lines: &mut Vec<Line<'static>>, text: &str, style: Style, columns: usize) {
     let indent = text.len() - text.trim_start().len() + 2;
     let mut line = String::new();

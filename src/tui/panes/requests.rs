@@ -1,22 +1,22 @@
-//! The requests that are alive, as the bookkeeping has them.
+//! The requests pane: the bookkeeping of each request, finished ones last.
 
 use ratatui::text::{Line, Span};
 
 use crate::record::ReqId;
 use crate::report::name;
-use crate::scene::{Fit, Stage};
+use crate::scene::{Fit, RequestStatus};
 
 use super::super::app::App;
-use super::super::words::{cell, kept_words, stage_word};
-use super::Lines;
+use super::super::words::{cell, kept_words, status_word};
+use super::PaneLines;
 
-pub(super) fn lines(app: &App) -> Lines {
+pub(super) fn lines(app: &App) -> PaneLines {
     let view = app.session.view();
     let head = format!(
         "{:<7} {:<8} {:>4} {:>4} {:>2} {:>4} {:>2} {:>2} {:<6}",
-        "request", "is", "k", "out", "L", "C", "nx", "la", "keeps"
+        "request", "status", "k", "out", "L", "C", "nx", "la", "keeps"
     );
-    let mut lines = vec![Line::from(Span::styled(head, app.look.head()))];
+    let mut lines = vec![Line::from(Span::styled(head, app.theme.head()))];
     let mut over = Vec::new();
     let mut at_line = 0;
     let about = app.session.about();
@@ -26,7 +26,7 @@ pub(super) fn lines(app: &App) -> Lines {
         let lookahead = it.lookahead.map_or("-".to_owned(), |l| l.to_string());
         let numbers = format!(
             "{id} {:<8} {:>4} {:>4} {lookahead:>2} {:>4} {:>2} {:>2} ",
-            stage_word(it.stage),
+            status_word(it.status),
             it.k,
             it.outputs,
             it.fields.kv_committed_len,
@@ -35,9 +35,9 @@ pub(super) fn lines(app: &App) -> Lines {
         );
         let kept = it.kept();
         let fit = kept.slot.map_or(Fit::None, |slot| view.slot(slot).fit);
-        let faint = matches!(it.stage, Stage::Finished | Stage::Unseen);
-        let style = if faint { app.look.faint() } else { ratatui::style::Style::new() };
-        let kept = Span::styled(kept_words(kept), app.look.fit(fit));
+        let faint = matches!(it.status, RequestStatus::Finished | RequestStatus::Unseen);
+        let style = if faint { app.theme.faint() } else { ratatui::style::Style::new() };
+        let kept = Span::styled(kept_words(kept), app.theme.fit(fit));
         let line = Line::from(vec![Span::styled(numbers, style), kept]);
         if faint {
             over.push(line)
@@ -49,5 +49,5 @@ pub(super) fn lines(app: &App) -> Lines {
         }
     }
     lines.extend(over);
-    Lines { lines, at: at_line, head: 1 }
+    PaneLines { lines, at: at_line, head: 1 }
 }

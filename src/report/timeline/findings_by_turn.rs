@@ -1,4 +1,4 @@
-//! The judge's findings by turn, handed out to the lines that show them.
+//! The findings of the judge by turn. Each is shown by one line of the timeline.
 
 use std::collections::BTreeMap;
 
@@ -9,22 +9,21 @@ use crate::report::text::{holds, words};
 
 /// The findings that no line has shown yet.
 #[derive(Debug)]
-pub(super) struct Wrong<'a> {
+pub(super) struct FindingsByTurn<'a> {
     all: &'a [Finding],
     by_turn: BTreeMap<u32, Vec<&'a Finding>>,
 }
 
-impl<'a> Wrong<'a> {
-    pub(super) fn new(judgement: &'a Judgement) -> Wrong<'a> {
+impl<'a> FindingsByTurn<'a> {
+    pub(super) fn new(judgement: &'a Judgement) -> FindingsByTurn<'a> {
         let mut by_turn: BTreeMap<u32, Vec<&Finding>> = BTreeMap::new();
         for finding in &judgement.findings {
             by_turn.entry(finding.turn).or_default().push(finding);
         }
-        Wrong { all: &judgement.findings, by_turn }
+        FindingsByTurn { all: &judgement.findings, by_turn }
     }
 
-    /// What was found of the state that `req` donates or takes in this turn, as the end of a line;
-    /// empty if it is right.
+    /// The finding about the state that `req` donates or takes in this turn, as the end of a line; empty if there is none.
     pub(super) fn of_state(&mut self, turn: u32, req: ReqId, slot: SlotId) -> String {
         let Some(findings) = self.by_turn.get_mut(&turn) else { return String::new() };
         let is_it = |of: &&Finding| of.req == Some(req) && of.slot == Some(slot) && is_of_state(of.kind);
@@ -40,7 +39,7 @@ impl<'a> Wrong<'a> {
         findings.into_iter().map(|finding| format!("{} {}", wrong(), words(finding, names, self.all))).collect()
     }
 
-    /// The findings of turns that the record does not have.
+    /// The findings of turns that are not in the record.
     pub(super) fn left(self, names: &[String]) -> Vec<String> {
         let all = self.all;
         let findings =

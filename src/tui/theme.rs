@@ -1,4 +1,4 @@
-//! How things look: with colour or without, with box drawing characters or in ASCII.
+//! The theme: colours and box characters, by what the terminal can show.
 
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::border;
@@ -6,12 +6,12 @@ use ratatui::symbols::border;
 use crate::judge::{Class, Verdict};
 use crate::scene::Fit;
 
-/// What the terminal can do.
+/// What the terminal can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Look {
-    /// Nothing beyond ASCII.
+pub struct Theme {
+    /// ASCII characters only.
     pub ascii: bool,
-    /// Colours; without, what stands out is bold or reversed.
+    /// Colours. Without them, bold and reversed text stand out.
     pub colour: bool,
 }
 
@@ -26,8 +26,8 @@ const ASCII: border::Set<'static> = border::Set {
     horizontal_bottom: "-",
 };
 
-impl Look {
-    /// The lines around a pane.
+impl Theme {
+    /// The border of a pane.
     pub(super) fn border(self, focused: bool) -> border::Set<'static> {
         match (self.ascii, focused) {
             (true, _) => ASCII,
@@ -40,32 +40,32 @@ impl Look {
         if self.colour { Style::new().fg(colour) } else { Style::new().add_modifier(without) }
     }
 
-    /// Something is wrong.
+    /// Wrong.
     pub(super) fn bad(self) -> Style {
         self.style(Color::LightRed, Modifier::REVERSED).add_modifier(Modifier::BOLD)
     }
 
-    /// Something would be wrong.
+    /// Wrong if it were donated now, or early.
     pub(super) fn risky(self) -> Style {
         self.style(Color::Yellow, Modifier::BOLD)
     }
 
-    /// As it should be.
+    /// Right.
     pub(super) fn good(self) -> Style {
         self.style(Color::Green, Modifier::empty())
     }
 
-    /// Where the person is.
+    /// The current position.
     pub(super) fn here(self) -> Style {
         self.style(Color::Cyan, Modifier::empty()).add_modifier(Modifier::BOLD)
     }
 
-    /// What has not happened yet, or is of less account.
+    /// Not yet happened, or less important.
     pub(super) fn faint(self) -> Style {
         self.style(Color::DarkGray, Modifier::DIM)
     }
 
-    /// Heads of tables.
+    /// The head of a table.
     pub(super) fn head(self) -> Style {
         Style::new().add_modifier(Modifier::UNDERLINED)
     }
@@ -88,7 +88,7 @@ impl Look {
         }
     }
 
-    /// Label against content.
+    /// The comparison of label and content.
     pub(super) fn fit(self, fit: Fit) -> Style {
         match fit {
             Fit::None => Style::new(),
