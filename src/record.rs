@@ -9,17 +9,17 @@ mod fact;
 mod ids;
 mod rows;
 mod sink;
-mod state;
 mod streams;
+mod token_fold;
 
-pub use encoding::{Encoding, NAME_END, Names, fingerprint, or_none};
+pub use encoding::{ContentNames, Encoding, NAME_KINDS, fingerprint, or_none};
 pub use fact::{
-    AssertKind, BatchFact, CacheFact, Check, Decision, DecisionFact, Donated, Fact, Field, Fields, FinishKind,
-    ForwardFact, Kept, Mode, Nothing, Offered, Owner, PageFact, Passed, Phase, Place, ProbeFact, RequestFact,
-    RowArrays, RunFact, ScriptFact, SlotFact, Stream,
+    AbortStage, AssertKind, BatchFact, BoundaryCheck, CacheFact, Decision, DecisionFact, DonationOutcome, Fact,
+    FinishKind, ForwardFact, ForwardMode, GpuStream, KeptState, NoDonation, Owner, PageFact, Phase, PossibleDonation,
+    ProbeFact, RequestFact, RequestFields, RowArrays, RunFact, ScriptFact, SharedField, SkipReason, SlotFact,
 };
 pub use ids::{BatchId, GrantId, PageRange, ReqId, SlotId, StreamId, Token};
 pub use rows::{PreparedRow, ResultRow, RowFacts, StepRow};
 pub use sink::{Entry, Record, Sink, Tee};
-pub use state::State;
 pub use streams::{Lineage, Prefix, Streams};
+pub use token_fold::TokenFold;

@@ -13,7 +13,7 @@ mod session;
 use std::ops::RangeInclusive;
 
 use crate::engine::{Chooser, Seeded};
-use crate::judge::{Judge, Judgement, Options as JudgeOptions};
+use crate::judge::{Judge, JudgeOptions, Judgement};
 use crate::model::{Ended, Machine, Release, Rule, Setup, World};
 use crate::record::{Fact, Record, ReqId, RequestFact, RowFacts, Sink, Tee};
 use crate::report::{Meter, RunCounts, Skew, Timing};
@@ -218,7 +218,7 @@ impl Sink for Watch<'_> {
             }
             RowFacts::SlotsAlloc(..)
             | RowFacts::SlotsFree(..)
-            | RowFacts::Paged(_)
+            | RowFacts::PagesAlloc(_)
             | RowFacts::Prepared(..)
             | RowFacts::Stepped(..) => {}
         }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::engine::Chooser;
 use crate::history;
-use crate::judge::Kind;
+use crate::judge::FindingKind;
 use crate::model::{Rule, Setup};
 use crate::report::name;
 use crate::runner::{self, Keep, first_of};
@@ -80,7 +80,7 @@ pub(super) struct Finder<'a> {
     /// Under which rule.
     pub rule: &'static dyn Rule,
     /// What was found.
-    pub kind: Kind,
+    pub kind: FindingKind,
     /// The search that found it.
     pub by: &'a str,
     /// What it searched.

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use crate::record::{BatchId, CacheFact, Fact, ForwardFact, Record, ReqId, RequestFact, RunFact, Sink, SlotId, Stream};
+use crate::record::{
+    BatchId, CacheFact, Fact, ForwardFact, GpuStream, Record, ReqId, RequestFact, RunFact, Sink, SlotId,
+};
 
 use super::{Access, Edge, Event, Lane, Order, Use, Work};
 
@@ -239,8 +241,8 @@ impl Builder {
                 let event = self.effects();
                 self.access(event, Use::Write, slot, req, Some(0));
             }
-            ForwardFact::CopyState { req, from, to, stream: Stream::Schedule } => self.copy_now(req, from, to),
-            ForwardFact::CopyState { req, from, to, stream: Stream::Forward } => {
+            ForwardFact::CopyState { req, from, to, stream: GpuStream::Schedule } => self.copy_now(req, from, to),
+            ForwardFact::CopyState { req, from, to, stream: GpuStream::Forward } => {
                 let event = self.effects();
                 self.access(event, Use::Read, from, req, None);
                 self.access(event, Use::Write, to, req, None);

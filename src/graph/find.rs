@@ -6,7 +6,7 @@ use petgraph::Direction::Incoming;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef as _;
 
-use crate::judge::{Finding, Kind};
+use crate::judge::{Finding, FindingKind};
 use crate::record::{ReqId, SlotId};
 
 use super::{Absent, Access, Edge, Event, Lane, Order, Place, Use, Work};
@@ -80,7 +80,7 @@ impl Index<'_> {
 
     /// The event at which a finding was found: the use of its slot for its request, else the phase, else the last
     /// event up to its turn. Findings that look alike are given alike events in order.
-    fn place(&self, finding: &Finding, taken: &BTreeSet<(Kind, NodeIndex)>) -> Option<NodeIndex> {
+    fn place(&self, finding: &Finding, taken: &BTreeSet<(FindingKind, NodeIndex)>) -> Option<NodeIndex> {
         let in_phase = |event: &Event| event.work == Work::Phase(finding.phase) || event.work == Work::Cpu;
         let turn = self.by_turn.get(&finding.turn).into_iter().flatten().copied();
         let mut events = turn.map(|at| (at, &self.graph[at]));
@@ -98,12 +98,16 @@ impl Index<'_> {
     /// The event that should have come first, or that the state should have come from, with the slot in question.
     fn origin(&self, finding: &Finding, at: NodeIndex) -> Result<(NodeIndex, SlotId), Absent> {
         match finding.kind {
-            Kind::Torn | Kind::UseAfterFree => self.unordered(finding, at).ok_or(Absent::InOrder),
-            Kind::Mislabelled | Kind::Unwritten | Kind::Foreign | Kind::Aliased | Kind::Lost => {
-                self.keeper(finding, at).ok_or(Absent::NeverKept)
+            FindingKind::Torn | FindingKind::UseAfterFree => self.unordered(finding, at).ok_or(Absent::InOrder),
+            FindingKind::Mislabelled
+            | FindingKind::Unwritten
+            | FindingKind::Foreign
+            | FindingKind::Aliased
+            | FindingKind::Lost => self.keeper(finding, at).ok_or(Absent::NeverKept),
+            FindingKind::Inherited => Err(Absent::Inherited),
+            FindingKind::Assertion | FindingKind::Leak | FindingKind::DoubleFree | FindingKind::Lock => {
+                Err(Absent::Bookkeeping)
             }
-            Kind::Inherited => Err(Absent::Inherited),
-            Kind::Assertion | Kind::Leak | Kind::DoubleFree | Kind::Lock => Err(Absent::Bookkeeping),
         }
     }
 
@@ -135,22 +139,35 @@ impl Index<'_> {
 }
 
 /// How likely a use of the slot is what a finding of this kind is about, from 0 on; `None` if it cannot be.
-fn likely(kind: Kind, event: &Event, access: &Access) -> Option<u8> {
+fn likely(kind: FindingKind, event: &Event, access: &Access) -> Option<u8> {
     let reads = !access.how.writes();
     match (kind, event.lane) {
         (_, Lane::Copy) => None,
         // Found at the copy.
-        (Kind::Torn, Lane::Schedule) => Some(0),
-        (Kind::Torn, Lane::Cpu | Lane::Forward) => None,
+        (FindingKind::Torn, Lane::Schedule) => Some(0),
+        (FindingKind::Torn, Lane::Cpu | Lane::Forward) => None,
         // Found where the state is offered, or read by a hit: the forward that writes the slot is not where it goes wrong.
-        (Kind::Mislabelled | Kind::Unwritten | Kind::Foreign | Kind::Aliased | Kind::Inherited, lane) => match lane {
+        (
+            FindingKind::Mislabelled
+            | FindingKind::Unwritten
+            | FindingKind::Foreign
+            | FindingKind::Aliased
+            | FindingKind::Inherited,
+            lane,
+        ) => match lane {
             Lane::Cpu => Some(0),
             Lane::Schedule => reads.then_some(1),
             Lane::Forward => reads.then_some(2),
             Lane::Copy => None,
         },
-        (Kind::Lost | Kind::Assertion | Kind::Leak | Kind::DoubleFree | Kind::UseAfterFree | Kind::Lock, lane) => {
-            Some(u8::from(lane != Lane::Schedule))
-        }
+        (
+            FindingKind::Lost
+            | FindingKind::Assertion
+            | FindingKind::Leak
+            | FindingKind::DoubleFree
+            | FindingKind::UseAfterFree
+            | FindingKind::Lock,
+            lane,
+        ) => Some(u8::from(lane != Lane::Schedule)),
     }
 }

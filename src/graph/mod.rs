@@ -17,8 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use crate::judge::{Judgement, Kind};
-use crate::record::{BatchId, Mode, Phase, Record, ReqId, SlotId};
+use crate::judge::{FindingKind, Judgement};
+use crate::record::{BatchId, ForwardMode, Phase, Record, ReqId, SlotId};
 
 pub use cut::{CUT_MAX, cut};
 pub use dot::dot;
@@ -51,7 +51,7 @@ pub enum Work {
     /// A copy of a state on the schedule stream.
     StateCopy,
     /// A forward.
-    Forward(Mode),
+    Forward(ForwardMode),
     /// The copy of a result to the host.
     ResultCopy,
 }
@@ -152,7 +152,7 @@ pub struct Events {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// What kind of finding it is.
-    pub kind: Kind,
+    pub kind: FindingKind,
     /// Whose it is.
     pub req: Option<ReqId>,
     /// The event at which it was found.

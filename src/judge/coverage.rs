@@ -6,10 +6,10 @@
 use educe::Educe;
 use tinyvec::TinyVec;
 
-use crate::record::{BatchId, FinishKind, Mode, Place, ReqId};
+use crate::record::{AbortStage, BatchId, FinishKind, ForwardMode, ReqId};
 
-use super::decision::{Before, Window};
-use super::storage::Offer;
+use super::decision::{LookaheadKind, StepWindow};
+use super::storage::OfferedState;
 use super::{Class, Goal, Goals, Judge};
 
 /// What is remembered for goals alone: two judges that differ only in this judge the rest of a run alike.
@@ -47,11 +47,11 @@ impl Judge {
 
     /// A forward was queued: what its prepare did to the running batch is told by its rows.
     #[inline]
-    pub(super) fn queued(&mut self, mode: Mode, rows: u32) {
+    pub(super) fn queued(&mut self, mode: ForwardMode, rows: u32) {
         match mode {
-            Mode::Decode | Mode::Verify => self.rows_prepared(rows, false),
+            ForwardMode::Decode | ForwardMode::Verify => self.rows_prepared(rows, false),
             // The decode rows of a mixed batch were prepared in a batch of their own.
-            Mode::Extend | Mode::Mixed => {}
+            ForwardMode::Extend | ForwardMode::Mixed => {}
         }
     }
 
@@ -79,7 +79,7 @@ impl Judge {
 
     /// Whether a request has a step prepared, and one before it in flight that keeps a state.
     fn stay_on_boundary(&self) -> bool {
-        let stays = |&req: &ReqId| self.decisions.window(req).is_some_and(Window::stays_on_boundary);
+        let stays = |&req: &ReqId| self.decisions.window(req).is_some_and(StepWindow::stays_on_boundary);
         self.coverage.boundaries.iter().any(stays)
     }
 
@@ -107,18 +107,20 @@ impl Judge {
 
     /// A request is about to be retracted.
     pub(super) fn retracting(&mut self, req: ReqId) {
-        if self.decisions.window(req).is_some_and(Window::boundary_in_flight) {
+        if self.decisions.window(req).is_some_and(StepWindow::boundary_in_flight) {
             self.goals.insert(Goal::RetractBoundaryInFlight);
         }
     }
 
     /// An abort was taken in.
-    pub(super) fn aborted(&mut self, req: ReqId, place: Place, taken: bool) {
-        let decodes = match place {
-            Place::Decode => taken,
-            Place::Waiting | Place::Chunk | Place::Prefill | Place::Finished | Place::Gone => false,
+    pub(super) fn aborted(&mut self, req: ReqId, stage: AbortStage, taken: bool) {
+        let decodes = match stage {
+            AbortStage::Decode => taken,
+            AbortStage::Waiting | AbortStage::Chunk | AbortStage::Prefill | AbortStage::Finished | AbortStage::Gone => {
+                false
+            }
         };
-        if decodes && self.decisions.window(req).is_some_and(Window::boundary_in_flight) {
+        if decodes && self.decisions.window(req).is_some_and(StepWindow::boundary_in_flight) {
             self.goals.insert(Goal::AbortBoundaryInFlight);
         }
     }
@@ -136,7 +138,7 @@ impl Judge {
     }
 
     /// A state was offered to the tree.
-    pub(super) fn offered(&mut self, offer: Offer) {
+    pub(super) fn offered(&mut self, offer: OfferedState) {
         if offer.how.existed {
             self.goals.insert(Goal::DonationExisted);
         }
@@ -160,7 +162,7 @@ impl Judge {
 }
 
 /// The goal that a class is, for a row with a boundary due or a decision.
-pub(super) fn classed(class: Class, due: bool) -> Option<Goal> {
+pub(super) fn class_goal(class: Class, due: bool) -> Option<Goal> {
     match class {
         Class::Agree => due.then_some(Goal::Agree),
         Class::Early => Some(Goal::Early),
@@ -174,13 +176,14 @@ pub(super) fn classed(class: Class, due: bool) -> Option<Goal> {
 
 /// The goal that a due boundary is, by the lookahead at the result before and at its own.
 #[inline(never)]
-pub(super) fn jitter(before: Before, now: Before) -> Option<Goal> {
+pub(super) fn boundary_goal(before: LookaheadKind, now: LookaheadKind) -> Option<Goal> {
     match (before, now) {
-        (Before::NoResult, _) => Some(Goal::FirstDecodeIsBoundary),
-        (Before::Level, Before::Level) => Some(Goal::BoundaryLevelLevel),
-        (Before::Level, Before::Ahead) => Some(Goal::BoundaryLevelAhead),
-        (Before::Ahead, Before::Level) => Some(Goal::BoundaryAheadLevel),
-        (Before::Ahead, Before::Ahead) => Some(Goal::BoundaryAheadAhead),
-        (Before::Level | Before::Ahead, Before::NoResult | Before::Far) | (Before::Far, _) => None,
+        (LookaheadKind::NoResult, _) => Some(Goal::FirstDecodeIsBoundary),
+        (LookaheadKind::Level, LookaheadKind::Level) => Some(Goal::BoundaryLevelLevel),
+        (LookaheadKind::Level, LookaheadKind::Ahead) => Some(Goal::BoundaryLevelAhead),
+        (LookaheadKind::Ahead, LookaheadKind::Level) => Some(Goal::BoundaryAheadLevel),
+        (LookaheadKind::Ahead, LookaheadKind::Ahead) => Some(Goal::BoundaryAheadAhead),
+        (LookaheadKind::Level | LookaheadKind::Ahead, LookaheadKind::NoResult | LookaheadKind::Far)
+        | (LookaheadKind::Far, _) => None,
     }
 }

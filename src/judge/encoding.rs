@@ -4,7 +4,7 @@
 //! over. Findings are taken as they come ([`Judge::take_findings`]), so that two ways to a state need not have found the
 //! same.
 
-use crate::record::{Encoding, Names, Owner, PageRange, Prefix, ReqId, SlotId};
+use crate::record::{ContentNames, Encoding, Owner, PageRange, Prefix, ReqId, SlotId};
 
 use super::storage::{Hit, LiveRequest, Storage};
 use super::{Finding, Goals, Judge};
@@ -17,7 +17,7 @@ impl Judge {
     /// `over` says that the run has ended. The words of accounting findings do not say how often.
     pub fn take_findings(&mut self, over: bool) -> (Vec<Finding>, Goals) {
         if over {
-            self.decisions.settle(&mut self.findings);
+            self.decisions.close(&mut self.findings);
         }
         let goals = self.goals();
         self.forget_counts();
@@ -25,7 +25,7 @@ impl Judge {
     }
 
     /// What contents are called.
-    pub fn names(&self) -> &impl Names {
+    pub fn names(&self) -> &impl ContentNames {
         &self.storage
     }
 
@@ -66,7 +66,7 @@ impl Judge {
             events_unused: _,
             // A run is over after either.
             bound: _,
-            dead: _,
+            asserted: _,
         } = self;
         for at in 0..out.reqs().len() {
             let req = out.reqs()[at];
@@ -119,24 +119,24 @@ impl Storage {
 
     fn encode_slot(&self, slot: SlotId, out: &mut Encoding) {
         let (kind, req) = self.owners.kind(slot);
-        self.contents.encode(slot, [kind, out.rank_if_live(req)], self, out);
+        self.contents.encode(slot, [kind, out.label_if_live(req)], self, out);
     }
 }
 
-impl Names for Storage {
+impl ContentNames for Storage {
     #[inline]
     fn owner(&self, content: Prefix, encoding: &Encoding) -> Option<ReqId> {
-        let is_of = |req: &&ReqId| self.is_of(content, **req);
+        let is_of = |req: &&ReqId| self.is_prefix_of(content, **req);
         if content.len == 0 { None } else { encoding.reqs().iter().find(is_of).copied() }
     }
 
-    fn sequence(&self, content: Prefix, out: &mut Encoding) {
+    fn put_sequence(&self, content: Prefix, out: &mut Encoding) {
         self.encode_sequence(content, out);
     }
 
     #[inline]
-    fn free(&self, slot: SlotId, place: u32, out: &mut Encoding) {
-        let Some(state) = self.contents.settled(slot).filter(|_| self.owners.owner(slot).is_none()) else {
+    fn put_free_slot(&self, slot: SlotId, place: u32, out: &mut Encoding) {
+        let Some(state) = self.contents.idle_content(slot).filter(|_| self.owners.owner(slot).is_none()) else {
             let label = out.label_slot(Some(slot));
             return out.put([place, label]);
         };
@@ -149,17 +149,17 @@ impl Names for Storage {
         }
         match out.label_free(slot, place) {
             Some(label) => out.put([place, label]),
-            None => self.contents.encode_settled(slot, [place, 0], owner, self, out),
+            None => self.contents.encode_idle(slot, [place, 0], owner, self, out),
         }
     }
 
     #[inline]
-    fn plain(&self, slot: SlotId, state: Prefix) -> Option<(ReqId, bool)> {
+    fn intact_donation(&self, slot: SlotId, state: Prefix) -> Option<(ReqId, bool)> {
         let is_cached = self.owners.owner(slot) == Some(Owner::Tree);
-        self.contents.plain(slot, state).filter(|_| is_cached)
+        self.contents.intact_donation(slot, state).filter(|_| is_cached)
     }
 
-    fn pages(&self, pages: PageRange, req: ReqId, out: &mut Encoding) {
+    fn put_pages(&self, pages: PageRange, req: ReqId, out: &mut Encoding) {
         self.pages.encode(pages, req, out);
     }
 }

@@ -9,19 +9,19 @@ use educe::Educe;
 
 use crate::record::{Phase, ReqId, SlotId};
 
-use super::{Finding, Kind};
+use super::{Finding, FindingKind};
 
 /// Accounting trouble that is the same but for the slot, page or time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Trouble {
+pub(super) enum AccountingFault {
     /// A slot was given out while somebody had it.
     SlotTwice,
     /// A page was given out while somebody had it.
     PageTwice,
     /// A slot was freed or handed on by somebody else.
-    SlotNotHis,
+    SlotNotOwned,
     /// A page was freed or handed on by somebody else.
-    PageNotHis,
+    PageNotOwned,
     /// A forward or a copy read a slot that its request does not hold.
     ReadsSlot,
     /// A forward or a copy wrote a slot that its request does not hold.
@@ -51,7 +51,7 @@ pub(super) struct Findings {
     /// The CPU phase.
     pub phase: Phase,
     list: Vec<Finding>,
-    groups: BTreeMap<(Trouble, Option<ReqId>), (usize, u64)>,
+    groups: BTreeMap<(AccountingFault, Option<ReqId>), (usize, u64)>,
     /// Whether somebody will read the reasons.
     worded: bool,
 }
@@ -63,7 +63,7 @@ impl Findings {
     }
 
     /// A finding of a kind about a request, here and now. Returns its index; details follow by [`Findings::at`].
-    pub fn add(&mut self, kind: Kind, req: Option<ReqId>, reason: impl FnOnce() -> String) -> usize {
+    pub fn add(&mut self, kind: FindingKind, req: Option<ReqId>, reason: impl FnOnce() -> String) -> usize {
         let (turn, phase) = (self.turn, self.phase);
         let reason = if self.worded { reason() } else { String::new() };
         let (label, holds, slot, root, overwritten) = Default::default();
@@ -89,9 +89,9 @@ impl Findings {
     }
 
     /// Accounting trouble, `count` times. The first one gives slot, place and words. Returns the index of the finding.
-    pub fn trouble(
+    pub fn add_accounting(
         &mut self,
-        trouble: Trouble,
+        fault: AccountingFault,
         count: u64,
         req: Option<ReqId>,
         slot: Option<SlotId>,
@@ -100,19 +100,19 @@ impl Findings {
         if count == 0 {
             return None;
         }
-        if let Some((index, total)) = self.groups.get_mut(&(trouble, req)) {
+        if let Some((index, total)) = self.groups.get_mut(&(fault, req)) {
             *total += count;
             return Some(*index);
         }
-        let index = self.add(trouble.kind(), req, reason);
+        let index = self.add(fault.kind(), req, reason);
         self.list[index].slot = slot;
-        self.groups.insert((trouble, req), (index, count));
+        self.groups.insert((fault, req), (index, count));
         Some(index)
     }
 
     /// How often there was accounting trouble.
     #[cfg(test)]
-    pub fn troubles(&self) -> u64 {
+    pub fn accounting_count(&self) -> u64 {
         self.groups.values().map(|&(_, count)| count).sum()
     }
 
@@ -152,13 +152,19 @@ fn by_name(reason: &str, names: &[String]) -> String {
     out
 }
 
-impl Trouble {
-    fn kind(self) -> Kind {
+impl AccountingFault {
+    fn kind(self) -> FindingKind {
         match self {
-            Trouble::SlotTwice | Trouble::PageTwice | Trouble::SlotLeft | Trouble::PageLeft => Kind::Leak,
-            Trouble::SlotNotHis | Trouble::PageNotHis => Kind::DoubleFree,
-            Trouble::ReadsSlot | Trouble::WritesSlot | Trouble::RacesWrite | Trouble::RacesRead => Kind::UseAfterFree,
-            Trouble::LockTwice | Trouble::LockNotHeld | Trouble::LockLeft => Kind::Lock,
+            AccountingFault::SlotTwice
+            | AccountingFault::PageTwice
+            | AccountingFault::SlotLeft
+            | AccountingFault::PageLeft => FindingKind::Leak,
+            AccountingFault::SlotNotOwned | AccountingFault::PageNotOwned => FindingKind::DoubleFree,
+            AccountingFault::ReadsSlot
+            | AccountingFault::WritesSlot
+            | AccountingFault::RacesWrite
+            | AccountingFault::RacesRead => FindingKind::UseAfterFree,
+            AccountingFault::LockTwice | AccountingFault::LockNotHeld | AccountingFault::LockLeft => FindingKind::Lock,
         }
     }
 }

@@ -19,7 +19,7 @@ pub struct Holding {
 
 impl Judge {
     /// How many findings there are so far: those of a run are found in the order in which its judgement lists them.
-    pub fn found(&self) -> usize {
+    pub fn finding_count(&self) -> usize {
         self.findings.len()
     }
 

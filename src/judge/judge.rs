@@ -4,18 +4,18 @@
 
 use educe::Educe;
 
-use crate::record::{AssertKind, Nothing, ReqId};
+use crate::record::{AssertKind, NoDonation, ReqId};
 
 use super::coverage::Coverage;
 use super::decision::DecisionDiff;
 use super::findings::Findings;
 use super::outcomes::Outcomes;
-use super::storage::{Offer, Storage};
-use super::{Finding, Goal, Goals, Judgement, Kind, Verdict};
+use super::storage::{OfferedState, Storage};
+use super::{Finding, FindingKind, Goal, Goals, Judgement, Verdict};
 
 /// What the judge is told beside the record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct JudgeOptions {
     /// Tokens of a page: keys are floored to it.
     pub page_size: u32,
     /// Whether to list every row with a decision or a due boundary.
@@ -31,7 +31,7 @@ pub struct Options {
 #[derive(Educe, Debug)]
 #[educe(Clone)]
 pub struct Judge {
-    pub(super) options: Options,
+    pub(super) options: JudgeOptions,
     /// What every slot holds and who owns what.
     pub(super) storage: Storage,
     /// What the rule recorded, against what was written.
@@ -44,7 +44,7 @@ pub struct Judge {
     pub(super) turns: u32,
     pub(super) bound: Option<bool>,
     /// An assertion ended the modelled process: what it held then is no fault.
-    pub(super) dead: bool,
+    pub(super) asserted: bool,
     pub(super) pins_missed: Vec<ReqId>,
     pub(super) pins_ended: Vec<ReqId>,
     pub(super) events_unused: Vec<(u32, ReqId)>,
@@ -52,7 +52,7 @@ pub struct Judge {
 
 impl Judge {
     /// A judge that has seen nothing.
-    pub fn new(options: Options) -> Judge {
+    pub fn new(options: JudgeOptions) -> Judge {
         Judge {
             options,
             storage: Storage::default(),
@@ -63,7 +63,7 @@ impl Judge {
             coverage: Coverage::default(),
             turns: 0,
             bound: None,
-            dead: false,
+            asserted: false,
             pins_missed: Vec::new(),
             pins_ended: Vec::new(),
             events_unused: Vec::new(),
@@ -75,8 +75,8 @@ impl Judge {
     ///
     /// `names` are what requests are called in words, by index; an unnamed one is called by its number.
     pub fn finish(mut self, names: &[String]) -> Judgement {
-        self.decisions.settle(&mut self.findings);
-        let (goals, cut, overflow) = (self.goals(), self.is_cut(), self.is_overflow());
+        self.decisions.close(&mut self.findings);
+        let (goals, cut, overflow) = (self.goals(), self.is_truncated(), self.is_overflow());
         let findings = self.findings.finish(names);
         Judgement {
             verdict: verdict(&findings, cut),
@@ -98,8 +98,8 @@ impl Judge {
         }
     }
 
-    pub(super) fn donate(&mut self, req: ReqId, offer: Offer) {
-        let Offer { label, key_len, slot: _, how } = offer;
+    pub(super) fn donate(&mut self, req: ReqId, offer: OfferedState) {
+        let OfferedState { label, key_len, slot: _, how } = offer;
         let has_decoded = self.decisions.window(req).is_some_and(|window| window.has_decoded());
         let by_decode = how.finished && has_decoded;
         if let Some(index) = self.storage.donate(req, offer, self.options.page_size, by_decode, &mut self.findings) {
@@ -113,10 +113,10 @@ impl Judge {
     }
 
     /// Adds to the finding about an offer what the decisions of the request say of it.
-    fn explain(&mut self, index: usize, req: ReqId, offer: Offer) {
-        let Offer { label, slot, how, .. } = offer;
+    fn explain(&mut self, index: usize, req: ReqId, offer: OfferedState) {
+        let OfferedState { label, slot, how, .. } = offer;
         let holds = self.storage.contents.content(slot).len;
-        let is_own = self.findings.at(index).is_some_and(|finding| finding.kind != Kind::Inherited);
+        let is_own = self.findings.at(index).is_some_and(|finding| finding.kind != FindingKind::Inherited);
         if let Some(cause) = self.decisions.overwritten(req, label, slot, holds).filter(|_| is_own) {
             self.findings.add_words(index, || cause.words());
             if let Some(finding) = self.findings.at(index) {
@@ -128,19 +128,19 @@ impl Judge {
         }
     }
 
-    pub(super) fn no_donate(&mut self, req: ReqId, why: Nothing) {
+    pub(super) fn no_donate(&mut self, req: ReqId, why: NoDonation) {
         match why {
-            Nothing::Retracted => self.retract(req),
-            Nothing::Aborted => {
+            NoDonation::Retracted => self.retract(req),
+            NoDonation::Aborted => {
                 self.forget_kept(req);
                 self.release(req);
             }
-            Nothing::NoSlot => {
+            NoDonation::NoSlot => {
                 self.decisions.counts.skipped += 1;
                 self.goals.insert(Goal::DonationNoSlot);
             }
-            Nothing::NoCheckpoint => self.release(req),
-            Nothing::Declined => {
+            NoDonation::NoCheckpoint => self.release(req),
+            NoDonation::Declined => {
                 self.goals.insert(Goal::DonationDeclined);
                 self.decisions.decline(req);
                 self.release(req);
@@ -169,20 +169,20 @@ impl Judge {
     }
 
     pub(super) fn assertion(&mut self, req: Option<ReqId>, kind: AssertKind) {
-        self.dead = true;
-        self.findings.add(Kind::Assertion, req, || broken(kind).to_string());
+        self.asserted = true;
+        self.findings.add(FindingKind::Assertion, req, || broken(kind).to_string());
     }
 
     pub(super) fn done(&mut self) {
-        self.decisions.settle(&mut self.findings);
-        if !self.dead {
+        self.decisions.close(&mut self.findings);
+        if !self.asserted {
             let (cut, outcomes) = (self.bound.is_some(), &self.outcomes);
             self.storage.close(|req| cut && outcomes.is_running(req), &mut self.findings);
         }
     }
 
     /// Whether a bound ended the run, or it named more than the judge follows.
-    pub fn is_cut(&self) -> bool {
+    pub fn is_truncated(&self) -> bool {
         self.bound.is_some() || self.is_overflow()
     }
 
@@ -194,14 +194,14 @@ impl Judge {
 
 /// The worst of the findings, unless only the bound is to be told.
 fn verdict(findings: &[Finding], cut: bool) -> Verdict {
-    let worst = findings.iter().map(weight).max().unwrap_or(Verdict::Clean);
+    let worst = findings.iter().map(finding_verdict).max().unwrap_or(Verdict::Clean);
     if cut { worst.max(Verdict::Inconclusive) } else { worst }
 }
 
 /// What a finding by itself makes of a run. An inherited one adds nothing to its root.
-pub fn weight(finding: &Finding) -> Verdict {
+pub fn finding_verdict(finding: &Finding) -> Verdict {
     match finding.kind {
-        Kind::Inherited if finding.root.is_some() => Verdict::Clean,
+        FindingKind::Inherited if finding.root.is_some() => Verdict::Clean,
         kind => kind.verdict(),
     }
 }

@@ -22,7 +22,7 @@ mod grow;
 mod inspect;
 #[expect(clippy::module_inception, reason = "the judge itself, beside its parts")]
 mod judge;
-mod live;
+mod live_table;
 mod outcomes;
 mod sink;
 mod storage;
@@ -30,7 +30,8 @@ mod verdict;
 
 pub use goals::{Goal, Goals};
 pub use inspect::Holding;
-pub use judge::{Judge, Options, weight};
+pub use judge::{Judge, JudgeOptions, finding_verdict};
 pub use verdict::{
-    Boundary, Checkpoints, Class, Decisions, Finding, Judgement, Kind, MaskReuse, Outcome, Overwritten, Verdict,
+    Boundary, CheckpointCounts, Class, ClassCounts, Finding, FindingKind, Judgement, MaskReuse, Overwritten,
+    RequestOutcome, Verdict,
 };

@@ -4,14 +4,14 @@ use educe::Educe;
 
 use crate::record::{FinishKind, ReqId};
 
-use super::Outcome;
+use super::RequestOutcome;
 use super::grow::entry;
 use super::storage::REQS_MAX;
 
 /// A request that was seen.
 #[derive(Clone, Copy, Debug, Default)]
-struct Known {
-    outcome: Outcome,
+struct SeenRequest {
+    outcome: RequestOutcome,
     /// The longest prefix with a state for it in the cache, at its last match.
     matched: u32,
     admitted: bool,
@@ -21,7 +21,7 @@ struct Known {
 #[derive(Educe, Debug, Default)]
 #[educe(Clone)]
 pub(super) struct Outcomes {
-    list: Vec<Known>,
+    list: Vec<SeenRequest>,
     /// Whether a request was named that is not followed.
     pub overflow: bool,
 }
@@ -76,12 +76,12 @@ impl Outcomes {
     }
 
     /// What became of each request, by index.
-    pub fn finish(self) -> Vec<Outcome> {
+    pub fn finish(self) -> Vec<RequestOutcome> {
         self.list.into_iter().map(|it| it.outcome).collect()
     }
 
     #[inline]
-    fn known(&mut self, req: ReqId) -> Option<&mut Known> {
-        entry(&mut self.list, req.index(), REQS_MAX, Known::default, &mut self.overflow)
+    fn known(&mut self, req: ReqId) -> Option<&mut SeenRequest> {
+        entry(&mut self.list, req.index(), REQS_MAX, SeenRequest::default, &mut self.overflow)
     }
 }

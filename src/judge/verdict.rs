@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::record::{BatchId, Check, FinishKind, Phase, ReqId, SlotId};
+use crate::record::{BatchId, BoundaryCheck, FinishKind, Phase, ReqId, SlotId};
 
 use super::Goals;
 
@@ -42,7 +42,7 @@ pub enum Class {
 
 /// The kind of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum FindingKind {
     /// The slot holds the state of another length or of another sequence.
     Mislabelled,
     /// Nobody has written the slot since this request got it.
@@ -69,15 +69,22 @@ pub enum Kind {
     Lock,
 }
 
-impl Kind {
+impl FindingKind {
     /// The verdict of a run that shows findings of this kind, faults of their own, and no others.
     pub fn verdict(self) -> Verdict {
         match self {
-            Kind::Lost => Verdict::Lossy,
-            Kind::Mislabelled | Kind::Unwritten | Kind::Foreign | Kind::Aliased | Kind::Torn | Kind::Inherited => {
-                Verdict::Corrupt
-            }
-            Kind::Assertion | Kind::Leak | Kind::DoubleFree | Kind::UseAfterFree | Kind::Lock => Verdict::Broken,
+            FindingKind::Lost => Verdict::Lossy,
+            FindingKind::Mislabelled
+            | FindingKind::Unwritten
+            | FindingKind::Foreign
+            | FindingKind::Aliased
+            | FindingKind::Torn
+            | FindingKind::Inherited => Verdict::Corrupt,
+            FindingKind::Assertion
+            | FindingKind::Leak
+            | FindingKind::DoubleFree
+            | FindingKind::UseAfterFree
+            | FindingKind::Lock => Verdict::Broken,
         }
     }
 }
@@ -86,7 +93,7 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// What kind.
-    pub kind: Kind,
+    pub kind: FindingKind,
     /// Whose.
     pub req: Option<ReqId>,
     /// The loop turn.
@@ -122,7 +129,7 @@ pub struct Overwritten {
 
 /// Counts of decision classes over all processed decode rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Decisions {
+pub struct ClassCounts {
     /// [`Class::Agree`].
     pub agree: u64,
     /// [`Class::Early`].
@@ -141,7 +148,7 @@ pub struct Decisions {
 
 /// Counts of checkpoints at decode boundaries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Checkpoints {
+pub struct CheckpointCounts {
     /// Boundary steps whose result was processed.
     pub due: u64,
     /// Of these, recorded by the rule.
@@ -183,7 +190,7 @@ pub struct Boundary {
     /// Decode batches prepared for it since.
     pub lookahead: i64,
     /// How the rule found out.
-    pub check: Check,
+    pub check: BoundaryCheck,
     /// Whether the rule fired.
     pub fired: bool,
     /// The label after, if it fired.
@@ -198,7 +205,7 @@ pub struct Boundary {
 
 /// What became of one request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct RequestOutcome {
     /// Whether it was ever seen.
     pub arrived: bool,
     /// Tokens taken from the cache at its first admission.
@@ -221,9 +228,9 @@ pub struct Judgement {
     /// Processed decode rows by lookahead.
     pub lookahead: BTreeMap<i64, u64>,
     /// Decision classes.
-    pub decisions: Decisions,
+    pub decisions: ClassCounts,
     /// Checkpoints.
-    pub checkpoints: Checkpoints,
+    pub checkpoints: CheckpointCounts,
     /// Masks.
     pub mask_reuse: MaskReuse,
     /// Findings in the order in which they were found.
@@ -231,7 +238,7 @@ pub struct Judgement {
     /// Rows with a decision or a due boundary, in order; empty unless asked for.
     pub boundaries: Vec<Boundary>,
     /// By request index.
-    pub requests: Vec<Outcome>,
+    pub requests: Vec<RequestOutcome>,
     /// Requests pinned before a step that were not admitted in that turn.
     pub pins_missed: Vec<ReqId>,
     /// Requests whose pin came to nothing because the other request ended first.

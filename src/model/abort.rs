@@ -2,7 +2,7 @@
 //! the result in flight.
 
 use crate::engine::{Choice, ChoicePoint, Chooser};
-use crate::record::{FinishKind, Nothing, Place, ReqId, RequestFact, Sink};
+use crate::record::{AbortStage, FinishKind, NoDonation, ReqId, RequestFact, Sink};
 
 use super::machine::{Last, Machine, Step};
 use super::request::Stage;
@@ -34,25 +34,25 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Aborts a request wherever it is. Says whether there was anything to abort.
     fn abort(&mut self, req: ReqId) -> bool {
-        let place = self.place(req);
-        match place {
-            Place::Finished | Place::Gone => {
-                self.emit(RequestFact::Abort { req, place, taken: false });
+        let stage = self.abort_stage(req);
+        match stage {
+            AbortStage::Finished | AbortStage::Gone => {
+                self.emit(RequestFact::Abort { req, stage, taken: false });
                 return false;
             }
-            Place::Waiting => {
+            AbortStage::Waiting => {
                 self.world.waiting.retain(|&waiting| waiting != req);
-                self.emit(RequestFact::Abort { req, place, taken: true });
+                self.emit(RequestFact::Abort { req, stage, taken: true });
                 self.drop_request(req);
                 return true;
             }
-            Place::Chunk | Place::Prefill | Place::Decode => {}
+            AbortStage::Chunk | AbortStage::Prefill | AbortStage::Decode => {}
         }
         let in_chunks = self.world.chunked == Some(req);
         // A request that was retracted with its abort may be in chunks again: an abort of chunks is another one.
         let by_result = self.world.reqs[req.index()].to_abort && !in_chunks;
         let pending = by_result || self.world.chunk_abort == Some(req);
-        self.emit(RequestFact::Abort { req, place, taken: !pending });
+        self.emit(RequestFact::Abort { req, stage, taken: !pending });
         if pending {
             return false;
         }
@@ -67,18 +67,18 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// What an abort of a request meets now.
-    fn place(&self, req: ReqId) -> Place {
+    fn abort_stage(&self, req: ReqId) -> AbortStage {
         let it = &self.world.reqs[req.index()];
         let in_last = matches!(&self.world.last, Last::Extend(last) if last.reqs.contains(&req));
         match it.stage {
-            Stage::Unseen => Place::Gone,
-            Stage::Finished if it.dropped => Place::Gone,
-            Stage::Finished => Place::Finished,
-            Stage::Running if it.finished() => Place::Finished,
-            Stage::Running if self.world.chunked == Some(req) => Place::Chunk,
-            Stage::Waiting => Place::Waiting,
-            Stage::Running if in_last && it.outputs == 0 => Place::Prefill,
-            Stage::Running => Place::Decode,
+            Stage::Unseen => AbortStage::Gone,
+            Stage::Finished if it.dropped => AbortStage::Gone,
+            Stage::Finished => AbortStage::Finished,
+            Stage::Running if it.finished() => AbortStage::Finished,
+            Stage::Running if self.world.chunked == Some(req) => AbortStage::Chunk,
+            Stage::Waiting => AbortStage::Waiting,
+            Stage::Running if in_last && it.outputs == 0 => AbortStage::Prefill,
+            Stage::Running => AbortStage::Decode,
         }
     }
 
@@ -93,7 +93,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             return Ok(());
         }
         self.req(req).to_abort = false;
-        self.donate_nothing(req, Nothing::Aborted, None);
+        self.donate_nothing(req, NoDonation::Aborted, None);
         self.release_rest(req, None);
         self.world.chunked = None;
         self.world.chunk_abort = None;

@@ -130,7 +130,7 @@ impl Arrivals {
         let mut due = due.clone();
         due.sort_unstable();
         for Due { at, req } in due {
-            out.req(req);
+            out.put_req(req);
             out.flag(at == now);
             if times {
                 out.long(at.ns());

@@ -3,7 +3,7 @@
 use educe::Educe;
 use tinyvec::TinyVec;
 
-use crate::record::{BatchId, Mode, PreparedRow, ReqId, SlotId};
+use crate::record::{BatchId, ForwardMode, PreparedRow, ReqId, SlotId};
 
 use super::masks::HostMasks;
 use super::rule::RowMasks;
@@ -30,7 +30,7 @@ pub struct Batch {
     /// Which object of the modelled system this is: an alias is the same object, a copy is not.
     pub object: u32,
     /// Its mode.
-    pub mode: Mode,
+    pub mode: ForwardMode,
     /// Its requests, in row order.
     pub reqs: Rows<ReqId>,
     /// Lengths that exist once its forward has run, a value a row.
@@ -61,7 +61,7 @@ impl Batch {
         Batch {
             id: BatchId(0),
             object,
-            mode: Mode::Decode,
+            mode: ForwardMode::Decode,
             reqs: Rows::new(),
             seq_lens: Rows::new(),
             prefills: Rows::new(),

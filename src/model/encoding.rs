@@ -6,7 +6,7 @@
 //! slots that came back to the pool are not given out again, they are left out too. When all requests are over, so are tree and pools.
 //! Arrays of a batch that its launch has used up are left out too. Everything else is written.
 
-use crate::record::{Encoding, Names, ReqId, or_none};
+use crate::record::{ContentNames, Encoding, ReqId, or_none};
 
 use super::batch::Batch;
 use super::clock::Clock;
@@ -82,11 +82,11 @@ impl World {
         }
         arrivals.encode(*cpu, clock_matters, out);
         out.word(END);
-        waiting.iter().for_each(|&req| out.req(req));
+        waiting.iter().for_each(|&req| out.put_req(req));
         out.word(END);
         for chunk in [chunked, chunk_abort] {
             match chunk.filter(|req| !self.over(*req)) {
-                Some(req) => out.req(req),
+                Some(req) => out.put_req(req),
                 None => out.word(END),
             }
         }
@@ -102,7 +102,7 @@ impl World {
             let req = ReqId(index as u32);
             match it.stage {
                 Stage::Unseen | Stage::Finished => {}
-                Stage::Waiting | Stage::Running => out.req(req),
+                Stage::Waiting | Stage::Running => out.put_req(req),
             }
         }
     }
@@ -131,7 +131,7 @@ impl World {
         out.flag(*object == decoded_last);
         self.encode_rows(last, out);
         out.word(prefills.len() as u32);
-        out.req_if_live(*chunked);
+        out.put_req_if_live(*chunked);
         out.flag(*is_full);
     }
 
@@ -173,7 +173,7 @@ impl World {
     }
 
     /// Writes the fields of every live request, and if there is or will be one the tree and the pools.
-    pub fn encode_rest(&self, setup: &Setup, reductions: Reductions, names: &impl Names, out: &mut Encoding) {
+    pub fn encode_rest(&self, setup: &Setup, reductions: Reductions, names: &impl ContentNames, out: &mut Encoding) {
         for at in 0..out.reqs().len() {
             let req = out.reqs()[at];
             self.encode_req(setup, req, names, out);
@@ -194,8 +194,8 @@ impl World {
             self.encode_pools(reductions, names, out);
         }
         for &(slot, owner) in &self.deferred_frees {
-            out.slot(Some(slot));
-            out.req_if_live(super::store::holder(owner));
+            out.put_slot(Some(slot));
+            out.put_req_if_live(super::store::holder(owner));
             let later = |req: ReqId| self.queue.iter().any(|pending| pending.batch.reqs.contains(&req));
             out.flag(super::store::holder(owner).is_some_and(later));
         }
@@ -203,7 +203,7 @@ impl World {
     }
 
     /// Writes how much there is in the pools, and the slots that came back.
-    fn encode_pools(&self, reductions: Reductions, names: &impl Names, out: &mut Encoding) {
+    fn encode_pools(&self, reductions: Reductions, names: &impl ContentNames, out: &mut Encoding) {
         if !reductions.ample {
             out.long(self.ratio.encode());
             out.word(self.refreshes);
@@ -214,7 +214,7 @@ impl World {
         if reductions.fresh_slots_last {
             assert!(fresh > 0, "slots that nobody had last");
         } else {
-            back.enumerate().for_each(|(place, slot)| names.free(slot, fresh + place as u32, out));
+            back.enumerate().for_each(|(place, slot)| names.put_free_slot(slot, fresh + place as u32, out));
         }
         out.word(END);
     }
@@ -291,7 +291,7 @@ impl World {
         // The result of a copy looks at its own.
         if setup.engine.result_queue == ResultQueue::Alias {
             for (i, &req) in reqs.iter().enumerate() {
-                out.maybe(plan.as_ref().map(|plan| u32::from(plan[i])));
+                out.optional(plan.as_ref().map(|plan| u32::from(plan[i])));
                 self.encode_masks(self.running.row_masks(i), req, out);
             }
         }
@@ -305,7 +305,7 @@ impl World {
         out.put([bits, self.reqs[req.index()].decode_batch_idx.wrapping_sub(decode_batch_idx)]);
     }
 
-    fn encode_req(&self, setup: &Setup, req: ReqId, names: &impl Names, out: &mut Encoding) {
+    fn encode_req(&self, setup: &Setup, req: ReqId, names: &impl ContentNames, out: &mut Encoding) {
         // No field is left out by oversight: a new one does not compile until it stands here.
         let Req {
             kv_committed_len,
@@ -355,7 +355,7 @@ impl World {
         // Where no prompt is made of others' tokens, the tokens are a name, and the length of the prompt is that of the class.
         if out.shares() {
             out.word(*prompt_len);
-            names.sequence(self.streams.prefix(*stream, *known), out);
+            names.put_sequence(self.streams.prefix(*stream, *known), out);
         }
         if setup.engine.spec.is_some() {
             out.word(*verifies);
@@ -380,11 +380,11 @@ impl World {
         // The grant is a name.
         let Pages { grant: _, count } = *pages;
         out.put([bits, last, before, branching, *middle_chunks, untracked, count]);
-        names.pages(pages.range(cache_protected_len / setup.engine.page_size, count), req, out);
+        names.put_pages(pages.range(cache_protected_len / setup.engine.page_size, count), req, out);
     }
 
     /// Requests that are over: how many of each kind, and the tokens that prompts may still be made of.
-    fn encode_over(&self, setup: &Setup, names: &impl Names, out: &mut Encoding) {
+    fn encode_over(&self, setup: &Setup, names: &impl ContentNames, out: &mut Encoding) {
         if out.are_all_unlike() {
             return self.encode_each_over(setup, names, out);
         }
@@ -399,11 +399,11 @@ impl World {
                 }
             }
         }
-        out.counts();
+        out.put_counts();
     }
 
     /// The same where no two requests are interchangeable: two bits each, sixteen to a word.
-    fn encode_each_over(&self, setup: &Setup, names: &impl Names, out: &mut Encoding) {
+    fn encode_each_over(&self, setup: &Setup, names: &impl ContentNames, out: &mut Encoding) {
         for (some, first) in self.reqs.chunks(16).zip((0..).step_by(16)) {
             let bits = |(at, it): (usize, &Req)| match it.stage {
                 Stage::Waiting | Stage::Running => 0,
@@ -418,11 +418,11 @@ impl World {
     }
 
     /// The tokens of a request that is over, if a prompt may still be made of them.
-    fn encode_tokens(&self, setup: &Setup, index: usize, names: &impl Names, out: &mut Encoding) {
+    fn encode_tokens(&self, setup: &Setup, index: usize, names: &impl ContentNames, out: &mut Encoding) {
         if self.is_needed(setup, index) {
             let it = &self.reqs[index];
             out.put([it.known, it.known_len()]);
-            names.sequence(self.streams.prefix(it.stream, it.known), out);
+            names.put_sequence(self.streams.prefix(it.stream, it.known), out);
         }
     }
 }

@@ -6,8 +6,8 @@ use educe::Educe;
 
 use crate::engine::{ChoicePoint, Chooser, Time};
 use crate::record::{
-    AssertKind, BatchId, Fact, Mode, Owner, PageRange, Phase, ReqId, ResultRow, RunFact, ScriptFact, Sink, SlotId,
-    StepRow, StreamId, Streams,
+    AssertKind, BatchId, Fact, ForwardMode, Owner, PageRange, Phase, ReqId, ResultRow, RunFact, ScriptFact, Sink,
+    SlotId, StepRow, StreamId, Streams,
 };
 
 use super::arrivals::Arrivals;
@@ -346,7 +346,8 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
             Last::Running | Last::None => None,
         };
         let batch = self.plan()?;
-        let extends = batch.as_ref().is_some_and(|batch| matches!(batch.mode, Mode::Extend | Mode::Mixed));
+        let extends =
+            batch.as_ref().is_some_and(|batch| matches!(batch.mode, ForwardMode::Extend | ForwardMode::Mixed));
         // A prefill that has become the running batch, and rides along in this one, is a decode batch by now.
         let last_extends = last_prefill.is_some_and(|object| object != self.world.decoded);
         let waits = self.setup.engine.disable_consecutive_prefill_overlap && last_extends && extends;
@@ -374,8 +375,8 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
         self.world.forwards += 1;
         let (copied, accepted) = self.launch(&batch);
         self.world.last = match batch.mode {
-            Mode::Extend | Mode::Mixed => Last::Extend(batch.clone()),
-            Mode::Decode | Mode::Verify => Last::Running,
+            ForwardMode::Extend | ForwardMode::Mixed => Last::Extend(batch.clone()),
+            ForwardMode::Decode | ForwardMode::Verify => Last::Running,
         };
         self.world.queue.push(Pending { batch, copied, accepted });
         true

@@ -1,7 +1,7 @@
 //! The plan phase: merge the last prefill, admit a new one, or else take the running batch to decode.
 
 use crate::engine::{ChoicePoint, Chooser};
-use crate::record::{BatchFact, Mode, Phase, ReqId, Sink};
+use crate::record::{BatchFact, ForwardMode, Phase, ReqId, Sink};
 
 use super::batch::{Batch, Rows};
 use super::machine::{Last, Machine, Step};
@@ -149,7 +149,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// A number for a new batch.
-    pub(super) fn new_batch(&mut self, mode: Mode) -> Batch {
+    pub(super) fn new_batch(&mut self, mode: ForwardMode) -> Batch {
         self.world.batches += 1;
         self.world.objects += 1;
         let id = crate::record::BatchId(self.world.batches);

@@ -2,7 +2,8 @@
 
 use crate::engine::{Choice, ChoicePoint, Chooser};
 use crate::record::{
-    AssertKind, BatchFact, BatchId, GrantId, Mode, Owner, Phase, PreparedRow, ReqId, RowFacts, Sink, SlotFact, SlotId,
+    AssertKind, BatchFact, BatchId, ForwardMode, GrantId, Owner, Phase, PreparedRow, ReqId, RowFacts, Sink, SlotFact,
+    SlotId,
 };
 
 use super::batch::{Batch, Prefill, Rows};
@@ -17,7 +18,7 @@ use super::setup::{Event, MixedTracking, Release, ResultQueue, SlotHeadroom, Str
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Prepares a prefill batch (`prepare_for_extend`).
     pub(super) fn prepare_extend(&mut self, admitted: &[ReqId]) -> Step<Box<Batch>> {
-        let mut batch = Box::new(self.new_batch(Mode::Extend));
+        let mut batch = Box::new(self.new_batch(ForwardMode::Extend));
         batch.chunked = self.world.chunked;
         self.begin_prepare(&batch, admitted.len());
         self.take_request_slots(admitted)?;
@@ -91,7 +92,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             }
             MixedTracking::Kept => {}
         }
-        batch.mode = Mode::Mixed;
+        batch.mode = ForwardMode::Mixed;
         batch.merge(decode);
         batch.prepared = decode.prepared.iter().map(|&row| PreparedRow { track: None, ..row }).collect();
         for &req in &decode.reqs {
@@ -240,7 +241,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Takes the running batch to be prepared under a new number; until [`Machine::queue_copy`] gives it back, a batch without rows stands in
     /// for it.
-    pub(super) fn take_running(&mut self, mode: Mode) -> Box<Batch> {
+    pub(super) fn take_running(&mut self, mode: ForwardMode) -> Box<Batch> {
         self.world.batches += 1;
         let mut batch = Box::new(std::mem::replace(&mut self.world.running, Batch::empty(0)));
         batch.id = BatchId(self.world.batches);
@@ -253,7 +254,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Prepares the running batch for one decode step (`prepare_for_decode`).
     pub(super) fn prepare_decode(&mut self) -> Step<Box<Batch>> {
-        let mut batch = self.take_running(Mode::Decode);
+        let mut batch = self.take_running(ForwardMode::Decode);
         let page = self.setup.engine.page_size;
         let wanted = if page > 1 { page } else { 1 } * batch.reqs.len() as u32;
         self.make_kv_room(wanted);
@@ -292,7 +293,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.paged.extend(reqs.by_ref().take(free).map(|req| (req, all[req.index()].pages.append(1))));
         assert!(pages.alloc(self.paged.len() as u32), "no more pages are taken than are free");
         if !self.paged.is_empty() {
-            self.sink.rows(RowFacts::Paged(&self.paged));
+            self.sink.rows(RowFacts::PagesAlloc(&self.paged));
         }
         match reqs.next() {
             Some(req) => Err(Dead { req: Some(req), kind: AssertKind::OutOfPages }),

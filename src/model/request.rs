@@ -1,6 +1,6 @@
 //! The request object: shared, by index, by every batch and batch copy that names it.
 
-use crate::record::{FinishKind, SlotId, State, StreamId};
+use crate::record::{FinishKind, SlotId, StreamId, TokenFold};
 
 use super::pages::Pages;
 use super::radix::{Lock, NodeId};
@@ -22,7 +22,7 @@ pub enum Stage {
 #[derive(Clone, Debug)]
 pub struct Req {
     /// Fold of all known tokens, where tokens are spelled out.
-    pub tip: State,
+    pub tip: TokenFold,
     /// Tokens whose KV and state the batches prepared so far will have computed.
     pub kv_committed_len: u32,
     /// Decode batches it was prepared for.
@@ -104,7 +104,7 @@ impl Req {
             stage: Stage::Unseen,
             stream: StreamId::ROOT,
             known: 0,
-            tip: State::ZERO,
+            tip: TokenFold::ZERO,
             prompt_len: 0,
             outputs: 0,
             ends_at: 0,

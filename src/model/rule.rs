@@ -3,7 +3,7 @@
 //! A rule is a pure function. It decides when a boundary fires, which label it gets and which slot is kept; the machine
 //! carries the action out and records it. A rule sees no content of a slot and nothing of the judge.
 
-use crate::record::{AssertKind, Check};
+use crate::record::{AssertKind, BoundaryCheck};
 
 /// The host arrays that a rule wants built once a batch at prepare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,7 +130,7 @@ impl VerifyView {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Action {
     /// How it found out.
-    pub check: Check,
+    pub check: BoundaryCheck,
     /// Fire: set the label (`last_track_seqlen`), and `last_track_idx` if given.
     pub record: Option<(u32, Option<u8>)>,
     /// Set `next_track_idx`.
@@ -150,7 +150,7 @@ impl Action {
     }
 
     /// Nothing but the check.
-    pub fn none(check: Check) -> Action {
+    pub fn none(check: BoundaryCheck) -> Action {
         Action { check, record: None, next_track_idx: None, release_idx: None, decline: false }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::engine::Time;
 use crate::numeric::Ssm;
-use crate::record::{Check, ReqId, State, Token};
+use crate::record::{BoundaryCheck, ReqId, Token, TokenFold};
 
 use super::radix::TombstoneLock;
 
@@ -414,10 +414,10 @@ pub struct Costs {
 impl Costs {
     /// CPU: finding out in this way whether a row is a boundary.
     #[inline]
-    pub fn of_check(&self, check: Check) -> Cost {
+    pub fn of_check(&self, check: BoundaryCheck) -> Cost {
         match check {
-            Check::Mask => self.check_mask,
-            Check::Recompute | Check::MaskLost | Check::None => self.check_recompute,
+            BoundaryCheck::Mask => self.check_mask,
+            BoundaryCheck::Recompute | BoundaryCheck::MaskLost | BoundaryCheck::None => self.check_recompute,
         }
     }
 
@@ -623,7 +623,7 @@ impl Setup {
     /// The token that ends a request with this prompt, if one does: what the fake model samples as that output.
     pub fn stop_token(&self, req: ReqId, prompt: &[Token]) -> Option<Token> {
         let Stop::Token(nth) = self.requests[req.index()].stop else { return None };
-        let mut state = State::ZERO.fold_all(prompt);
+        let mut state = TokenFold::ZERO.fold_all(prompt);
         for _ in 1..nth {
             state = state.fold(state.sample());
         }

@@ -1,7 +1,7 @@
 //! What result(N) reads that is newer than what prepare(N) saw, and whether it mattered to the rule. Only on demand.
 
 use crate::engine::Chooser;
-use crate::record::{Field, ProbeFact, ReqId, Sink, SlotId};
+use crate::record::{ProbeFact, ReqId, SharedField, Sink, SlotId};
 
 use super::machine::{Machine, Pending};
 use super::request::Req;
@@ -33,30 +33,30 @@ impl Glimpse {
     }
 
     /// Whether a field has another value in `live`.
-    fn differs(&self, live: &Glimpse, field: Field) -> bool {
+    fn differs(&self, live: &Glimpse, field: SharedField) -> bool {
         match field {
-            Field::OutputIds => self.outputs != live.outputs,
-            Field::KvCommittedLen => self.kv_committed_len != live.kv_committed_len,
-            Field::DecodeBatchIdx => self.decode_batch_idx != live.decode_batch_idx,
-            Field::TrackSlots => self.track != live.track,
-            Field::NextTrackIdx => self.next_track_idx != live.next_track_idx,
-            Field::LastTrackIdx => self.last_track_idx != live.last_track_idx,
-            Field::LastTrackSeqlen => self.last_track_seqlen != live.last_track_seqlen,
+            SharedField::OutputIds => self.outputs != live.outputs,
+            SharedField::KvCommittedLen => self.kv_committed_len != live.kv_committed_len,
+            SharedField::DecodeBatchIdx => self.decode_batch_idx != live.decode_batch_idx,
+            SharedField::TrackSlots => self.track != live.track,
+            SharedField::NextTrackIdx => self.next_track_idx != live.next_track_idx,
+            SharedField::LastTrackIdx => self.last_track_idx != live.last_track_idx,
+            SharedField::LastTrackSeqlen => self.last_track_seqlen != live.last_track_seqlen,
         }
     }
 
     /// The view of a row with one field as it was at prepare. The label is read by donations only, no rule sees it.
-    fn replace(&self, view: &RowView, field: Field) -> RowView {
+    fn replace(&self, view: &RowView, field: SharedField) -> RowView {
         let mut view = *view;
         match field {
             // At least the one that every decode step has: a length of prompt and outputs less one is computed from it.
-            Field::OutputIds => view.outputs = self.outputs.max(1),
-            Field::KvCommittedLen => view.kv_committed_len = self.kv_committed_len,
-            Field::DecodeBatchIdx => view.decode_batch_idx = self.decode_batch_idx,
-            Field::TrackSlots => view.held = [self.track[0].is_some(), self.track[1].is_some()],
-            Field::NextTrackIdx => view.next_track_idx = self.next_track_idx,
-            Field::LastTrackIdx => view.last_track_idx = self.last_track_idx,
-            Field::LastTrackSeqlen => {}
+            SharedField::OutputIds => view.outputs = self.outputs.max(1),
+            SharedField::KvCommittedLen => view.kv_committed_len = self.kv_committed_len,
+            SharedField::DecodeBatchIdx => view.decode_batch_idx = self.decode_batch_idx,
+            SharedField::TrackSlots => view.held = [self.track[0].is_some(), self.track[1].is_some()],
+            SharedField::NextTrackIdx => view.next_track_idx = self.next_track_idx,
+            SharedField::LastTrackIdx => view.last_track_idx = self.last_track_idx,
+            SharedField::LastTrackSeqlen => {}
         }
         view
     }
@@ -84,7 +84,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let (batch, req) = (pending.batch.id, pending.batch.reqs[i]);
         let live = Glimpse::of(&self.world.reqs[req.index()]);
         let done = self.rule.on_result(view);
-        for field in Field::ALL {
+        for field in SharedField::ALL {
             let newer = seen.differs(&live, field);
             let changed = newer && self.rule.on_result(&seen.replace(view, field)) != done;
             self.emit(ProbeFact::Read { batch, req, field, newer, changed });

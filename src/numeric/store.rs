@@ -3,7 +3,7 @@
 //! Owns contents, and beside each the token sequence that was folded into it, so that a reader can tell a right state
 //! without numbers. Refuses to know owners: taking, moving and freeing a slot changes nothing in it.
 
-use crate::record::{SlotId, State};
+use crate::record::{SlotId, TokenFold};
 
 /// Slots beyond this index are not followed; the judge, which follows as many, then calls the run inconclusive.
 const SLOTS_MAX: usize = 1 << 20;
@@ -14,7 +14,7 @@ pub(super) struct Content {
     /// The numbers.
     pub h: Vec<f32>,
     /// The tokens folded; `None` after a token that the record does not tell, and then the numbers mean nothing.
-    pub of: Option<State>,
+    pub of: Option<TokenFold>,
 }
 
 /// All slots.
@@ -32,7 +32,7 @@ impl Store {
 
     /// The state before any token.
     pub fn zero(&self) -> Content {
-        Content { h: vec![0.0; self.dim], of: Some(State::ZERO) }
+        Content { h: vec![0.0; self.dim], of: Some(TokenFold::ZERO) }
     }
 
     /// A copy of what a slot holds after all launched forwards; zero if nobody has written it.
@@ -64,10 +64,10 @@ impl Store {
     }
 
     /// Which tokens a slot holds.
-    pub fn provenance(&self, slot: SlotId) -> Option<State> {
+    pub fn provenance(&self, slot: SlotId) -> Option<TokenFold> {
         match self.slots.get(slot.index()) {
             Some(Some(content)) => content.of,
-            Some(None) | None => Some(State::ZERO),
+            Some(None) | None => Some(TokenFold::ZERO),
         }
     }
 }
@@ -81,12 +81,12 @@ mod tests {
         let mut store = Store::new(2);
         let slot = SlotId(3);
         assert_eq!(store.read(slot), store.zero());
-        let content = Content { h: vec![1.0, 2.0], of: Some(State::ZERO.fold(7)) };
+        let content = Content { h: vec![1.0, 2.0], of: Some(TokenFold::ZERO.fold(7)) };
         store.write(slot, content.clone());
         assert_eq!(store.read(slot), content);
         assert_eq!(store.provenance(slot), content.of);
         store.clear(slot);
-        assert_eq!((store.read(slot), store.provenance(slot)), (store.zero(), Some(State::ZERO)));
+        assert_eq!((store.read(slot), store.provenance(slot)), (store.zero(), Some(TokenFold::ZERO)));
     }
 
     #[test]

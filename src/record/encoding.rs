@@ -15,29 +15,29 @@ const NONE: u32 = u32::MAX - 1;
 const PLACES: u32 = 1 << 30;
 
 /// Ways to name a content.
-pub const NAME_END: u32 = 4;
+pub const NAME_KINDS: u32 = 4;
 
 /// Room for words in the beginning.
 const ROOM: usize = 1024;
 
 /// What the contents of slots and nodes are called: by whoever knows the tokens of the requests.
-pub trait Names {
+pub trait ContentNames {
     /// The live request whose first tokens these are, if there is one.
     fn owner(&self, content: Prefix, encoding: &Encoding) -> Option<ReqId>;
 
     /// Writes all that a sequence of no live request depends on: its stream, and where each ancestor of that goes on.
-    fn sequence(&self, content: Prefix, out: &mut Encoding);
+    fn put_sequence(&self, content: Prefix, out: &mut Encoding);
 
     /// Writes a slot at a place of the free list, but for one that is like one that was never used: no forward in flight uses it, and
     /// what it holds is the prefix of no request.
-    fn free(&self, slot: SlotId, place: u32, out: &mut Encoding);
+    fn put_free_slot(&self, slot: SlotId, place: u32, out: &mut Encoding);
 
     /// Whether a slot is the tree's and holds what it was donated as, which is this, and no forward in flight or
     /// earlier fault has to do with it. Who donated it, and whether that is who wrote it last, is all that is left to say.
-    fn plain(&self, slot: SlotId, content: Prefix) -> Option<(ReqId, bool)>;
+    fn intact_donation(&self, slot: SlotId, content: Prefix) -> Option<(ReqId, bool)>;
 
     /// Writes whether a request owns these pages and no others, and if not, which.
-    fn pages(&self, pages: PageRange, req: ReqId, out: &mut Encoding);
+    fn put_pages(&self, pages: PageRange, req: ReqId, out: &mut Encoding);
 }
 
 /// Words under way, with the labels given so far. One value serves many states: [`Encoding::begin`] clears it.
@@ -142,7 +142,7 @@ impl Encoding {
 
     /// A number or nothing.
     #[inline]
-    pub fn maybe(&mut self, word: Option<u32>) {
+    pub fn optional(&mut self, word: Option<u32>) {
         self.word(or_none(word));
     }
 
@@ -153,7 +153,7 @@ impl Encoding {
 
     /// Gives a live request its label, if it has none, and writes that.
     #[inline]
-    pub fn req(&mut self, req: ReqId) {
+    pub fn put_req(&mut self, req: ReqId) {
         let label = self.label_req(req);
         self.word(label);
     }
@@ -174,18 +174,18 @@ impl Encoding {
 
     /// Writes the label of a request that may not be alive.
     #[inline]
-    pub fn req_if_live(&mut self, req: Option<ReqId>) {
-        self.word(self.rank_if_live(req));
+    pub fn put_req_if_live(&mut self, req: Option<ReqId>) {
+        self.word(self.label_if_live(req));
     }
 
     /// The label of a request that may not be alive.
     #[inline]
-    pub fn rank_if_live(&self, req: Option<ReqId>) -> u32 {
+    pub fn label_if_live(&self, req: Option<ReqId>) -> u32 {
         req.map_or(NONE, |req| self.reqs[req.index()])
     }
 
     /// The label of a live request.
-    pub fn rank(&self, req: ReqId) -> u32 {
+    pub fn label(&self, req: ReqId) -> u32 {
         self.reqs[req.index()]
     }
 
@@ -211,7 +211,7 @@ impl Encoding {
     }
 
     /// Writes the counts of every class.
-    pub fn counts(&mut self) {
+    pub fn put_counts(&mut self) {
         for at in 0..self.heads.len() {
             let [unseen, over] = std::mem::take(&mut self.counts[self.heads[at] as usize]);
             self.put([unseen << 16 | over]);
@@ -225,7 +225,7 @@ impl Encoding {
 
     /// Gives a slot its label, if it has none, and writes that.
     #[inline]
-    pub fn slot(&mut self, slot: Option<SlotId>) {
+    pub fn put_slot(&mut self, slot: Option<SlotId>) {
         let label = self.label_slot(slot);
         self.word(label);
     }
@@ -275,7 +275,7 @@ impl Encoding {
 
     /// Writes the label of a batch.
     #[inline]
-    pub fn batch(&mut self, batch: BatchId) {
+    pub fn put_batch(&mut self, batch: BatchId) {
         let label = self.label_batch(batch);
         self.word(label);
     }
@@ -292,18 +292,18 @@ impl Encoding {
 
     /// Writes a content by its name.
     #[inline]
-    pub fn content(&mut self, content: Prefix, names: &impl Names) {
+    pub fn put_content(&mut self, content: Prefix, names: &impl ContentNames) {
         let owner = names.owner(content, self);
-        let name = self.named(content, owner);
+        let name = self.content_name(content, owner);
         self.put(name);
-        self.rest_of(name, content, names);
+        self.put_name_rest(name, content, names);
     }
 
     /// The name of a content of which it is known whether it is the prefix of a live request: that; otherwise, if it can be of
-    /// use, how long it is, and if it cannot, that it is nothing. The first word, below [`NAME_END`], tells which.
-    /// [`Encoding::rest_of`] writes the rest of the name.
+    /// use, how long it is, and if it cannot, that it is nothing. The first word, below [`NAME_KINDS`], tells which.
+    /// [`Encoding::put_name_rest`] writes the rest of the name.
     #[inline]
-    pub fn named(&self, content: Prefix, owner: Option<ReqId>) -> [u32; 3] {
+    pub fn content_name(&self, content: Prefix, owner: Option<ReqId>) -> [u32; 3] {
         if content == Prefix::EMPTY {
             // Nothing folded: what is folded on may become right yet.
             [0; 3]
@@ -318,9 +318,9 @@ impl Encoding {
 
     /// Writes what the words of a name leave out.
     #[inline]
-    pub fn rest_of(&mut self, name: [u32; 3], content: Prefix, names: &impl Names) {
+    pub fn put_name_rest(&mut self, name: [u32; 3], content: Prefix, names: &impl ContentNames) {
         if name[0] == 2 {
-            names.sequence(content, self);
+            names.put_sequence(content, self);
         }
     }
 
@@ -370,36 +370,36 @@ mod tests {
     #[test]
     fn slots_batches_and_interchangeable_requests_are_named_by_first_use() {
         let some = words(|encoding| {
-            encoding.slot(Some(SlotId(7)));
-            encoding.slot(Some(SlotId(3)));
-            encoding.slot(Some(SlotId(7)));
-            encoding.batch(BatchId(9));
-            encoding.req(ReqId(1));
-            encoding.req(ReqId(0));
+            encoding.put_slot(Some(SlotId(7)));
+            encoding.put_slot(Some(SlotId(3)));
+            encoding.put_slot(Some(SlotId(7)));
+            encoding.put_batch(BatchId(9));
+            encoding.put_req(ReqId(1));
+            encoding.put_req(ReqId(0));
         });
         let same = words(|encoding| {
-            encoding.slot(Some(SlotId(1)));
-            encoding.slot(Some(SlotId(2)));
-            encoding.slot(Some(SlotId(1)));
-            encoding.batch(BatchId(4));
-            encoding.req(ReqId(0));
-            encoding.req(ReqId(1));
+            encoding.put_slot(Some(SlotId(1)));
+            encoding.put_slot(Some(SlotId(2)));
+            encoding.put_slot(Some(SlotId(1)));
+            encoding.put_batch(BatchId(4));
+            encoding.put_req(ReqId(0));
+            encoding.put_req(ReqId(1));
         });
         assert_eq!(some, same);
-        assert_ne!(words(|encoding| encoding.req(ReqId(2))), words(|encoding| encoding.req(ReqId(0))));
+        assert_ne!(words(|encoding| encoding.put_req(ReqId(2))), words(|encoding| encoding.put_req(ReqId(0))));
     }
 
     #[test]
     fn a_round_that_comes_again_knows_no_labels_of_before() {
         let mut encoding = Encoding::new(vec![0], false);
         encoding.begin();
-        (0..3).for_each(|slot| encoding.slot(Some(SlotId(slot))));
+        (0..3).for_each(|slot| encoding.put_slot(Some(SlotId(slot))));
         encoding.round = u32::MAX;
         encoding.begin();
-        encoding.slot(Some(SlotId(2)));
+        encoding.put_slot(Some(SlotId(2)));
         let mut fresh = Encoding::new(vec![0], false);
         fresh.begin();
-        fresh.slot(Some(SlotId(2)));
+        fresh.put_slot(Some(SlotId(2)));
         assert_eq!((encoding.words(), encoding.round), (fresh.words(), 1));
     }
 }

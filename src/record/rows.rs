@@ -6,7 +6,7 @@
 use crate::engine::Time;
 
 use super::{
-    BatchFact, BatchId, Check, DecisionFact, Fact, ForwardFact, Owner, PageFact, PageRange, ReqId, RequestFact,
+    BatchFact, BatchId, BoundaryCheck, DecisionFact, Fact, ForwardFact, Owner, PageFact, PageRange, ReqId, RequestFact,
     SlotFact, SlotId, StreamId,
 };
 
@@ -18,7 +18,7 @@ pub enum RowFacts<'a> {
     /// Slots were freed in one call: [`SlotFact::Free`].
     SlotsFree(&'a [SlotId], Owner),
     /// Rows got a page each: [`PageFact::Alloc`].
-    Paged(&'a [(ReqId, PageRange)]),
+    PagesAlloc(&'a [(ReqId, PageRange)]),
     /// Rows were prepared for a decode step: [`BatchFact::PrepareDecode`].
     Prepared(BatchId, &'a [PreparedRow]),
     /// A forward advanced rows by one token: [`ForwardFact::Step`] and [`ForwardFact::Sampled`] of a row, then of the next.
@@ -76,7 +76,7 @@ pub struct ResultRow {
     /// Live `kv_committed_len`.
     pub kv_committed_len: u32,
     /// How the rule found out.
-    pub check: Check,
+    pub check: BoundaryCheck,
 }
 
 impl PreparedRow {
@@ -110,7 +110,7 @@ impl RowFacts<'_> {
                     tell(Fact::Slot(SlotFact::Free { slot, owner, last: i + 1 == slots.len() }));
                 }
             }
-            RowFacts::Paged(rows) => {
+            RowFacts::PagesAlloc(rows) => {
                 for &(req, pages) in rows {
                     tell(Fact::Page(PageFact::Alloc { pages, owner: Owner::Request(req) }));
                 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use educe::Educe;
 
-use super::{State, StreamId, Token};
+use super::{StreamId, Token, TokenFold};
 
 /// The first `len` tokens of a stream. Canonical if no ancestor of the stream has them all; those of a [`Streams`] are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,7 +35,7 @@ const OUTPUTS: Token = Token::MAX;
 
 /// Some tokens of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Run {
+enum TokenRun {
     /// Consecutive numbers, from this one on.
     Consecutive(Token),
     /// These.
@@ -46,17 +46,17 @@ enum Run {
 
 /// The tokens of a stream behind those of its parent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Content {
+struct StreamTokens {
     /// Each with its place behind the parent's tokens.
-    runs: Vec<(u32, Run)>,
+    runs: Vec<(u32, TokenRun)>,
     /// How many there are.
     count: u32,
 }
 
 /// What never depends on the history of a run, but for what is sampled otherwise than the model does.
 #[derive(Clone, Debug, Default)]
-struct Shape {
-    contents: Vec<Content>,
+struct TokenTable {
+    contents: Vec<StreamTokens>,
     /// The streams that go on from a prefix, by their first token.
     branches: BTreeMap<(Prefix, Token), StreamId>,
 }
@@ -141,7 +141,7 @@ impl Lineage {
 #[educe(Clone)]
 pub struct Streams {
     lineage: Lineage,
-    shape: Arc<Shape>,
+    shape: Arc<TokenTable>,
     /// How many there were when the setup was made; without end until then.
     of_setup: u32,
 }
@@ -155,7 +155,7 @@ impl Default for Streams {
 impl Streams {
     /// The root alone.
     pub fn new() -> Streams {
-        let shape = Shape { contents: vec![Content::default()], branches: BTreeMap::new() };
+        let shape = TokenTable { contents: vec![StreamTokens::default()], branches: BTreeMap::new() };
         Streams { lineage: Lineage::default(), shape: Arc::new(shape), of_setup: u32::MAX }
     }
 
@@ -190,7 +190,7 @@ impl Streams {
         while done < count {
             let token = first + done;
             let Some(stream) = self.next(at, token) else {
-                return self.grow(at, Run::Consecutive(token), count - done);
+                return self.grow(at, TokenRun::Consecutive(token), count - done);
             };
             let same = self.same_count(stream, at.len, token, count - done);
             at = Prefix { stream, len: at.len + same };
@@ -205,7 +205,7 @@ impl Streams {
         for (done, &token) in tokens.iter().enumerate() {
             match self.next(at, token) {
                 Some(stream) => at = Prefix { stream, len: at.len + 1 },
-                None => return self.grow(at, Run::Listed(tokens[done..].to_vec()), (tokens.len() - done) as u32),
+                None => return self.grow(at, TokenRun::Listed(tokens[done..].to_vec()), (tokens.len() - done) as u32),
             }
         }
         at
@@ -219,37 +219,37 @@ impl Streams {
                 return at.stream;
             }
             // Where tokens that could be outputs were spelled out, the model's own may be among them.
-            let spelled = self.first_tokens(at).any(|token| token < State::SAMPLED_END);
+            let spelled = self.first_tokens(at).any(|token| token < TokenFold::SAMPLED_END);
             let same = if spelled { self.next(at, self.fold(at).sample()) } else { None };
             match same {
                 Some(stream) => at = Prefix { stream, len: at.len + 1 },
-                None => return self.branch(at, Run::Outputs, u32::MAX - at.len, OUTPUTS),
+                None => return self.branch(at, TokenRun::Outputs, u32::MAX - at.len, OUTPUTS),
             }
         }
     }
 
     /// Whether a stream is the model's own outputs from some length on.
     pub fn is_outputs(&self, stream: StreamId) -> bool {
-        matches!(self.shape.contents[stream.index()].runs.last(), Some((_, Run::Outputs)))
+        matches!(self.shape.contents[stream.index()].runs.last(), Some((_, TokenRun::Outputs)))
     }
 
     /// The stream on which a sequence goes on with one more token, whether the model would sample that or not.
     pub fn follow(&mut self, from: Prefix, token: Token) -> StreamId {
         match self.next(from, token) {
             Some(stream) => stream,
-            None => self.grow(from, Run::Listed(vec![token]), 1).stream,
+            None => self.grow(from, TokenRun::Listed(vec![token]), 1).stream,
         }
     }
 
     /// A stream that goes on from nothing yet, with consecutive tokens: [`Streams::attach`] says from what.
     pub fn detached(&mut self, first: Token, count: u32) -> StreamId {
-        let content = Content { runs: vec![(0, Run::Consecutive(first))], count };
+        let content = StreamTokens { runs: vec![(0, TokenRun::Consecutive(first))], count };
         self.push(Prefix::EMPTY, content)
     }
 
     /// The same with the outputs that follow the tokens of a detached stream.
     pub fn detached_outputs(&mut self) -> StreamId {
-        self.push(Prefix::EMPTY, Content { runs: vec![(0, Run::Outputs)], count: u32::MAX })
+        self.push(Prefix::EMPTY, StreamTokens { runs: vec![(0, TokenRun::Outputs)], count: u32::MAX })
     }
 
     /// Lets a detached stream go on from a sequence that is not empty.
@@ -271,21 +271,21 @@ impl Streams {
     }
 
     /// The fold of the tokens of a sequence.
-    pub fn fold(&self, of: Prefix) -> State {
-        let mut state = State::ZERO;
+    pub fn fold(&self, of: Prefix) -> TokenFold {
+        let mut state = TokenFold::ZERO;
         self.spell(of, |_, folded| state = folded);
         state
     }
 
     /// Tells every token of a sequence, and the fold of all up to it.
-    fn spell(&self, of: Prefix, mut tell: impl FnMut(Token, State)) {
+    fn spell(&self, of: Prefix, mut tell: impl FnMut(Token, TokenFold)) {
         let mut parts = vec![of];
         while let Some(&Prefix { stream, .. }) = parts.last()
             && stream != StreamId::ROOT
         {
             parts.push(self.lineage.parent(stream));
         }
-        let mut state = State::ZERO;
+        let mut state = TokenFold::ZERO;
         // A part ends where its descendant goes on, or at the end of all.
         for part in parts.into_iter().rev() {
             let from = self.lineage.parent(part.stream).len;
@@ -302,9 +302,9 @@ impl Streams {
         let runs = &self.shape.contents[stream.index()].runs;
         let (start, run) = &runs[runs.partition_point(|run| run.0 <= place) - 1];
         match run {
-            Run::Consecutive(first) => Some(first + (place - start)),
-            Run::Listed(tokens) => Some(tokens[(place - start) as usize]),
-            Run::Outputs => None,
+            TokenRun::Consecutive(first) => Some(first + (place - start)),
+            TokenRun::Listed(tokens) => Some(tokens[(place - start) as usize]),
+            TokenRun::Outputs => None,
         }
     }
 
@@ -337,7 +337,7 @@ impl Streams {
             Some(_) if self.is_outputs(at.stream) => Some(at.stream),
             Some(_) | None => self.shape.branches.get(&(at, OUTPUTS)).copied(),
         };
-        outputs.filter(|_| token < State::SAMPLED_END && self.fold(at).sample() == token)
+        outputs.filter(|_| token < TokenFold::SAMPLED_END && self.fold(at).sample() == token)
     }
 
     /// How many consecutive tokens, of which the first is known to be the stream's, are the stream's from a length on.
@@ -347,29 +347,29 @@ impl Streams {
         let at = content.runs.partition_point(|run| run.0 <= place) - 1;
         let end = content.runs.get(at + 1).map_or(content.count, |run| run.0);
         match &content.runs[at] {
-            (start, Run::Consecutive(_)) => {
+            (start, TokenRun::Consecutive(_)) => {
                 assert!(*start <= place, "the run at a place begins there or before");
                 count.min(end - place)
             }
-            (start, Run::Listed(tokens)) => {
+            (start, TokenRun::Listed(tokens)) => {
                 let own = &tokens[(place - start) as usize..];
                 let same = own.iter().zip(first..).take_while(|(own, token)| *own == token);
                 (same.count() as u32).min(count)
             }
-            (_, Run::Outputs) => 1,
+            (_, TokenRun::Outputs) => 1,
         }
     }
 
     /// Puts tokens behind a prefix with which nothing goes on: at the end of its stream if it is that, else on a stream of their own.
-    fn grow(&mut self, at: Prefix, run: Run, count: u32) -> Prefix {
+    fn grow(&mut self, at: Prefix, run: TokenRun, count: u32) -> Prefix {
         let first = match &run {
-            Run::Consecutive(first) => *first,
-            Run::Listed(tokens) => tokens[0],
-            Run::Outputs => OUTPUTS,
+            TokenRun::Consecutive(first) => *first,
+            TokenRun::Listed(tokens) => tokens[0],
+            TokenRun::Outputs => OUTPUTS,
         };
         let ends = at.stream != StreamId::ROOT && self.own_place(at).is_none();
         // A stream of the setup stays as it is in a run; another one grows by tokens that a recording has.
-        let grows = self.of_setup == u32::MAX || at.stream.0 >= self.of_setup && matches!(run, Run::Listed(_));
+        let grows = self.of_setup == u32::MAX || at.stream.0 >= self.of_setup && matches!(run, TokenRun::Listed(_));
         // Another stream that goes on from the end keeps its place.
         let stream = if ends && grows {
             let content = &mut Arc::make_mut(&mut self.shape).contents[at.stream.index()];
@@ -383,16 +383,16 @@ impl Streams {
     }
 
     /// The stream that goes on from a prefix with a run, made if there is none.
-    fn branch(&mut self, at: Prefix, run: Run, count: u32, first: Token) -> StreamId {
+    fn branch(&mut self, at: Prefix, run: TokenRun, count: u32, first: Token) -> StreamId {
         if let Some(&stream) = self.shape.branches.get(&(at, first)) {
             return stream;
         }
-        let stream = self.push(at, Content { runs: vec![(0, run)], count });
+        let stream = self.push(at, StreamTokens { runs: vec![(0, run)], count });
         Arc::make_mut(&mut self.shape).branches.insert((at, first), stream);
         stream
     }
 
-    fn push(&mut self, parent: Prefix, content: Content) -> StreamId {
+    fn push(&mut self, parent: Prefix, content: StreamTokens) -> StreamId {
         let id = StreamId(self.lineage.count());
         self.lineage.set(id, parent);
         Arc::make_mut(&mut self.shape).contents.push(content);
@@ -446,7 +446,7 @@ mod tests {
                             tokens.extend(list);
                         }
                         Part::Outputs(count) => {
-                            let mut state = State::ZERO.fold_all(&tokens);
+                            let mut state = TokenFold::ZERO.fold_all(&tokens);
                             let before = tokens.clone();
                             for _ in 0..count {
                                 tokens.push(state.sample());
@@ -462,7 +462,7 @@ mod tests {
                     }
                 }
                 prop_assert_eq!(streams.tokens(at), tokens.clone());
-                prop_assert_eq!(streams.fold(at), State::ZERO.fold_all(&tokens));
+                prop_assert_eq!(streams.fold(at), TokenFold::ZERO.fold_all(&tokens));
                 known.push((at, tokens));
             }
             for (one, of_one) in &known {
@@ -490,7 +490,7 @@ mod tests {
         let all = streams.tokens(streams.prefix(own_outputs, 8));
         assert_eq!(all[..5], streams.tokens(streams.prefix(outputs, 5)));
         assert_eq!(all[5..7], [2000, 2001]);
-        assert_eq!(all[7], State::ZERO.fold_all(&all[..7]).sample());
+        assert_eq!(all[7], TokenFold::ZERO.fold_all(&all[..7]).sample());
         assert_eq!(streams.lineage.common_len(streams.prefix(own_outputs, 8), streams.prefix(outputs, 9)), 5);
     }
 }

@@ -70,7 +70,7 @@ impl Sink for RunCounts {
             // Other slots, and rows that were admitted long before.
             RowFacts::SlotsFree(..)
             | RowFacts::SlotsAlloc(..)
-            | RowFacts::Paged(_)
+            | RowFacts::PagesAlloc(_)
             | RowFacts::Prepared(..)
             | RowFacts::Stepped(..)
             | RowFacts::Results(..) => {}

@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 
-use crate::record::{Fact, Field, ProbeFact, Sink};
+use crate::record::{Fact, ProbeFact, SharedField, Sink};
 
 use super::{layout, name};
 
 /// Counts by shared field; a sink of [`ProbeFact::Read`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Skew {
-    counts: [Count; Field::ALL.len()],
+    counts: [Count; SharedField::ALL.len()],
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,13 +46,13 @@ impl Sink for Skew {
 impl Skew {
     /// The table, a row a field.
     pub fn rows(&self) -> Vec<SkewRow> {
-        let row = |(&field, count): (&Field, &Count)| SkewRow {
+        let row = |(&field, count): (&SharedField, &Count)| SkewRow {
             field: name::field(field),
             reads: count.reads,
             newer: count.newer,
             changed: count.changed,
         };
-        Field::ALL.iter().zip(&self.counts).map(row).collect()
+        SharedField::ALL.iter().zip(&self.counts).map(row).collect()
     }
 }
 
@@ -78,9 +78,9 @@ mod tests {
         let read = |field, newer, changed| {
             Fact::Probe(ProbeFact::Read { batch: BatchId(1), req: ReqId(0), field, newer, changed })
         };
-        skew.fact(read(Field::KvCommittedLen, true, true));
-        skew.fact(read(Field::KvCommittedLen, true, false));
-        skew.fact(read(Field::LastTrackSeqlen, false, false));
+        skew.fact(read(SharedField::KvCommittedLen, true, true));
+        skew.fact(read(SharedField::KvCommittedLen, true, false));
+        skew.fact(read(SharedField::LastTrackSeqlen, false, false));
         let rows = skew.rows();
         assert_eq!((rows[1].field, rows[1].reads, rows[1].newer, rows[1].changed), ("kv_committed_len", 2, 2, 1));
         assert_eq!((rows[6].field, rows[6].reads, rows[6].newer), ("last_track_seqlen", 1, 0));

@@ -1,7 +1,7 @@
 //! `completed-mask`: label and kept slot by the batch's own mask and index snapshot (releases after pull request 29792).
 
 use crate::model::{Action, Keeps, RowView, Rule, VerifyView, WantsMasks};
-use crate::record::{AssertKind, Check};
+use crate::record::{AssertKind, BoundaryCheck};
 
 use super::mask_lookahead::{assert_lead, known_boundary};
 use super::speculative;
@@ -44,11 +44,11 @@ fn paired_slots(row: &RowView, completed_len: u32, known: bool) -> Result<Action
     let masks = row.masks.ok_or(AssertKind::MissingSnapshot)?;
     let record = masks.mask.then_some((completed_len, Some(masks.track_idx)));
     if !known {
-        return Ok(Action { record, ..Action::none(Check::Mask) });
+        return Ok(Action { record, ..Action::none(BoundaryCheck::Mask) });
     }
     assert_lead(row)?;
     let next_track_idx = Some(row.other_idx(row.next_track_idx));
-    Ok(Action { record, next_track_idx, ..Action::none(Check::Mask) })
+    Ok(Action { record, next_track_idx, ..Action::none(BoundaryCheck::Mask) })
 }
 
 /// Lazy: at the own boundary keep the slot written and give the other one back. A request that finishes while the
@@ -57,7 +57,7 @@ fn paired_slots(row: &RowView, completed_len: u32, known: bool) -> Result<Action
 fn lazy(row: &RowView, completed_len: u32, lookahead: u32, known: bool) -> Action {
     let in_place = row.next_track_idx == row.last_track_idx;
     let decline = row.finished && lookahead == 1 && known && in_place && !row.untracked_ahead;
-    let nothing = Action { decline, ..Action::none(Check::Mask) };
+    let nothing = Action { decline, ..Action::none(BoundaryCheck::Mask) };
     match row.masks {
         Some(masks) if masks.mask && completed_len.is_multiple_of(row.grid) => Action {
             record: Some((completed_len, Some(masks.track_idx))),

@@ -2,7 +2,7 @@
 //! cell, and with the lazy strategy a plan a batch (`_mamba_check_track_boundary`, `_mamba_lazy_spec_update`).
 
 use crate::model::{Action, VerifyView};
-use crate::record::Check;
+use crate::record::BoundaryCheck;
 
 /// Decides one row of a verify result: a boundary is crossed when the accepted run ends in another grid cell than it
 /// began in; its label is the beginning of that cell.
@@ -15,17 +15,17 @@ pub(super) fn on_verify(row: &VerifyView) -> Action {
         return lazy(row, crossed, label);
     }
     if !crossed {
-        return Action::none(Check::Recompute);
+        return Action::none(BoundaryCheck::Recompute);
     }
     let idx = row.next_track_idx;
     let next = if row.track_slots == 2 { 1 - idx } else { idx };
-    Action { record: Some((label, Some(idx))), next_track_idx: Some(next), ..Action::none(Check::Recompute) }
+    Action { record: Some((label, Some(idx))), next_track_idx: Some(next), ..Action::none(BoundaryCheck::Recompute) }
 }
 
 /// Lazy: a confirmed crossing promotes the planned slot and gives the old one back. A request that finishes keeps what
 /// it has only if no step wrote the kept slot in place, and none in flight may.
 fn lazy(row: &VerifyView, crossed: bool, label: u32) -> Action {
-    let none = Action::none(Check::Recompute);
+    let none = Action::none(BoundaryCheck::Recompute);
     let keep = row.next_track_idx;
     if row.finished {
         let in_place = crossed && row.planned_idx == Some(keep);

@@ -2,10 +2,10 @@
 
 use crate::engine::Seeded;
 use crate::history::{Pattern, with_pattern};
-use crate::judge::{Judge, Options};
+use crate::judge::{Judge, JudgeOptions};
 use crate::model::{Rule, Setup};
 use crate::record::{
-    BatchFact, BatchId, CacheFact, DecisionFact, Fact, Nothing, Phase, ReqId, RequestFact, RunFact, Sink, Tee,
+    BatchFact, BatchId, CacheFact, DecisionFact, Fact, NoDonation, Phase, ReqId, RequestFact, RunFact, Sink, Tee,
 };
 use crate::report::{JitterRun, Jittered, LastOffer};
 use crate::search::in_order;
@@ -64,7 +64,8 @@ pub fn same_request(before: &Setup, req: ReqId, after: &Setup) -> ReqId {
 
 /// Runs a setup by script, and looks at the lookahead of so many steps of a request from one on.
 pub fn watched(setup: &Setup, rule: &dyn Rule, seed: u64, req: ReqId, (from, len): (u32, u32)) -> Jittered {
-    let judge = Judge::new(Options { page_size: setup.engine.page_size, keep_boundaries: true, keep_reasons: true });
+    let judge =
+        Judge::new(JudgeOptions { page_size: setup.engine.page_size, keep_boundaries: true, keep_reasons: true });
     let watch = Watch { req, prepared: Vec::new(), processed: None, rows: Vec::new(), finished: false, end: None };
     let mut sink = Tee(judge, watch);
     replay(setup, rule, &mut Seeded::new(seed), &mut sink);
@@ -86,7 +87,7 @@ struct Watch {
     /// The lookahead of processed results by length.
     rows: Vec<(u32, i64)>,
     finished: bool,
-    end: Option<Result<LastOffer, Nothing>>,
+    end: Option<Result<LastOffer, NoDonation>>,
 }
 
 impl Watch {

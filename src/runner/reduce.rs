@@ -2,7 +2,7 @@
 
 use crate::engine::Scripted;
 use crate::history::{measure, smaller};
-use crate::judge::{Kind, Verdict};
+use crate::judge::{FindingKind, Verdict};
 use crate::model::{Release, Rule, Setup, Strategy};
 use crate::search;
 
@@ -20,7 +20,7 @@ use super::{first_of, run_while};
 pub fn reduce(
     setup: Setup,
     rule: &dyn Rule,
-    kind: Kind,
+    kind: FindingKind,
     valid: &dyn Fn(&Setup) -> Option<Setup>,
     tries_max: usize,
 ) -> Setup {
@@ -34,7 +34,7 @@ pub fn reduce(
 pub fn reduce_while(
     setup: Setup,
     rule: &dyn Rule,
-    kind: Kind,
+    kind: FindingKind,
     valid: &dyn Fn(&Setup) -> Option<Setup>,
     tries_max: usize,
     stop: &dyn Fn() -> bool,
@@ -63,7 +63,7 @@ pub fn subject(setup: &Setup) -> (Release, Strategy, bool) {
 }
 
 /// The verdict of a scripted run, if it has a fault of this kind and came to its end before it was stopped.
-fn shown(setup: &Setup, rule: &dyn Rule, kind: Kind, stop: &dyn Fn() -> bool) -> Option<Verdict> {
+fn shown(setup: &Setup, rule: &dyn Rule, kind: FindingKind, stop: &dyn Fn() -> bool) -> Option<Verdict> {
     let (judgement, whole) = run_while(setup, rule, &mut Scripted, &mut |_| !stop());
     first_of(&judgement, kind).filter(|_| whole).map(|_| judgement.verdict)
 }

@@ -7,8 +7,8 @@ mod facts;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use crate::judge::{Class, Judgement, Kind};
-use crate::record::{BatchId, Check, Mode, Owner, Phase, ReqId, SlotId};
+use crate::judge::{Class, FindingKind, Judgement};
+use crate::record::{BatchId, BoundaryCheck, ForwardMode, Owner, Phase, ReqId, SlotId};
 
 use super::reads::Reads;
 use super::{Donation, JudgedView, Lane, Life, ReqNow, Scene, Segment, SlotNow, Span, Stage, Step, TurnAt, Work};
@@ -42,7 +42,7 @@ impl SceneBuilder {
     pub fn new(view: JudgedView, turns: Option<RangeInclusive<u32>>) -> SceneBuilder {
         let (scene, painting, cpu, forward, steps, open, touched, reads) = Default::default();
         // What was found before is not painted.
-        let found = vec![None; view.judge.found()];
+        let found = vec![None; view.judge.finding_count()];
         SceneBuilder { view, scene, turns, painting, cpu, forward, steps, open, touched, reads, found }
     }
 
@@ -82,7 +82,7 @@ impl SceneBuilder {
             .map(|(nth, finding)| {
                 let found = spans_found.get(nth).copied().flatten();
                 found
-                    .filter(|&span| scene.spans[span].turn == finding.turn && finding.kind != Kind::Lost)
+                    .filter(|&span| scene.spans[span].turn == finding.turn && finding.kind != FindingKind::Lost)
                     .or_else(|| place(finding.turn, finding.phase))
             })
             .collect();
@@ -158,7 +158,7 @@ impl SceneBuilder {
         }
     }
 
-    fn prepare(&mut self, batch: BatchId, req: ReqId, (mode, from, k, committed): (Mode, u32, u32, u32)) {
+    fn prepare(&mut self, batch: BatchId, req: ReqId, (mode, from, k, committed): (ForwardMode, u32, u32, u32)) {
         if !self.painting {
             return;
         }
@@ -176,7 +176,7 @@ impl SceneBuilder {
             committed_at_result: None,
             lookahead: None,
             due: None,
-            check: Check::None,
+            check: BoundaryCheck::None,
             fired: None,
             class: None,
             outputs: None,

@@ -12,7 +12,9 @@ pub use builder::SceneBuilder;
 pub use live_view::{Flight, LiveView, ReqNow, SlotNow, Stage};
 
 use crate::judge::{Class, Judge};
-use crate::record::{BatchId, Check, Fact, Field, FinishKind, Mode, Owner, Passed, Phase, ReqId, Sink, SlotId};
+use crate::record::{
+    BatchId, BoundaryCheck, Fact, FinishKind, ForwardMode, Owner, Phase, ReqId, SharedField, Sink, SkipReason, SlotId,
+};
 
 /// Where a span lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -33,7 +35,7 @@ pub enum Work {
     /// The CPU waits for the completion event of the batch.
     Wait,
     /// A forward.
-    Forward(Mode),
+    Forward(ForwardMode),
     /// The copy of a result to the host.
     ResultCopy,
 }
@@ -80,7 +82,7 @@ pub struct Step {
     /// The batch.
     pub batch: BatchId,
     /// Extend or decode or verify: of the row, so never mixed.
-    pub mode: Mode,
+    pub mode: ForwardMode,
     /// The length that it begins from, in tokens.
     pub from: u32,
     /// The length that it reaches.
@@ -100,7 +102,7 @@ pub struct Step {
     /// The slot and the length that its forward keeps a state in and of, if it is a boundary.
     pub due: Option<(SlotId, u32)>,
     /// How the rule found out.
-    pub check: Check,
+    pub check: BoundaryCheck,
     /// What the rule set label and kept slot to, if it fired.
     pub fired: Option<(Option<u32>, Option<SlotId>)>,
     /// What the judge says of the decision, where there was one or one was due.
@@ -108,7 +110,7 @@ pub struct Step {
     /// Outputs after the result, without those behind the end of the request.
     pub outputs: Option<u32>,
     /// Why its result was passed over, if it was.
-    pub skipped: Option<Passed>,
+    pub skipped: Option<SkipReason>,
 }
 
 /// Whether a slot holds what its label says, once all launched forwards have run.
@@ -154,7 +156,7 @@ pub struct Segment {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrow {
     /// The field.
-    pub field: Field,
+    pub field: SharedField,
     /// The span that wrote what was read, if it is known.
     pub from: Option<usize>,
     /// The span of the result that read it.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use overlapsim::command::{Exit, FailOn, Format, JitterArgs, jitter_to_text};
-use overlapsim::record::Nothing;
+use overlapsim::record::NoDonation;
 use overlapsim::report::Jittered;
 use overlapsim::runner::{self, Keep};
 use overlapsim::scenario;
@@ -243,7 +243,7 @@ fn a_run_that_was_cut_short_shows_a_pattern_only_as_far_as_it_went() {
     assert!(came_about(&[Some(1), None], None, "10") && came_about(&[Some(1), None], None, "11"));
     assert!(!came_about(&[Some(1), None], None, "01") && !came_about(&[None, Some(1)], None, "11"));
     assert!(!came_about(&[None, None], None, "11"), "nothing of it was seen");
-    assert!(!came_about(&[Some(1), None], Some(Err(Nothing::NoCheckpoint)), "11"), "the request ended before");
+    assert!(!came_about(&[Some(1), None], Some(Err(NoDonation::NoCheckpoint)), "11"), "the request ended before");
     assert!(!came_about(&[Some(1), Some(2)], None, "11"));
 }
 

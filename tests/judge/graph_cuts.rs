@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use overlapsim::command::{GraphArgs, GraphFormat, graph_to_text};
 use overlapsim::engine::Scripted;
 use overlapsim::graph::{Absent, CUT_MAX, Events, Lane, Use, cut, dot, title};
-use overlapsim::judge::Kind;
+use overlapsim::judge::FindingKind;
 use overlapsim::runner::{self, Keep};
 use overlapsim::scenario;
 
@@ -97,7 +97,7 @@ fn every_finding_of_every_scenario_has_its_picture() {
                         assert!(words.contains("missing (red, dashed)"), "{what}");
                         let of = &events.graph[from].accesses;
                         let meant = match finding.kind {
-                            Kind::Torn | Kind::UseAfterFree => {
+                            FindingKind::Torn | FindingKind::UseAfterFree => {
                                 of.iter().any(|access| Some(access.slot) == finding.slot)
                             }
                             _ => of.iter().any(|access| {

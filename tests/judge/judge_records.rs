@@ -3,7 +3,7 @@
 //! One request `A` (prompt 1, grid 4) has the active slot 1 and the track slots 2 and 3, unless a test says otherwise.
 
 use crate::common::tape::{AT, Facts, Spelled};
-use overlapsim::judge::{Class, Finding, Goals, Judge, Judgement, Kind, Options, Verdict};
+use overlapsim::judge::{Class, Finding, FindingKind, Goals, Judge, JudgeOptions, Judgement, Verdict};
 use overlapsim::record::*;
 
 const A: ReqId = ReqId(0);
@@ -121,15 +121,15 @@ impl Tape {
         let batch_id = BatchId(batch);
         self.turn().wait(batch);
         let decision = fired.map(|(label, slot)| Decision {
-            before: Kept { label: None, slot: None },
-            after: Kept { label: Some(label), slot: Some(SlotId(slot)) },
+            before: KeptState { label: None, slot: None },
+            after: KeptState { label: Some(label), slot: Some(SlotId(slot)) },
         });
         self.fact(Fact::Decision(DecisionFact::Row {
             batch: batch_id,
             req,
             lookahead: 1,
             kv_committed_len: 0,
-            check: Check::Mask,
+            check: BoundaryCheck::Mask,
             decision,
         }))
     }
@@ -143,7 +143,7 @@ impl Tape {
     }
 
     fn offer(&mut self, req: ReqId, label: u32, slot: u32, finished: bool) -> &mut Tape {
-        let how = Donated { finished, existed: false };
+        let how = DonationOutcome { finished, existed: false };
         if finished {
             self.fact(Fact::Request(RequestFact::Finish { req, kind: FinishKind::Token, outputs: self.outputs }));
         }
@@ -166,7 +166,7 @@ impl Tape {
         self
     }
 
-    fn nothing(&mut self, why: Nothing) -> &mut Tape {
+    fn nothing(&mut self, why: NoDonation) -> &mut Tape {
         self.fact(Fact::Request(RequestFact::Finish { req: A, kind: FinishKind::Token, outputs: self.outputs }));
         self.fact(Fact::Cache(CacheFact::NoDonate { req: A, why, slot: None }));
         self.free(1, Owner::Active(A)).free(2, Owner::Track(A, 0)).free(3, Owner::Track(A, 1))
@@ -178,13 +178,14 @@ impl Tape {
     }
 
     fn judge(&self) -> Judgement {
-        let mut judge = Judge::new(Options { page_size: self.page_size, keep_boundaries: true, keep_reasons: true });
+        let mut judge =
+            Judge::new(JudgeOptions { page_size: self.page_size, keep_boundaries: true, keep_reasons: true });
         self.record.replay(&mut judge);
         judge.finish(&[])
     }
 }
 
-fn kinds(judgement: &Judgement) -> Vec<Kind> {
+fn kinds(judgement: &Judgement) -> Vec<FindingKind> {
     judgement.findings.iter().map(|finding| finding.kind).collect()
 }
 
@@ -192,7 +193,7 @@ fn classes(judgement: &Judgement) -> Vec<(u32, Class)> {
     judgement.boundaries.iter().map(|boundary| (boundary.k, boundary.class)).collect()
 }
 
-fn brief(finding: &Finding) -> (Kind, Option<u32>, Option<u32>, Option<u32>) {
+fn brief(finding: &Finding) -> (FindingKind, Option<u32>, Option<u32>, Option<u32>) {
     (finding.kind, finding.label, finding.holds, finding.slot.map(|slot| slot.0))
 }
 
@@ -235,7 +236,10 @@ fn double_fire_keeps_the_slot_nobody_wrote() {
     let mut tape = before_the_boundary();
     let judged = tape.row(3, A, Some((4, 2))).row(4, A, Some((4, 3))).end(4, 3).done();
     assert_eq!((judged.verdict, classes(&judged)), (Verdict::Corrupt, vec![(3, Class::Early), (4, Class::Repeat)]));
-    assert_eq!(judged.findings.iter().map(brief).collect::<Vec<_>>(), vec![(Kind::Unwritten, Some(4), None, Some(3))]);
+    assert_eq!(
+        judged.findings.iter().map(brief).collect::<Vec<_>>(),
+        vec![(FindingKind::Unwritten, Some(4), None, Some(3))]
+    );
     assert_eq!(judged.findings[0].reason, "label 4, but nobody has written the slot");
     assert_eq!((judged.findings[0].turn, judged.findings[0].phase), (2, Phase::Result));
 }
@@ -246,7 +250,7 @@ fn stale_content_of_an_earlier_owner_does_not_count_as_written() {
     tape.arrive(B, 1, [4, 5, 6]).prefill(20, B, 4, 0, 1, None).decode(21, B, 4, 2, Some(5)).wait(21);
     tape.free(5, Owner::Track(B, 0)).free(3, Owner::Track(A, 1)).give(5, Owner::Track(A, 1));
     tape.plain(2, 3).offer(A, 3, 5, false);
-    assert_eq!(brief(&tape.judge().findings[0]), (Kind::Unwritten, Some(3), None, Some(5)));
+    assert_eq!(brief(&tape.judge().findings[0]), (FindingKind::Unwritten, Some(3), None, Some(5)));
     // The same slot under the label that it happens to hold is a right state all the same.
     let mut lucky = Tape::new();
     lucky.arrive(B, 1, [4, 5, 6]).prefill(20, B, 4, 0, 1, None).decode(21, B, 4, 2, Some(5)).wait(21);
@@ -257,9 +261,9 @@ fn stale_content_of_an_earlier_owner_does_not_count_as_written() {
 #[test]
 fn a_boundary_nobody_fires_is_lost_and_costs() {
     let mut tape = before_the_boundary();
-    let judged = tape.row(3, A, None).row(4, A, None).nothing(Nothing::NoCheckpoint).done();
+    let judged = tape.row(3, A, None).row(4, A, None).nothing(NoDonation::NoCheckpoint).done();
     assert_eq!((judged.verdict, classes(&judged)), (Verdict::Lossy, vec![(4, Class::Missed)]));
-    assert_eq!(brief(&judged.findings[0]), (Kind::Lost, Some(4), None, None));
+    assert_eq!(brief(&judged.findings[0]), (FindingKind::Lost, Some(4), None, None));
     assert_eq!(judged.findings[0].turn, 2);
     assert_eq!((judged.checkpoints.lost, judged.checkpoints.cost_tokens), (1, 4));
 }
@@ -269,7 +273,7 @@ fn a_later_checkpoint_does_not_cancel_a_loss_but_its_cost() {
     let mut tape = before_the_boundary();
     tape.row(3, A, None).row(4, A, None).plain(5, 8).decode(8, A, 1, 8, Some(3)).row(8, A, Some((8, 3)));
     let judged = tape.end(8, 3).done();
-    assert_eq!((judged.verdict, kinds(&judged)), (Verdict::Lossy, vec![Kind::Lost]));
+    assert_eq!((judged.verdict, kinds(&judged)), (Verdict::Lossy, vec![FindingKind::Lost]));
     assert_eq!((judged.checkpoints.due, judged.checkpoints.recorded, judged.checkpoints.cost_tokens), (2, 1, 0));
 }
 
@@ -281,16 +285,16 @@ fn what_the_engine_forces_is_skipped() {
         k: 4,
         in_place: true,
     }));
-    let judged = refused.row(3, A, None).row(4, A, None).nothing(Nothing::NoCheckpoint).done();
+    let judged = refused.row(3, A, None).row(4, A, None).nothing(NoDonation::NoCheckpoint).done();
     assert_eq!((judged.verdict, judged.checkpoints.skipped, judged.checkpoints.cost_tokens), (Verdict::Clean, 1, 0));
 
     let mut retracted = before_the_boundary();
     retracted.row(3, A, None).row(4, A, None).fact(Fact::Request(RequestFact::Retract { req: A, outputs: 4 }));
-    let judged = retracted.nothing(Nothing::Retracted).done();
+    let judged = retracted.nothing(NoDonation::Retracted).done();
     assert_eq!((judged.verdict, judged.checkpoints.skipped), (Verdict::Clean, 1));
 
     let mut declined = before_the_boundary();
-    let judged = declined.row(3, A, Some((4, 2))).nothing(Nothing::Declined).done();
+    let judged = declined.row(3, A, Some((4, 2))).nothing(NoDonation::Declined).done();
     assert_eq!((judged.verdict, judged.checkpoints.skipped), (Verdict::Clean, 1));
 }
 
@@ -307,7 +311,7 @@ fn a_step_in_place_overwrites_what_was_recorded_whether_or_not_another_row_was_t
         if told_since {
             tape.row(5, B, None);
         }
-        let judged = tape.fact(refused).nothing(Nothing::NoCheckpoint).done();
+        let judged = tape.fact(refused).nothing(NoDonation::NoCheckpoint).done();
         assert_eq!((judged.verdict, judged.checkpoints.skipped), (Verdict::Clean, 1), "told since: {told_since}");
     }
 }
@@ -316,8 +320,8 @@ fn a_step_in_place_overwrites_what_was_recorded_whether_or_not_another_row_was_t
 fn a_refused_slot_excuses_no_rule_that_misses_what_was_written_in_place() {
     let mut refused = before_the_boundary();
     refused.fact(Fact::Batch(BatchFact::TrackRefused { req: A, k: 4, in_place: true }));
-    let judged = refused.row(3, A, None).row(4, A, None).nothing(Nothing::NoCheckpoint).done();
-    assert_eq!((judged.verdict, kinds(&judged)), (Verdict::Lossy, vec![Kind::Lost]));
+    let judged = refused.row(3, A, None).row(4, A, None).nothing(NoDonation::NoCheckpoint).done();
+    assert_eq!((judged.verdict, kinds(&judged)), (Verdict::Lossy, vec![FindingKind::Lost]));
     assert_eq!((judged.checkpoints.skipped, judged.checkpoints.cost_tokens), (0, 4));
 }
 
@@ -330,11 +334,17 @@ fn what_was_recorded_and_is_not_offered_is_lost_once() {
         tape
     };
     let judged = two().end(4, 2).done();
-    assert_eq!((judged.verdict, kinds(&judged), judged.checkpoints.cost_tokens), (Verdict::Lossy, vec![Kind::Lost], 4));
+    assert_eq!(
+        (judged.verdict, kinds(&judged), judged.checkpoints.cost_tokens),
+        (Verdict::Lossy, vec![FindingKind::Lost], 4)
+    );
     assert_eq!(judged.findings[0].reason, "length 8 was recorded, but at the end 4 was offered");
     // Nothing is offered at all: one loss, its cost once.
-    let judged = two().nothing(Nothing::NoCheckpoint).done();
-    assert_eq!((judged.verdict, kinds(&judged), judged.checkpoints.cost_tokens), (Verdict::Lossy, vec![Kind::Lost], 8));
+    let judged = two().nothing(NoDonation::NoCheckpoint).done();
+    assert_eq!(
+        (judged.verdict, kinds(&judged), judged.checkpoints.cost_tokens),
+        (Verdict::Lossy, vec![FindingKind::Lost], 8)
+    );
     // The engine cannot keep what lies beyond the end.
     let mut beyond = two();
     beyond.outputs = 6;
@@ -351,7 +361,7 @@ fn the_right_length_in_the_wrong_slot() {
     let mut own = before_the_boundary();
     let judged = own.row(3, A, None).row(4, A, Some((4, 3))).end(4, 3).done();
     assert_eq!(classes(&judged), vec![(4, Class::WrongSlot)]);
-    assert_eq!(kinds(&judged), vec![Kind::Unwritten]);
+    assert_eq!(kinds(&judged), vec![FindingKind::Unwritten]);
 }
 
 #[test]
@@ -359,7 +369,7 @@ fn a_length_that_no_step_writes() {
     let mut tape = Tape::new();
     let judged = tape.plain(2, 3).decode(3, A, 1, 3, None).row(3, A, Some((4, 2))).end(4, 2).done();
     assert_eq!((judged.verdict, classes(&judged)), (Verdict::Corrupt, vec![(3, Class::WrongLabel)]));
-    assert_eq!(kinds(&judged), vec![Kind::Unwritten]);
+    assert_eq!(kinds(&judged), vec![FindingKind::Unwritten]);
 }
 
 #[test]
@@ -369,7 +379,7 @@ fn a_step_in_flight_writes_the_slot_under_an_old_label() {
     tape.decode(7, A, 1, 7, None).decode(8, A, 1, 8, Some(3));
     // The kept slot is 2, but the rule hands over 3.
     let judged = tape.row(7, A, None).end(4, 3).done();
-    assert_eq!(brief(&judged.findings[0]), (Kind::Mislabelled, Some(4), Some(8), Some(3)));
+    assert_eq!(brief(&judged.findings[0]), (FindingKind::Mislabelled, Some(4), Some(8), Some(3)));
     assert_eq!(judged.findings[0].reason, "label 4, but the slot holds 8: the step in flight writes there");
 }
 
@@ -379,11 +389,11 @@ fn right_now_but_not_after_the_step_in_flight() {
     tape.row(3, A, None).row(4, A, Some((4, 2))).plain(5, 7);
     tape.decode(7, A, 1, 7, None).decode(8, A, 1, 8, Some(2));
     let judged = tape.row(7, A, None).end(4, 2).done();
-    assert_eq!(brief(&judged.findings[0]), (Kind::Aliased, Some(4), Some(8), Some(2)));
+    assert_eq!(brief(&judged.findings[0]), (FindingKind::Aliased, Some(4), Some(8), Some(2)));
     // Once it has been waited for, it is simply another state.
     let mut late = before_the_boundary();
     late.row(3, A, None).row(4, A, Some((4, 2))).plain(5, 8).decode(8, A, 1, 8, Some(2)).row(8, A, None);
-    assert_eq!(kinds(&late.end(4, 2).done())[0], Kind::Mislabelled);
+    assert_eq!(kinds(&late.end(4, 2).done())[0], FindingKind::Mislabelled);
 }
 
 #[test]
@@ -394,7 +404,7 @@ fn a_prefill_state_donated_from_the_wrong_slot() {
     let mut right = Tape { record: tape.record.clone(), spelled: tape.spelled.clone(), ..tape };
     tape.offer(A, 4, 3, false).cache(3, Owner::Track(A, 1)).give(4, Owner::Track(A, 1));
     let judged = tape.judge();
-    assert_eq!(brief(&judged.findings[0]), (Kind::Mislabelled, Some(4), Some(8), Some(3)));
+    assert_eq!(brief(&judged.findings[0]), (FindingKind::Mislabelled, Some(4), Some(8), Some(3)));
     right.offer(A, 4, 2, false).cache(2, Owner::Track(A, 0)).give(4, Owner::Track(A, 0));
     assert!(right.judge().findings.is_empty());
 }
@@ -405,7 +415,7 @@ fn another_request_wrote_the_slot() {
     tape.row(3, A, None).row(4, A, Some((4, 2)));
     tape.arrive(B, 6, [4, 5, 6]).prefill(9, B, 4, 0, 6, Some((2, 6))).wait(9);
     let judged = tape.end(4, 2).judge();
-    assert_eq!(kinds(&judged), vec![Kind::UseAfterFree, Kind::Foreign]);
+    assert_eq!(kinds(&judged), vec![FindingKind::UseAfterFree, FindingKind::Foreign]);
     assert_eq!((judged.verdict, judged.findings[1].holds), (Verdict::Broken, Some(6)));
     // Had it written before A got the slot, A's own write would count.
     let mut before = Tape::empty();
@@ -422,7 +432,7 @@ fn the_same_length_of_another_sequence() {
     // A cached state of B, which A hits although its tokens differ.
     tape.prefill(1, B, 4, 0, 4, Some((5, 4))).turn().wait(1).offer(B, 4, 5, false).cache(5, Owner::Track(B, 0));
     let judged = tape.fact(Fact::Cache(CacheFact::Hit { req: A, source: SlotId(5), len: 4 })).judge();
-    assert_eq!(brief(&judged.findings[0]), (Kind::Mislabelled, Some(4), Some(4), Some(5)));
+    assert_eq!(brief(&judged.findings[0]), (FindingKind::Mislabelled, Some(4), Some(4), Some(5)));
     assert!(judged.findings[0].reason.contains("another sequence"));
 }
 
@@ -439,10 +449,10 @@ fn a_copy_races_with_the_forward() {
             req: A,
             from: SlotId(1),
             to: SlotId(7),
-            stream: Stream::Schedule,
+            stream: GpuStream::Schedule,
         }));
-        let judged = tape.offer(A, 2, 7, false).nothing(Nothing::NoCheckpoint).done();
-        assert_eq!(kinds(&judged), if waited { vec![] } else { vec![Kind::Torn] });
+        let judged = tape.offer(A, 2, 7, false).nothing(NoDonation::NoCheckpoint).done();
+        assert_eq!(kinds(&judged), if waited { vec![] } else { vec![FindingKind::Torn] });
         assert_eq!(judged.verdict, if waited { Verdict::Clean } else { Verdict::Corrupt });
     }
 }
@@ -464,7 +474,7 @@ fn start_from(tape: &mut Tape, source: u32) {
         req: B,
         from: SlotId(source),
         to: SlotId(4),
-        stream: Stream::Forward,
+        stream: GpuStream::Forward,
     }));
     let track = Some((SlotId(5), 6));
     tape.fact(Fact::Forward(ForwardFact::Extend {
@@ -482,7 +492,7 @@ fn a_wrong_start_is_inherited_and_names_its_root() {
     let mut tape = wrong_start();
     start_from(&mut tape, 3);
     let judged = tape.offer(B, 6, 5, false).judge();
-    assert_eq!(kinds(&judged), vec![Kind::Unwritten, Kind::Inherited, Kind::Inherited]);
+    assert_eq!(kinds(&judged), vec![FindingKind::Unwritten, FindingKind::Inherited, FindingKind::Inherited]);
     assert_eq!(judged.findings.iter().map(|finding| finding.root).collect::<Vec<_>>(), vec![None, Some(0), Some(0)]);
     assert_eq!((judged.findings[2].label, judged.findings[2].holds), (Some(6), Some(2)));
 }
@@ -492,9 +502,9 @@ fn retracted_and_prefilled_from_nothing_it_is_right_again() {
     let mut tape = wrong_start();
     start_from(&mut tape, 3);
     tape.fact(Fact::Request(RequestFact::Retract { req: B, outputs: 5 })).prefill(21, B, 4, 0, 6, Some((5, 6)));
-    assert_eq!(kinds(&tape.offer(B, 6, 5, false).judge()), vec![Kind::Unwritten, Kind::Inherited]);
+    assert_eq!(kinds(&tape.offer(B, 6, 5, false).judge()), vec![FindingKind::Unwritten, FindingKind::Inherited]);
     // And if it is wrong now, that is its own fault.
-    assert_eq!(kinds(&tape.offer(B, 3, 5, false).judge())[2], Kind::Mislabelled);
+    assert_eq!(kinds(&tape.offer(B, 3, 5, false).judge())[2], FindingKind::Mislabelled);
 }
 
 #[test]
@@ -524,7 +534,7 @@ fn overwritten_after_donation() {
         .fact(Fact::Cache(CacheFact::Hit { req: B, source: SlotId(2), len: 4 }))
         .fact(Fact::Cache(CacheFact::Hit { req: B, source: SlotId(2), len: 4 }))
         .judge();
-    assert_eq!(kinds(&judged), vec![Kind::UseAfterFree, Kind::Mislabelled, Kind::Inherited]);
+    assert_eq!(kinds(&judged), vec![FindingKind::UseAfterFree, FindingKind::Mislabelled, FindingKind::Inherited]);
     assert!(judged.findings[1].reason.contains("overwritten after donation"));
     assert_eq!(judged.findings[2].root, Some(1));
 }
@@ -534,44 +544,44 @@ fn a_key_floored_to_a_page_is_what_the_slot_must_hold() {
     let mut tape = Tape { page_size: 4, ..before_the_boundary() };
     tape.row(3, A, None).row(4, A, Some((4, 2))).decode(5, A, 1, 5, Some(3)).row(5, A, Some((5, 3)));
     let judged = tape.end(5, 3).done();
-    assert_eq!(brief(&judged.findings[0]), (Kind::Mislabelled, Some(4), Some(5), Some(3)));
+    assert_eq!(brief(&judged.findings[0]), (FindingKind::Mislabelled, Some(4), Some(5), Some(3)));
     assert_eq!(judged.findings[0].reason, "key 4 (label 5 floored to a page of 4), but the slot holds 5");
 }
 
 #[test]
 fn a_wrong_state_that_was_not_needed_is_told_but_not_inherited() {
     let mut tape = before_the_boundary();
-    let how = Donated { finished: false, existed: true };
+    let how = DonationOutcome { finished: false, existed: true };
     tape.fact(Fact::Cache(CacheFact::Donate { req: A, label: 4, key_len: 4, slot: SlotId(3), how }));
     let judged = tape.judge();
-    assert_eq!(kinds(&judged), vec![Kind::Unwritten]);
+    assert_eq!(kinds(&judged), vec![FindingKind::Unwritten]);
     assert!(judged.findings[0].reason.ends_with("not cached, as the node already owned a state"));
 }
 
 #[test]
 fn slots_given_out_twice_or_never_back() {
     let mut twice = Tape::new();
-    twice.give(3, Owner::Track(A, 1)).nothing(Nothing::NoCheckpoint);
+    twice.give(3, Owner::Track(A, 1)).nothing(NoDonation::NoCheckpoint);
     let judged = twice.done();
-    assert_eq!((judged.verdict, kinds(&judged)), (Verdict::Broken, vec![Kind::Leak]));
+    assert_eq!((judged.verdict, kinds(&judged)), (Verdict::Broken, vec![FindingKind::Leak]));
 
     let judged = Tape::new().done();
-    assert_eq!(kinds(&judged), vec![Kind::Leak]);
+    assert_eq!(kinds(&judged), vec![FindingKind::Leak]);
     assert!(judged.findings[0].reason.ends_with("(3 in all)"), "{}", judged.findings[0].reason);
 
     let mut cached = Tape::new();
-    let judged = cached.nothing(Nothing::NoCheckpoint).give(9, Owner::Tree).done();
+    let judged = cached.nothing(NoDonation::NoCheckpoint).give(9, Owner::Tree).done();
     assert_eq!(judged.verdict, Verdict::Clean);
 }
 
 #[test]
 fn freed_by_somebody_else() {
     let mut tape = Tape::new();
-    let judged = tape.nothing(Nothing::NoCheckpoint).free(2, Owner::Track(A, 0)).done();
-    assert_eq!((judged.verdict, kinds(&judged)), (Verdict::Broken, vec![Kind::DoubleFree]));
+    let judged = tape.nothing(NoDonation::NoCheckpoint).free(2, Owner::Track(A, 0)).done();
+    assert_eq!((judged.verdict, kinds(&judged)), (Verdict::Broken, vec![FindingKind::DoubleFree]));
     let mut moved = Tape::new();
     moved.cache(2, Owner::Track(B, 0));
-    assert_eq!(kinds(&moved.judge()), vec![Kind::DoubleFree]);
+    assert_eq!(kinds(&moved.judge()), vec![FindingKind::DoubleFree]);
 }
 
 #[test]
@@ -579,11 +589,11 @@ fn a_forward_on_a_slot_given_back() {
     let mut tape = Tape::new();
     tape.free(1, Owner::Active(A)).decode(2, A, 1, 2, None).decode(3, A, 1, 3, None);
     let judged = tape.judge();
-    assert_eq!((judged.verdict, kinds(&judged)), (Verdict::Broken, vec![Kind::UseAfterFree]));
+    assert_eq!((judged.verdict, kinds(&judged)), (Verdict::Broken, vec![FindingKind::UseAfterFree]));
     assert!(judged.findings[0].reason.ends_with("(2 in all)"));
     // Launched before the slot was given back is in order, whenever it runs.
     let mut before = Tape::new();
-    before.decode(2, A, 1, 2, None).nothing(Nothing::NoCheckpoint);
+    before.decode(2, A, 1, 2, None).nothing(NoDonation::NoCheckpoint);
     assert_eq!(before.done().verdict, Verdict::Clean);
 }
 
@@ -599,7 +609,7 @@ fn pages_are_counted_by_ranges() {
     assert_eq!(tape.fact(freed(5, 9)).done().verdict, Verdict::Clean);
     leaky.fact(freed(3, 7));
     let judged = leaky.done();
-    assert_eq!(kinds(&judged), vec![Kind::DoubleFree, Kind::Leak]);
+    assert_eq!(kinds(&judged), vec![FindingKind::DoubleFree, FindingKind::Leak]);
     assert!(judged.findings.iter().all(|finding| finding.reason.ends_with("(2 in all)")));
 }
 
@@ -619,7 +629,7 @@ fn locks_balance() {
         for &fact in facts {
             tape.fact(fact);
         }
-        assert_eq!(kinds(&tape.done()), vec![Kind::Lock; expected], "{facts:?}");
+        assert_eq!(kinds(&tape.done()), vec![FindingKind::Lock; expected], "{facts:?}");
     }
 }
 
@@ -628,7 +638,7 @@ fn an_assertion_ends_the_process_and_what_it_held() {
     let mut tape = Tape::new();
     tape.fact(Fact::Run(RunFact::Assert { req: Some(A), kind: AssertKind::Lookahead }));
     let judged = tape.done();
-    assert_eq!((judged.verdict, kinds(&judged)), (Verdict::Broken, vec![Kind::Assertion]));
+    assert_eq!((judged.verdict, kinds(&judged)), (Verdict::Broken, vec![FindingKind::Assertion]));
 }
 
 #[test]
@@ -663,7 +673,7 @@ fn a_record_without_prompts_is_judged_by_lengths() {
         track: Some(SlotId(2)),
     }));
     let judged = tape.offer(A, 5, 2, false).offer(A, 4, 2, false).offer(A, 5, 3, false).judge();
-    assert_eq!(kinds(&judged), vec![Kind::Mislabelled, Kind::Unwritten]);
+    assert_eq!(kinds(&judged), vec![FindingKind::Mislabelled, FindingKind::Unwritten]);
 }
 
 #[test]
@@ -680,7 +690,7 @@ fn what_is_too_large_to_follow_is_not_called_clean() {
 fn how_the_rule_found_out_is_counted() {
     let mut tape = Tape::new();
     tape.fact(Fact::Batch(BatchFact::HostMasks { batch: BatchId(2), bytes: 192 }));
-    for check in [Check::None, Check::Mask, Check::Recompute, Check::MaskLost] {
+    for check in [BoundaryCheck::None, BoundaryCheck::Mask, BoundaryCheck::Recompute, BoundaryCheck::MaskLost] {
         tape.fact(Fact::Decision(DecisionFact::Row {
             batch: BatchId(9),
             req: A,
@@ -731,7 +741,7 @@ fn nonsense_is_judged_and_never_a_panic() {
     let mut seed = 1u64;
     let mut reached = Goals::NONE;
     for round in 0..300 {
-        let mut judge = Judge::new(Options { page_size: round % 3, keep_boundaries: true, keep_reasons: true });
+        let mut judge = Judge::new(JudgeOptions { page_size: round % 3, keep_boundaries: true, keep_reasons: true });
         for _ in 0..400 {
             let mut draw = || {
                 seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -768,12 +778,14 @@ fn nonsense(draw: &mut impl FnMut() -> u32) -> Fact {
         3 => Owner::Request(req),
         _ => Owner::Tree,
     };
-    let after = Kept { label: track.map(|slot| slot.0), slot: (b % 3 > 0).then_some(slot) };
-    let how = Donated { finished: a % 4 == 0, existed: b % 2 == 0 };
-    let why = [Nothing::NoCheckpoint, Nothing::Declined, Nothing::Retracted, Nothing::NoSlot][a as usize % 4];
-    let check = [Check::None, Check::Mask, Check::Recompute, Check::MaskLost][b as usize % 4];
-    let stream = if a % 2 == 0 { Stream::Forward } else { Stream::Schedule };
-    let mode = [Mode::Decode, Mode::Verify, Mode::Extend, Mode::Mixed][b as usize % 4];
+    let after = KeptState { label: track.map(|slot| slot.0), slot: (b % 3 > 0).then_some(slot) };
+    let how = DonationOutcome { finished: a % 4 == 0, existed: b % 2 == 0 };
+    let why =
+        [NoDonation::NoCheckpoint, NoDonation::Declined, NoDonation::Retracted, NoDonation::NoSlot][a as usize % 4];
+    let check =
+        [BoundaryCheck::None, BoundaryCheck::Mask, BoundaryCheck::Recompute, BoundaryCheck::MaskLost][b as usize % 4];
+    let stream = if a % 2 == 0 { GpuStream::Forward } else { GpuStream::Schedule };
+    let mode = [ForwardMode::Decode, ForwardMode::Verify, ForwardMode::Extend, ForwardMode::Mixed][b as usize % 4];
     let pages = PageRange { grant: GrantId(b), from: a % 5, to: a };
     match draw().wrapping_mul(7).wrapping_add(draw()) % 39 {
         0 => Fact::Run(RunFact::Turn { turn: a, at: AT }),
@@ -836,12 +848,12 @@ fn nonsense(draw: &mut impl FnMut() -> u32) -> Fact {
         27 => Fact::Cache(CacheFact::Donate { req, label: a, key_len: b, slot, how }),
         28 => Fact::Cache(CacheFact::NoDonate { req, why, slot: None }),
         29 => Fact::Batch(BatchFact::TrackRefused { req, k: a, in_place: b % 2 == 0 }),
-        30 => Fact::Request(RequestFact::Skip { batch, req, why: Passed::Ended }),
+        30 => Fact::Request(RequestFact::Skip { batch, req, why: SkipReason::Ended }),
         31 => Fact::Run(RunFact::Done { at: AT }),
         34 => Fact::Batch(BatchFact::Mix { batch, decode: BatchId(a), rows: b }),
         35 => Fact::Request(RequestFact::Abort {
             req,
-            place: if a % 3 == 0 { Place::Waiting } else { Place::Decode },
+            stage: if a % 3 == 0 { AbortStage::Waiting } else { AbortStage::Decode },
             taken: b % 2 == 0,
         }),
         36 => Fact::Forward(ForwardFact::Verify {

@@ -8,7 +8,7 @@ use crate::command::fail_on::{FailOn, verdicts};
 use crate::command::line::replay_line;
 use crate::command::output::Exit;
 use crate::command::run::{ReplaySpec, reports};
-use crate::judge::{Finding, Kind};
+use crate::judge::{Finding, FindingKind};
 use crate::model::Setup;
 use crate::record::{FinishKind, ReqId};
 use crate::report::{self, Difference, FindingLine, RuleFailure, Scope, name};
@@ -33,7 +33,8 @@ pub(super) fn check(
     }
     let judgement = &outcomes[0].judgement;
     let names = &scenario.setup.names;
-    let found: Vec<&Finding> = judgement.findings.iter().filter(|finding| finding.kind != Kind::Inherited).collect();
+    let found: Vec<&Finding> =
+        judgement.findings.iter().filter(|finding| finding.kind != FindingKind::Inherited).collect();
     let (missing, unexpected) = match_up(names, &expect.findings, &found);
     let expected = verdict(expect.verdict);
     let differences = differences(&scenario.setup, expect, &outcomes[0]);
@@ -77,7 +78,7 @@ fn differences(setup: &Setup, expect: &Expect, outcome: &Outcome) -> Vec<Differe
                 .filter_map(|(field, expected, got)| differs(format!("request {id}, {field}"), expected, got)),
         );
     }
-    let leaks = judgement.findings.iter().filter(|finding| finding.kind == Kind::Leak).count() as u64;
+    let leaks = judgement.findings.iter().filter(|finding| finding.kind == FindingKind::Leak).count() as u64;
     for (what, expected, got) in [("evictions", expect.evictions, counts.evictions), ("leaks", expect.leaks, leaks)] {
         all.extend(differs(what.to_string(), expected.map(|it| it.to_string()), got.to_string()));
     }
@@ -151,7 +152,7 @@ mod tests {
     fn a_vague_expectation_never_takes_what_a_precise_one_needs() {
         let names = ["a".to_string(), "b".to_string()];
         let lost = |req: u32| Finding {
-            kind: Kind::Lost,
+            kind: FindingKind::Lost,
             req: Some(ReqId(req)),
             turn: 1,
             phase: Phase::Result,

@@ -12,14 +12,14 @@ const KEPT: usize = 2;
 
 /// What one request decided rightly, and what its steps wrote to its track slots; the newest is last.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Trail {
-    rights: [Option<Right>; KEPT],
-    writes: [Option<Write>; KEPT],
+pub(super) struct DecisionTrail {
+    decisions: [Option<RightDecision>; KEPT],
+    writes: [Option<TrackWrite>; KEPT],
 }
 
 /// A decision that named the length and the slot that a forward wrote.
 #[derive(Clone, Copy, Debug)]
-struct Right {
+struct RightDecision {
     label: u32,
     slot: SlotId,
     turn: u32,
@@ -27,7 +27,7 @@ struct Right {
 
 /// The last step that wrote a track slot.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Write {
+pub(super) struct TrackWrite {
     /// The slot.
     pub slot: SlotId,
     /// The length of the state that it wrote.
@@ -38,9 +38,9 @@ pub(super) struct Write {
     pub turn: u32,
 }
 
-impl Trail {
+impl DecisionTrail {
     /// A forward wrote a track slot.
-    pub fn wrote(&mut self, write: Write) {
+    pub fn wrote(&mut self, write: TrackWrite) {
         let at = self.writes.iter().position(|known| known.is_some_and(|known| known.slot == write.slot)).unwrap_or(0);
         self.writes[at..].rotate_left(1);
         self.writes[KEPT - 1] = Some(write);
@@ -48,15 +48,15 @@ impl Trail {
 
     /// In this turn a decision named this length and the slot that a forward wrote, or will have written, with it.
     pub fn decided_rightly(&mut self, label: u32, slot: SlotId, turn: u32) {
-        self.rights.rotate_left(1);
-        self.rights[KEPT - 1] = Some(Right { label, slot, turn });
+        self.decisions.rotate_left(1);
+        self.decisions[KEPT - 1] = Some(RightDecision { label, slot, turn });
     }
 
     /// The step that wrote over the state of `label` in `slot`, which holds `holds` tokens now, if that was decided rightly.
     pub fn overwritten(&self, label: u32, slot: SlotId, holds: u32) -> Option<Overwritten> {
-        let right = self.rights.iter().flatten().find(|right| right.label == label && right.slot == slot)?;
+        let right = self.decisions.iter().flatten().find(|right| right.label == label && right.slot == slot)?;
         let write = self.writes.iter().flatten().find(|write| write.slot == slot)?;
-        let Write { slot: _, len, batch, turn } = *write;
+        let TrackWrite { slot: _, len, batch, turn } = *write;
         (len != label && len == holds).then_some(Overwritten { decided_turn: right.turn, len, batch, turn })
     }
 }
@@ -75,13 +75,13 @@ impl Overwritten {
 mod tests {
     use super::*;
 
-    fn write(slot: u32, len: u32) -> Write {
-        Write { slot: SlotId(slot), len, batch: BatchId(len), turn: len }
+    fn write(slot: u32, len: u32) -> TrackWrite {
+        TrackWrite { slot: SlotId(slot), len, batch: BatchId(len), turn: len }
     }
 
     #[test]
     fn only_a_right_decision_whose_slot_was_written_again_has_a_cause() {
-        let mut trail = Trail::default();
+        let mut trail = DecisionTrail::default();
         trail.wrote(write(3, 4));
         trail.decided_rightly(4, SlotId(3), 5);
         assert_eq!(trail.overwritten(4, SlotId(3), 4), None, "not written again");

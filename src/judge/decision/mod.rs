@@ -13,39 +13,39 @@ use std::collections::BTreeMap;
 
 use educe::Educe;
 
-use crate::record::{BatchId, Check, Decision, Encoding, Phase, ReqId, SlotId};
+use crate::record::{BatchId, BoundaryCheck, Decision, Encoding, Phase, ReqId, SlotId};
 
-use super::coverage::{classed, jitter};
+use super::coverage::{boundary_goal, class_goal};
 use super::findings::Findings;
-use super::live::Live;
-use super::{Boundary, Checkpoints, Class, Decisions, Goal, Goals, MaskReuse, Overwritten};
+use super::live_table::LiveTable;
+use super::{Boundary, CheckpointCounts, Class, ClassCounts, Goal, Goals, MaskReuse, Overwritten};
 
-use cause::Write;
-use classify::Recorded;
-use loss::{Due, Dues};
-use window::Seen;
-pub(super) use window::{Before, Window};
+use cause::TrackWrite;
+use classify::RecordedLens;
+use loss::{DueCheckpoint, DueCheckpoints};
+use window::ProcessedStep;
+pub(super) use window::{LookaheadKind, StepWindow};
 
 /// What is known of a request that has not been released.
 #[derive(Educe, Debug, Default)]
 #[educe(Clone)]
 struct Bookkeeping {
     /// Its decode steps between prepare and result.
-    window: Window,
+    window: StepWindow,
     /// The lengths due and not recorded.
-    dues: Dues,
+    dues: DueCheckpoints,
     /// The lengths recorded in its track slots.
-    recorded: Recorded,
+    recorded: RecordedLens,
 }
 
 /// A row of a processed decode result.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
+pub(super) struct DecisionRow {
     pub batch: BatchId,
     pub req: ReqId,
     /// What the machine says of the lookahead, for records without the prepare.
     pub lookahead: i64,
-    pub check: Check,
+    pub check: BoundaryCheck,
     pub decision: Option<Decision>,
 }
 
@@ -53,15 +53,15 @@ pub(super) struct Row {
 #[derive(Educe, Debug)]
 #[educe(Clone)]
 pub(super) struct DecisionDiff {
-    requests: Live<Bookkeeping>,
+    requests: LiveTable<Bookkeeping>,
     keep_boundaries: bool,
     /// Processed decode rows with lookahead 0 and 1, and the others.
-    near: [u64; 2],
-    far: BTreeMap<i64, u64>,
+    lookahead_0_1: [u64; 2],
+    lookahead_other: BTreeMap<i64, u64>,
     /// Rows by class.
-    pub classes: Decisions,
+    pub classes: ClassCounts,
     /// Checkpoints.
-    pub counts: Checkpoints,
+    pub counts: CheckpointCounts,
     /// How the rule found out.
     pub mask_reuse: MaskReuse,
     /// Rows worth a line.
@@ -74,12 +74,12 @@ impl DecisionDiff {
     /// Nothing processed yet.
     pub fn new(keep_boundaries: bool) -> DecisionDiff {
         DecisionDiff {
-            requests: Live::default(),
+            requests: LiveTable::default(),
             keep_boundaries,
-            near: [0; 2],
-            far: BTreeMap::new(),
-            classes: Decisions::default(),
-            counts: Checkpoints::default(),
+            lookahead_0_1: [0; 2],
+            lookahead_other: BTreeMap::new(),
+            classes: ClassCounts::default(),
+            counts: CheckpointCounts::default(),
             mask_reuse: MaskReuse::default(),
             boundaries: Vec::new(),
             goals: Goals::NONE,
@@ -100,7 +100,7 @@ impl DecisionDiff {
         if let Some(it) = self.requests.get_or_new(req) {
             it.window.launch(batch, k, track);
             if let Some(slot) = track {
-                it.recorded.trail.wrote(Write { slot, len: k, batch, turn });
+                it.recorded.trail.wrote(TrackWrite { slot, len: k, batch, turn });
             }
         }
     }
@@ -115,7 +115,7 @@ impl DecisionDiff {
     /// A prefill or verify kept the state of a length in a track slot.
     pub fn kept(&mut self, batch: BatchId, req: ReqId, (slot, len): (SlotId, u32), turn: u32) {
         if let Some(it) = self.requests.get_or_new(req) {
-            it.recorded.trail.wrote(Write { slot, len, batch, turn });
+            it.recorded.trail.wrote(TrackWrite { slot, len, batch, turn });
         }
     }
 
@@ -128,60 +128,66 @@ impl DecisionDiff {
 
     /// A row of a processed decode result: classed against what its forward wrote.
     #[inline(always)]
-    pub fn row(&mut self, row: Row, now: (u32, Phase)) {
-        let (mut seen, mut refused, mut lookahead) = (Seen::default(), false, row.lookahead);
+    pub fn row(&mut self, row: DecisionRow, now: (u32, Phase)) {
+        let (mut step, mut refused, mut lookahead) = (ProcessedStep::default(), false, row.lookahead);
         if let Some(it) = self.requests.get(row.req) {
-            seen = it.window.process(row.batch);
-            refused = it.dues.was_refused(seen.k);
-            lookahead = seen.lookahead.map_or(row.lookahead, i64::from);
-            let now = Before::of(lookahead);
+            step = it.window.process(row.batch);
+            refused = it.dues.was_refused(step.k);
+            lookahead = step.lookahead.map_or(row.lookahead, i64::from);
+            let now = LookaheadKind::of(lookahead);
             let before = it.window.replace_lookahead(now);
-            if seen.due.is_some() {
-                self.reach(jitter(before, now));
+            if step.due.is_some() {
+                self.reach_goal(boundary_goal(before, now));
             }
         }
         match lookahead {
-            0 => self.near[0] += 1,
-            1 => self.near[1] += 1,
-            far => *self.far.entry(far).or_default() += 1,
+            0 => self.lookahead_0_1[0] += 1,
+            1 => self.lookahead_0_1[1] += 1,
+            far => *self.lookahead_other.entry(far).or_default() += 1,
         }
         self.mask_reuse.count(row.check);
-        if seen.due.is_none() && row.decision.is_none() {
+        if step.due.is_none() && row.decision.is_none() {
             self.classes.agree += 1;
             self.counts.skipped += u64::from(refused);
         } else {
-            self.boundary(row, (seen, refused), lookahead, now);
+            self.boundary(row, (step, refused), lookahead, now);
         }
     }
 
     /// A row that fired, or at which a checkpoint was due.
     #[inline(never)]
-    fn boundary(&mut self, row: Row, (seen, refused): (Seen, bool), lookahead: i64, (turn, phase): (u32, Phase)) {
-        let Row { batch, req, check, decision, .. } = row;
+    fn boundary(
+        &mut self,
+        row: DecisionRow,
+        (step, refused): (ProcessedStep, bool),
+        lookahead: i64,
+        (turn, phase): (u32, Phase),
+    ) {
+        let DecisionRow { batch, req, check, decision, .. } = row;
         let Some(it) = self.requests.get_or_new(req) else { return };
         let after = decision.map(|decision| decision.after);
-        let ahead = seen.k.and_then(|k| it.window.kept_beyond(k));
-        let (class, names) = it.recorded.judge(seen, ahead, after, turn, |len| it.dues.slot(len));
+        let ahead = step.k.and_then(|k| it.window.kept_beyond(k));
+        let (class, names) = it.recorded.classify(step, ahead, after, turn, |len| it.dues.slot(len));
         if let Some(len) = names {
             it.dues.record(len, &mut self.counts);
         }
-        if let (Some(k), Some(slot)) = (seen.k, seen.due) {
+        if let (Some(k), Some(slot)) = (step.k, step.due) {
             let withheld = after.is_some_and(|after| after.label == Some(k) && after.slot.is_none());
-            let due = Due { k, slot, turn, phase, withheld };
-            it.dues.process(due, it.recorded.named(k), &mut self.counts);
+            let due = DueCheckpoint { k, slot, turn, phase, withheld };
+            it.dues.process(due, it.recorded.is_recorded(k), &mut self.counts);
         } else {
             self.counts.skipped += u64::from(refused);
         }
         self.classes.add(class);
-        self.reach(classed(class, seen.due.is_some()));
+        self.reach_goal(class_goal(class, step.due.is_some()));
         if self.keep_boundaries {
             let (label, slot) = after.map_or((None, None), |after| (after.label, after.slot));
-            let (k, due, fired) = (seen.k.unwrap_or(0), seen.due, after.is_some());
+            let (k, due, fired) = (step.k.unwrap_or(0), step.due, after.is_some());
             self.boundaries.push(Boundary { turn, batch, req, k, lookahead, check, fired, label, slot, due, class });
         }
     }
 
-    fn reach(&mut self, goal: Option<Goal>) {
+    fn reach_goal(&mut self, goal: Option<Goal>) {
         if let Some(goal) = goal {
             self.goals.insert(goal);
         }
@@ -252,7 +258,7 @@ impl DecisionDiff {
     }
 
     /// Whatever is due and not recorded now never will be.
-    pub fn settle(&mut self, findings: &mut Findings) {
+    pub fn close(&mut self, findings: &mut Findings) {
         for (req, it) in self.requests.iter() {
             it.dues.release(req, false, &mut self.counts, findings);
         }
@@ -264,26 +270,26 @@ impl DecisionDiff {
     }
 
     /// The decode steps of a request that is alive.
-    pub fn window(&self, req: ReqId) -> Option<&Window> {
+    pub fn window(&self, req: ReqId) -> Option<&StepWindow> {
         self.requests.peek(req).map(|it| &it.window)
     }
 
     /// Processed decode rows.
     pub fn rows(&self) -> u64 {
-        self.near.iter().chain(self.far.values()).sum()
+        self.lookahead_0_1.iter().chain(self.lookahead_other.values()).sum()
     }
 
     /// Processed rows by lookahead.
     pub fn lookahead(&self) -> BTreeMap<i64, u64> {
-        let near = [0, 1].into_iter().zip(self.near).filter(|&(_, count)| count > 0);
-        self.far.iter().map(|(&lookahead, &count)| (lookahead, count)).chain(near).collect()
+        let near = [0, 1].into_iter().zip(self.lookahead_0_1).filter(|&(_, count)| count > 0);
+        self.lookahead_other.iter().map(|(&lookahead, &count)| (lookahead, count)).chain(near).collect()
     }
 
     /// The goals reached by rows.
     pub fn goals(&self) -> Goals {
         let counted = [
-            (self.near[0], Goal::LookaheadLevel),
-            (self.near[1], Goal::LookaheadAhead),
+            (self.lookahead_0_1[0], Goal::LookaheadLevel),
+            (self.lookahead_0_1[1], Goal::LookaheadAhead),
             (self.mask_reuse.lost, Goal::MasksLost),
         ];
         let counted = counted.into_iter().filter(|&(count, _)| count > 0).map(|(_, goal)| goal);
@@ -297,8 +303,8 @@ impl DecisionDiff {
 
     /// Forgets what is only counted.
     pub fn forget_counts(&mut self) {
-        (self.near, self.goals) = ([0; 2], Goals::NONE);
-        self.far.clear();
+        (self.lookahead_0_1, self.goals) = ([0; 2], Goals::NONE);
+        self.lookahead_other.clear();
         (self.classes, self.counts, self.mask_reuse) = Default::default();
     }
 
@@ -308,8 +314,8 @@ impl DecisionDiff {
         let DecisionDiff {
             requests,
             keep_boundaries: _,
-            near: _,
-            far: _,
+            lookahead_0_1: _,
+            lookahead_other: _,
             classes: _,
             counts: _,
             mask_reuse: _,
@@ -327,12 +333,12 @@ impl DecisionDiff {
 }
 
 impl MaskReuse {
-    fn count(&mut self, check: Check) {
+    fn count(&mut self, check: BoundaryCheck) {
         match check {
-            Check::None => {}
-            Check::Mask => self.reused += 1,
-            Check::Recompute => self.recomputed += 1,
-            Check::MaskLost => {
+            BoundaryCheck::None => {}
+            BoundaryCheck::Mask => self.reused += 1,
+            BoundaryCheck::Recompute => self.recomputed += 1,
+            BoundaryCheck::MaskLost => {
                 self.recomputed += 1;
                 self.lost += 1;
             }
@@ -340,7 +346,7 @@ impl MaskReuse {
     }
 }
 
-impl Decisions {
+impl ClassCounts {
     fn add(&mut self, class: Class) {
         let count = match class {
             Class::Agree => &mut self.agree,

@@ -9,7 +9,7 @@ use crate::record::{BatchId, Encoding, SlotId, or_none};
 
 /// A decode step whose result has not been processed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Step {
+struct WindowStep {
     batch: BatchId,
     k: u32,
     /// Where its forward kept the state, if it did.
@@ -22,16 +22,16 @@ struct Step {
 /// The decode steps of a request whose results are to come.
 #[derive(Educe, Debug)]
 #[educe(Clone)]
-pub(in crate::judge) struct Window {
+pub(in crate::judge) struct StepWindow {
     /// In the order in which they were prepared.
-    steps: TinyVec<[Step; 2]>,
+    steps: TinyVec<[WindowStep; 2]>,
     /// The lookahead at the last processed result since the prefill. Only for goals: nothing is judged by it.
-    before: Before,
+    before: LookaheadKind,
 }
 
 /// The lookahead at a processed result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::judge) enum Before {
+pub(in crate::judge) enum LookaheadKind {
     /// There is no such result.
     NoResult,
     /// L = 0.
@@ -44,7 +44,7 @@ pub(in crate::judge) enum Before {
 
 /// What the judge itself knows of a row when its result is processed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct ProcessedStep {
     /// The length that the batch reached, or kept on the way to it, if the record says.
     pub k: Option<u32>,
     /// The slot that its forward kept the state in, if a checkpoint was due.
@@ -53,29 +53,29 @@ pub(super) struct Seen {
     pub lookahead: Option<u32>,
 }
 
-impl Before {
+impl LookaheadKind {
     /// The lookahead `count`.
-    pub fn of(count: i64) -> Before {
+    pub fn of(count: i64) -> LookaheadKind {
         match count {
-            0 => Before::Level,
-            1 => Before::Ahead,
-            _ => Before::Far,
+            0 => LookaheadKind::Level,
+            1 => LookaheadKind::Ahead,
+            _ => LookaheadKind::Far,
         }
     }
 }
 
-impl Default for Window {
+impl Default for StepWindow {
     /// No step yet.
-    fn default() -> Window {
-        Window { steps: TinyVec::new(), before: Before::NoResult }
+    fn default() -> StepWindow {
+        StepWindow { steps: TinyVec::new(), before: LookaheadKind::NoResult }
     }
 }
 
-impl Window {
+impl StepWindow {
     /// A step was prepared.
     #[inline]
     pub fn prepare(&mut self, batch: BatchId, k: u32) {
-        self.steps.push(Step { batch, k, track: None, prepared: true, launched: false });
+        self.steps.push(WindowStep { batch, k, track: None, prepared: true, launched: false });
     }
 
     /// A step was launched: its forward keeps the state in `track`. It may run under another batch than it was prepared in, when decode rows
@@ -89,20 +89,20 @@ impl Window {
                 let step = &mut steps[at];
                 (step.batch, step.k, step.track, step.launched) = (batch, k, track, true);
             }
-            None => self.steps.push(Step { batch, k, track, prepared: false, launched: true }),
+            None => self.steps.push(WindowStep { batch, k, track, prepared: false, launched: true }),
         }
     }
 
     /// The result of a batch is processed: what is known of the row. Its step is gone with that.
     #[inline(always)]
-    pub(super) fn process(&mut self, batch: BatchId) -> Seen {
+    pub(super) fn process(&mut self, batch: BatchId) -> ProcessedStep {
         let steps = self.steps.as_mut_slice();
-        let Some(at) = steps.iter().position(|step| step.batch == batch) else { return Seen::default() };
-        let Step { k, track: due, prepared, .. } = steps[at];
+        let Some(at) = steps.iter().position(|step| step.batch == batch) else { return ProcessedStep::default() };
+        let WindowStep { k, track: due, prepared, .. } = steps[at];
         let lookahead = prepared.then(|| prepared_count(&steps[at + 1..]));
         steps.copy_within(at + 1.., at);
         self.steps.pop();
-        Seen { k: Some(k), due, lookahead }
+        ProcessedStep { k: Some(k), due, lookahead }
     }
 
     /// The length that a step in flight beyond `k` keeps, and the slot in which it keeps it.
@@ -113,13 +113,13 @@ impl Window {
 
     /// Sets the lookahead of a processed result, and returns the one at the result before.
     #[inline]
-    pub fn replace_lookahead(&mut self, now: Before) -> Before {
+    pub fn replace_lookahead(&mut self, now: LookaheadKind) -> LookaheadKind {
         std::mem::replace(&mut self.before, now)
     }
 
     /// Whether a result was processed since the prefill.
     pub fn has_decoded(&self) -> bool {
-        self.before != Before::NoResult
+        self.before != LookaheadKind::NoResult
     }
 
     /// Whether a step is in flight beside the one of the batch whose result is processed.
@@ -139,15 +139,15 @@ impl Window {
 
     /// The request was retracted: what is in flight will be passed over.
     pub fn forget(&mut self) {
-        self.before = Before::NoResult;
+        self.before = LookaheadKind::NoResult;
         self.steps.clear();
     }
 
     /// Encodes the steps whose results are to come, oldest first.
     pub fn encode(&self, out: &mut Encoding) {
-        let Window { steps, before } = self;
+        let StepWindow { steps, before } = self;
         for (at, step) in steps.iter().enumerate() {
-            let Step { batch, k, track, prepared, launched } = step;
+            let WindowStep { batch, k, track, prepared, launched } = step;
             let (batch, slot) = (out.label_batch(*batch), out.label_slot(*track));
             let since = prepared.then(|| prepared_count(&steps[at + 1..]));
             out.put([batch, *k, or_none(since), slot, u32::from(*launched)]);
@@ -161,7 +161,7 @@ impl Window {
 }
 
 /// How many of these steps have their prepare in the record.
-fn prepared_count(steps: &[Step]) -> u32 {
+fn prepared_count(steps: &[WindowStep]) -> u32 {
     steps.iter().filter(|step| step.prepared).count() as u32
 }
 
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_step_may_run_under_another_batch_than_it_was_prepared_in() {
-        let mut window = Window::default();
+        let mut window = StepWindow::default();
         window.prepare(BatchId(2), 8);
         window.launch(BatchId(3), 8, Some(SlotId(1)));
         window.prepare(BatchId(4), 9);
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_retracted_step_is_not_in_flight() {
-        let mut window = Window::default();
+        let mut window = StepWindow::default();
         window.prepare(BatchId(1), 4);
         window.launch(BatchId(1), 4, Some(SlotId(1)));
         window.forget();

@@ -3,17 +3,17 @@
 //! Owns the words of these findings, and the trail from a finding to the requests that started from it. Contents are judged after all
 //! launched forwards. Does not judge which request may hold a slot (that is `owners`).
 
-use crate::record::{Donated, Prefix, ReqId, SlotId};
+use crate::record::{DonationOutcome, Prefix, ReqId, SlotId};
 
 use super::super::findings::Findings;
-use super::contents::Donation;
+use super::contents::TreeDonation;
 use super::sequence::Tokens;
 use super::{Hit, LiveRequest, Storage};
-use crate::judge::Kind;
+use crate::judge::FindingKind;
 
 /// A state offered to the tree.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Offer {
+pub(crate) struct OfferedState {
     /// The length that the request believes the slot holds.
     pub label: u32,
     /// The length of the key.
@@ -21,7 +21,7 @@ pub(crate) struct Offer {
     /// The slot.
     pub slot: SlotId,
     /// What became of it.
-    pub how: Donated,
+    pub how: DonationOutcome,
 }
 
 impl Storage {
@@ -30,12 +30,12 @@ impl Storage {
     pub fn donate(
         &mut self,
         req: ReqId,
-        offer: Offer,
+        offer: OfferedState,
         page_size: u32,
         by_decode: bool,
         findings: &mut Findings,
     ) -> Option<usize> {
-        let Offer { key_len, slot, how, .. } = offer;
+        let OfferedState { key_len, slot, how, .. } = offer;
         let LiveRequest { tokens, taint, .. } = *self.requests.get_or_new(req)?;
         let content = self.contents.content(slot);
         let (mut root, mut new) = (None, None);
@@ -53,7 +53,7 @@ impl Storage {
             root = taint.or(Some(index));
         }
         if !how.existed {
-            self.contents.donate(slot, Donation { req, state: content, root, by_decode: Some(by_decode) });
+            self.contents.donate(slot, TreeDonation { req, state: content, root, by_decode: Some(by_decode) });
         }
         new
     }
@@ -62,12 +62,12 @@ impl Storage {
     fn wrong_offer(
         &self,
         req: ReqId,
-        offer: Offer,
+        offer: OfferedState,
         page_size: u32,
         (tokens, taint): (&Tokens, Option<usize>),
         findings: &mut Findings,
     ) -> usize {
-        let Offer { label, key_len, slot, how: _ } = offer;
+        let OfferedState { label, key_len, slot, how: _ } = offer;
         let key = if key_len == label {
             format!("label {label}")
         } else if label.checked_rem(page_size).is_some_and(|rest| label - rest == key_len) {
@@ -76,7 +76,7 @@ impl Storage {
             format!("key {key_len} (label {label})")
         };
         let (kind, reason) = if taint.is_some() {
-            (Kind::Inherited, format!("{key}, but the request itself started from a wrong state"))
+            (FindingKind::Inherited, format!("{key}, but the request itself started from a wrong state"))
         } else {
             self.fault(req, &key, key_len, slot, tokens)
         };
@@ -97,7 +97,7 @@ impl Storage {
             let root = donated.and_then(|donated| donated.root);
             let (kind, reason) = match (root, donated) {
                 (Some(_), _) => {
-                    (Kind::Inherited, format!("the state cached under {len} was wrong when it was donated"))
+                    (FindingKind::Inherited, format!("the state cached under {len} was wrong when it was donated"))
                 }
                 (None, Some(donated)) if donated.state != content => self.overwritten(len, donated, content, source),
                 (None, _) => {
@@ -109,8 +109,8 @@ impl Storage {
             detail(findings, index, len, source, content, root);
             taint = root.or(Some(index));
             // A request that hits it next has this root.
-            let donated = donated.unwrap_or(Donation { req, state: content, root: None, by_decode: None });
-            self.contents.donate(source, Donation { root: taint, ..donated });
+            let donated = donated.unwrap_or(TreeDonation { req, state: content, root: None, by_decode: None });
+            self.contents.donate(source, TreeDonation { root: taint, ..donated });
         }
         if let Some(running) = self.requests.get(req) {
             (running.taint, running.hit) = (taint, Some(Hit { source, len, root: taint }));
@@ -136,7 +136,7 @@ impl Storage {
     }
 
     /// The kind and the words for a slot that holds something else, by a request that started right. `req` is the one that was to write it.
-    fn fault(&self, req: ReqId, key: &str, len: u32, slot: SlotId, tokens: &Tokens) -> (Kind, String) {
+    fn fault(&self, req: ReqId, key: &str, len: u32, slot: SlotId, tokens: &Tokens) -> (FindingKind, String) {
         let content = self.contents.content(slot);
         let holds = if content.len == len {
             format!("the slot holds {len} tokens of another sequence")
@@ -144,29 +144,34 @@ impl Storage {
             format!("the slot holds {}", content.len)
         };
         let flight = if self.contents.in_flight(slot) { ": the step in flight writes there" } else { "" };
-        let now = self.contents.right_now(slot);
+        let now = self.contents.completed_content(slot);
         if now != content && tokens.holds(now, len, &self.lineage) {
             let n = content.len;
-            return (Kind::Aliased, format!("{key} is right now, but a launched forward will leave {n} in the slot"));
+            return (
+                FindingKind::Aliased,
+                format!("{key} is right now, but a launched forward will leave {n} in the slot"),
+            );
         }
         match self.contents.writer(slot) {
-            None => (Kind::Unwritten, format!("{key}, but nobody has written the slot")),
-            Some(writer) if writer != req => (Kind::Foreign, format!("{key}, but {holds}: <{writer}> wrote it last")),
-            Some(_) => (Kind::Mislabelled, format!("{key}, but {holds}{flight}")),
+            None => (FindingKind::Unwritten, format!("{key}, but nobody has written the slot")),
+            Some(writer) if writer != req => {
+                (FindingKind::Foreign, format!("{key}, but {holds}: <{writer}> wrote it last"))
+            }
+            Some(_) => (FindingKind::Mislabelled, format!("{key}, but {holds}{flight}")),
         }
     }
 
     /// The kind and the words for a cached slot that was right when it was donated. The copy of a hit runs on the stream of the forwards, so it
     /// is ordered after their writes: what it reads is wrong, not torn.
-    fn overwritten(&self, len: u32, donated: Donation, content: Prefix, slot: SlotId) -> (Kind, String) {
+    fn overwritten(&self, len: u32, donated: TreeDonation, content: Prefix, slot: SlotId) -> (FindingKind, String) {
         let n = content.len;
         match self.contents.writer(slot) {
             Some(writer) if writer != donated.req => {
                 let reason = format!("cached under {len}, overwritten after donation by <{writer}>: it holds {n}");
-                (Kind::Foreign, reason)
+                (FindingKind::Foreign, reason)
             }
             Some(_) | None => {
-                (Kind::Mislabelled, format!("cached under {len}, overwritten after donation: it holds {n}"))
+                (FindingKind::Mislabelled, format!("cached under {len}, overwritten after donation: it holds {n}"))
             }
         }
     }
@@ -175,7 +180,7 @@ impl Storage {
 fn detail(findings: &mut Findings, index: usize, len: u32, slot: SlotId, content: Prefix, root: Option<usize>) {
     if let Some(finding) = findings.at(index) {
         finding.label = Some(len);
-        finding.holds = (finding.kind != Kind::Unwritten).then_some(content.len);
+        finding.holds = (finding.kind != FindingKind::Unwritten).then_some(content.len);
         finding.slot = Some(slot);
         finding.root = root;
     }

@@ -13,14 +13,14 @@ use crate::record::BatchId;
 /// Launches count from 1; what precedes them, number 0, is always known.
 #[derive(Educe, Debug, Default)]
 #[educe(Clone)]
-pub(super) struct Clock {
+pub(super) struct LaunchClock {
     /// The launches up to this one have been waited for.
     completed: u32,
     /// The batches launched since, in order: as many as are in flight.
     in_flight: TinyVec<[BatchId; 2]>,
 }
 
-impl Clock {
+impl LaunchClock {
     /// A forward was queued.
     pub fn launch(&mut self, batch: BatchId) {
         assert!(self.launched() < u32::MAX, "a launch a turn, and turns are counted in 32 bits");
@@ -38,7 +38,7 @@ impl Clock {
     /// How many launches the CPU has not waited for: all that a search tells clocks apart by.
     pub fn in_flight(&self) -> u32 {
         // Which batch each of them was is encoded with the queue, in the same order.
-        let Clock { completed: _, in_flight } = self;
+        let LaunchClock { completed: _, in_flight } = self;
         in_flight.len() as u32
     }
 
@@ -50,7 +50,7 @@ impl Clock {
 
     /// Whether there is a path from that launch to what the schedule stream does now.
     #[inline]
-    pub fn knows(&self, launch: u32) -> bool {
+    pub fn has_completed(&self, launch: u32) -> bool {
         launch <= self.completed
     }
 }

@@ -5,19 +5,19 @@
 
 use educe::Educe;
 
-use crate::record::{BatchId, Encoding, NAME_END, Names, Prefix, ReqId, SlotId};
+use crate::record::{BatchId, ContentNames, Encoding, NAME_KINDS, Prefix, ReqId, SlotId};
 
 use super::super::grow::entry;
 use super::SLOTS_MAX;
-use super::clock::Clock;
+use super::clock::LaunchClock;
 use super::sequence;
 
 /// Says of the words for a slot that no forward in flight has to do with it. Who has a slot takes nine bits.
-const SETTLED: u32 = 1 << 31;
+const IDLE: u32 = 1 << 31;
 
 /// The donation that put a slot into the tree.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Donation {
+pub(crate) struct TreeDonation {
     /// Who donated it.
     pub req: ReqId,
     /// What it held then.
@@ -30,7 +30,7 @@ pub(crate) struct Donation {
 
 /// A content, and the launch that wrote it, or that wrote over it. Launch 0 is none.
 #[derive(Clone, Copy, Debug, Default)]
-struct Held {
+struct ContentVersion {
     content: Prefix,
     launch: u32,
 }
@@ -38,7 +38,7 @@ struct Held {
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     /// What it holds, and the launch of the last write.
-    now: Held,
+    now: ContentVersion,
     /// Who wrote last since the present owner got the slot.
     writer: Option<ReqId>,
     /// Who wrote last before that, if the present owner got the slot while that was in flight.
@@ -47,12 +47,12 @@ struct Slot {
     since: u32,
     /// The last launch that copied from here, and for whom.
     read: (u32, ReqId),
-    donation: Option<Donation>,
+    donation: Option<TreeDonation>,
 }
 
 /// A slot as the pool was created.
 const FRESH: Slot = Slot {
-    now: Held { content: Prefix::EMPTY, launch: 0 },
+    now: ContentVersion { content: Prefix::EMPTY, launch: 0 },
     writer: None,
     earlier: None,
     since: 0,
@@ -62,7 +62,7 @@ const FRESH: Slot = Slot {
 
 /// What a forward that the CPU has not waited for does to a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Pending {
+pub(crate) struct PendingAccess {
     /// For whom, if the record has it.
     pub req: Option<ReqId>,
     /// Whether it writes the slot; otherwise it only reads it.
@@ -77,10 +77,10 @@ pub(crate) struct Pending {
 pub(crate) struct Contents {
     slots: Vec<Slot>,
     /// What launches in flight overwrote: the slot, its content before the launch, and the launch. In order.
-    overwritten: Vec<(SlotId, Held)>,
+    overwritten: Vec<(SlotId, ContentVersion)>,
     /// By slot, in order: what a racing copy left there, and the finding that says so. There are hardly ever any.
     flaws: Vec<(SlotId, Prefix, usize)>,
-    clock: Clock,
+    clock: LaunchClock,
     /// Whether a slot was named that is not followed.
     pub overflow: bool,
 }
@@ -94,14 +94,14 @@ impl Contents {
     /// The CPU has waited for a batch.
     pub fn wait(&mut self, batch: BatchId) {
         self.clock.wait(batch);
-        let known = self.overwritten.iter().take_while(|(_, before)| self.clock.knows(before.launch)).count();
+        let known = self.overwritten.iter().take_while(|(_, before)| self.clock.has_completed(before.launch)).count();
         if known > 0 {
             self.overwritten.drain(..known);
         }
     }
 
     /// A new owner: what was written before is not its doing.
-    pub fn begin(&mut self, slot: SlotId) {
+    pub fn begin_owner(&mut self, slot: SlotId) {
         let launched = self.clock.launched();
         if let Some(slot) = self.slot(slot) {
             slot.earlier = slot.last_writer();
@@ -134,9 +134,9 @@ impl Contents {
     fn overwrite(&mut self, slot: SlotId, content: Prefix) -> Option<&mut Slot> {
         let launch = self.clock.launched();
         let held = entry(&mut self.slots, slot.index(), SLOTS_MAX, || FRESH, &mut self.overflow)?;
-        let before = std::mem::replace(&mut held.now, Held { content, launch });
-        if before.launch != launch && !self.clock.knows(launch) {
-            self.overwritten.push((slot, Held { launch, ..before }));
+        let before = std::mem::replace(&mut held.now, ContentVersion { content, launch });
+        if before.launch != launch && !self.clock.has_completed(launch) {
+            self.overwritten.push((slot, ContentVersion { launch, ..before }));
         }
         Some(held)
     }
@@ -151,14 +151,14 @@ impl Contents {
 
     /// The schedule stream writes `state` for `req`: complete for the CPU at once, unless a forward in flight writes
     /// there too. Then what that one leaves is the worst that can come of it. `flaw` is the finding about the copy.
-    pub fn write_now(&mut self, slot: SlotId, state: Prefix, writer: Option<ReqId>, flaw: Option<usize>) {
+    pub fn write_on_schedule(&mut self, slot: SlotId, state: Prefix, writer: Option<ReqId>, flaw: Option<usize>) {
         let in_flight = self.in_flight(slot);
         let Some(held) = self.slot(slot) else { return };
         if in_flight {
             held.writer = held.last_writer();
             return;
         }
-        held.now = Held { content: state, launch: 0 };
+        held.now = ContentVersion { content: state, launch: 0 };
         held.writer = writer;
         self.forget_flaw(slot);
         if let Some(flaw) = flaw {
@@ -180,37 +180,37 @@ impl Contents {
     }
 
     /// The content after the forwards that the CPU has waited for.
-    pub fn right_now(&self, slot: SlotId) -> Prefix {
+    pub fn completed_content(&self, slot: SlotId) -> Prefix {
         let pending = self.overwritten.iter().find(|(other, _)| *other == slot);
         pending.map_or(self.get(slot).now, |(_, before)| *before).content
     }
 
     /// Whether the last write has not been waited for.
     pub fn in_flight(&self, slot: SlotId) -> bool {
-        !self.clock.knows(self.get(slot).now.launch)
+        !self.clock.has_completed(self.get(slot).now.launch)
     }
 
     /// What a forward that has not been waited for does to a slot: the write if there is one, else the read.
-    pub fn pending(&self, slot: SlotId) -> Option<Pending> {
+    pub fn pending(&self, slot: SlotId) -> Option<PendingAccess> {
         let slot = self.get(slot);
-        let ((launch, req), writes) = if !self.clock.knows(slot.now.launch) {
+        let ((launch, req), writes) = if !self.clock.has_completed(slot.now.launch) {
             ((slot.now.launch, slot.last_writer()), true)
         } else {
             let (launch, req) = slot.read;
             ((launch, Some(req)), false)
         };
-        (!self.clock.knows(launch)).then_some(Pending { req, writes, inherited: launch <= slot.since })
+        (!self.clock.has_completed(launch)).then_some(PendingAccess { req, writes, inherited: launch <= slot.since })
     }
 
     /// Whether a slot holds this state, was donated as that, and nothing else is to be told of it: who donated it, and
     /// whether that is who wrote it last.
     #[inline]
-    pub fn plain(&self, slot: SlotId, state: Prefix) -> Option<(ReqId, bool)> {
+    pub fn intact_donation(&self, slot: SlotId, state: Prefix) -> Option<(ReqId, bool)> {
         let held = self.get(slot);
-        if !self.is_settled(held) {
+        if !self.is_idle(held) {
             return None;
         }
-        let Donation { req, state: donated, root, by_decode: _ } = held.donation.as_ref()?;
+        let TreeDonation { req, state: donated, root, by_decode: _ } = held.donation.as_ref()?;
         let plain = held.now.content == state && *donated == state && root.is_none() && self.flaw_in(slot).is_none();
         plain.then_some((*req, held.writer == Some(*req)))
     }
@@ -222,27 +222,27 @@ impl Contents {
 
     /// What a slot holds, if no forward in flight reads or writes it.
     #[inline]
-    pub fn settled(&self, slot: SlotId) -> Option<Prefix> {
+    pub fn idle_content(&self, slot: SlotId) -> Option<Prefix> {
         let slot = self.get(slot);
-        self.is_settled(slot).then_some(slot.now.content)
+        self.is_idle(slot).then_some(slot.now.content)
     }
 
     #[inline]
-    fn is_settled(&self, slot: &Slot) -> bool {
-        self.clock.knows(slot.now.launch.max(slot.read.0))
+    fn is_idle(&self, slot: &Slot) -> bool {
+        self.clock.has_completed(slot.now.launch.max(slot.read.0))
     }
 
     /// Writes what a slot holds, and what forwards in flight do to it, behind the words for who has it. One word says which
     /// of the others follow.
     #[inline]
-    pub fn encode(&self, slot: SlotId, [kind, holder]: [u32; 2], names: &impl Names, out: &mut Encoding) {
+    pub fn encode(&self, slot: SlotId, [kind, holder]: [u32; 2], names: &impl ContentNames, out: &mut Encoding) {
         // Of the contents as a whole: slots without a label and their flaws are out of reach, the clock is told by how many launches are in
         // flight, in which order, and a run that names too much is cut short at once.
         // What launches in flight overwrote is encoded with each slot.
         let Contents { slots: _, overwritten: _, flaws: _, clock: _, overflow: _ } = self;
         let held = self.get(slot);
-        if self.is_settled(held) {
-            self.encode_settled(slot, [holder, kind], names.owner(held.now.content, out), names, out);
+        if self.is_idle(held) {
+            self.encode_idle(slot, [holder, kind], names.owner(held.now.content, out), names, out);
         } else {
             self.encode_in_flight(slot, [kind, holder], names, out);
             encode_donation(held, out);
@@ -252,12 +252,12 @@ impl Contents {
     /// Writes what a slot holds that no forward in flight has to do with, behind a word that is known, and with who has it. What it holds
     /// is the prefix of `owner`, if it is that of a live request.
     #[inline]
-    pub fn encode_settled(
+    pub fn encode_idle(
         &self,
         slot: SlotId,
         [first, kind]: [u32; 2],
         owner: Option<ReqId>,
-        names: &impl Names,
+        names: &impl ContentNames,
         out: &mut Encoding,
     ) {
         let flaw = self.flaw_in(slot);
@@ -277,17 +277,17 @@ impl Contents {
         // Nobody, a request that is over, or one that follows.
         let wrote = writer.map_or(0, |writer| if out.is_live(writer) { 2 } else { 1 });
         let bits = wrote << 2 | u32::from(donation.is_some()) << 1 | u32::from(flawed);
-        let [how, len, holder] = out.named(content, owner);
-        out.put([first, SETTLED | (bits * NAME_END + how) << 9 | kind, len, holder]);
-        out.rest_of([how, len, holder], content, names);
+        let [how, len, holder] = out.content_name(content, owner);
+        out.put([first, IDLE | (bits * NAME_KINDS + how) << 9 | kind, len, holder]);
+        out.put_name_rest([how, len, holder], content, names);
         if wrote == 2 {
-            out.word(out.rank_if_live(*writer));
+            out.word(out.label_if_live(*writer));
         }
         encode_donation(slot, out);
     }
 
     #[inline(never)]
-    fn encode_in_flight(&self, slot: SlotId, [kind, holder]: [u32; 2], names: &impl Names, out: &mut Encoding) {
+    fn encode_in_flight(&self, slot: SlotId, [kind, holder]: [u32; 2], names: &impl ContentNames, out: &mut Encoding) {
         let flaw = self.flaw_in(slot);
         let unknown = self.overwritten.iter().filter(|(other, _)| *other == slot).map(|(_, before)| before);
         let slot = self.get(slot);
@@ -300,30 +300,30 @@ impl Contents {
             earlier: _, // Told with `last_writer`, as nobody looks at it otherwise.
         } = slot;
         let ago = |launch: u32| self.clock.launched() - launch;
-        let (writes, reads) = (!self.clock.knows(now.launch), !self.clock.knows(*read));
+        let (writes, reads) = (!self.clock.has_completed(now.launch), !self.clock.has_completed(*read));
         let flawed = flaw.is_some_and(|flaw| flaw.0 == now.content);
         let flags = [writer.is_some(), writes, reads, donation.is_some(), flawed];
         let bits = flags.iter().fold(0, |bits, &flag| bits << 1 | u32::from(flag));
-        out.put([holder, kind, bits, unknown.clone().count() as u32, out.rank_if_live(*writer)]);
-        out.content(now.content, names);
+        out.put([holder, kind, bits, unknown.clone().count() as u32, out.label_if_live(*writer)]);
+        out.put_content(now.content, names);
         for before in unknown {
             out.word(ago(before.launch));
-            out.content(before.content, names);
+            out.put_content(before.content, names);
         }
         if writes {
             let last = slot.last_writer();
             let flags = u32::from(slot.is_its_owners()) << 1 | u32::from(last.is_some());
-            out.put([ago(now.launch), flags, out.rank_if_live(last)]);
+            out.put([ago(now.launch), flags, out.label_if_live(last)]);
         }
         if reads {
-            out.put([ago(*read), u32::from(read > since), out.rank_if_live(Some(*reader))]);
+            out.put([ago(*read), u32::from(read > since), out.label_if_live(Some(*reader))]);
         }
     }
 
     /// What a read that is not ordered after the write in flight may see: neither the old state nor the new one, as
     /// long as the old one.
     pub fn torn(&self, slot: SlotId) -> Prefix {
-        sequence::torn(self.right_now(slot), self.content(slot))
+        sequence::torn(self.completed_content(slot), self.content(slot))
     }
 
     /// The finding about the copy that left what a slot holds.
@@ -344,12 +344,12 @@ impl Contents {
     }
 
     /// The donation that put the slot into the tree, if the record has it.
-    pub fn donation(&self, slot: SlotId) -> Option<Donation> {
+    pub fn donation(&self, slot: SlotId) -> Option<TreeDonation> {
         self.get(slot).donation
     }
 
     /// Notes where a cached state came from.
-    pub fn donate(&mut self, slot: SlotId, donation: Donation) {
+    pub fn donate(&mut self, slot: SlotId, donation: TreeDonation) {
         if let Some(slot) = self.slot(slot) {
             slot.donation = Some(donation);
         }
@@ -370,10 +370,10 @@ impl Contents {
 #[inline]
 fn encode_donation(slot: &Slot, out: &mut Encoding) {
     // What left the state is for goals.
-    if let Some(Donation { req, state, root, by_decode: _ }) = &slot.donation {
+    if let Some(TreeDonation { req, state, root, by_decode: _ }) = &slot.donation {
         let flags = [slot.writer == Some(*req), *state == slot.now.content, root.is_some()];
         let bits = flags.iter().fold(0, |bits, &flag| bits << 1 | u32::from(flag));
-        out.put([out.rank_if_live(Some(*req)), bits]);
+        out.put([out.label_if_live(Some(*req)), bits]);
     }
 }
 
@@ -412,11 +412,11 @@ mod tests {
             store.write(slot, n(batch), R);
         }
         store.wait(BatchId(1));
-        assert_eq!((store.right_now(slot), store.content(slot), store.in_flight(slot)), (n(1), n(3), true));
+        assert_eq!((store.completed_content(slot), store.content(slot), store.in_flight(slot)), (n(1), n(3), true));
         store.wait(BatchId(2));
-        assert_eq!(store.right_now(slot), n(2));
+        assert_eq!(store.completed_content(slot), n(2));
         store.wait(BatchId(3));
-        assert_eq!((store.right_now(slot), store.in_flight(slot)), (n(3), false));
+        assert_eq!((store.completed_content(slot), store.in_flight(slot)), (n(3), false));
     }
 
     #[test]
@@ -433,19 +433,19 @@ mod tests {
         let (mut store, slot) = (Contents::default(), SlotId(1));
         store.launch(BatchId(1));
         store.write(slot, n(9), R);
-        let own = Pending { req: Some(R), writes: true, inherited: false };
+        let own = PendingAccess { req: Some(R), writes: true, inherited: false };
         assert_eq!(store.pending(slot), Some(own));
-        store.begin(slot);
-        store.begin(slot);
-        assert_eq!(store.pending(slot), Some(Pending { inherited: true, ..own }));
-        store.write_now(slot, n(4), Some(ReqId(1)), None);
+        store.begin_owner(slot);
+        store.begin_owner(slot);
+        assert_eq!(store.pending(slot), Some(PendingAccess { inherited: true, ..own }));
+        store.write_on_schedule(slot, n(4), Some(ReqId(1)), None);
         assert_eq!((store.content(slot), store.writer(slot), store.in_flight(slot)), (n(9), Some(R), true));
         store.wait(BatchId(1));
         assert_eq!(store.pending(slot), None);
-        store.write_now(slot, n(4), Some(ReqId(1)), None);
+        store.write_on_schedule(slot, n(4), Some(ReqId(1)), None);
         store.launch(BatchId(2));
         store.read(slot, R);
-        assert_eq!((store.content(slot), store.pending(slot)), (n(4), Some(Pending { writes: false, ..own })));
+        assert_eq!((store.content(slot), store.pending(slot)), (n(4), Some(PendingAccess { writes: false, ..own })));
     }
 
     #[test]

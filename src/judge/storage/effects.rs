@@ -2,7 +2,7 @@
 //!
 //! Owns the fold of tokens into slots and the copies between them. Does not find a content wrong before it is used.
 
-use crate::record::{Owner, ReqId, SlotId, StepRow, Stream};
+use crate::record::{GpuStream, Owner, ReqId, SlotId, StepRow};
 
 use super::super::findings::Findings;
 use super::{Storage, req_of};
@@ -22,10 +22,10 @@ impl Storage {
     }
 
     /// A state is copied from slot to slot for a request.
-    pub fn copy_state(&mut self, req: ReqId, from: SlotId, to: SlotId, stream: Stream, findings: &mut Findings) {
+    pub fn copy_state(&mut self, req: ReqId, from: SlotId, to: SlotId, stream: GpuStream, findings: &mut Findings) {
         self.owners.reads(from, req, findings);
-        if stream == Stream::Schedule {
-            return self.copy_now(req, from, to, findings);
+        if stream == GpuStream::Schedule {
+            return self.copy_on_schedule(req, from, to, findings);
         }
         self.owners.writes(to, req, findings);
         self.contents.write(to, self.contents.content(from), req);

@@ -18,12 +18,12 @@ use educe::Educe;
 use crate::record::{Encoding, Lineage, Owner, Prefix, ReqId, SlotId, StreamId};
 
 use super::findings::Findings;
-use super::live::Live;
+use super::live_table::LiveTable;
 
-pub(super) use audit::Offer;
+pub(super) use audit::OfferedState;
 pub(super) use contents::Contents;
 pub(super) use owners::{Owners, req_of};
-use pages::Pages;
+use pages::PageOwners;
 use sequence::Tokens;
 
 /// Requests from this index on are not followed; the run is then at best inconclusive.
@@ -64,8 +64,8 @@ pub(super) struct Storage {
     pub lineage: Lineage,
     pub contents: Contents,
     pub owners: Owners,
-    pub pages: Pages,
-    pub requests: Live<LiveRequest>,
+    pub pages: PageOwners,
+    pub requests: LiveTable<LiveRequest>,
     /// Whether a stream was named that is not followed.
     pub streams_overflow: bool,
 }
@@ -103,15 +103,15 @@ impl Storage {
     /// A slot was allocated.
     pub fn slot_alloc(&mut self, slot: SlotId, owner: Owner, findings: &mut Findings) {
         self.owners.alloc(slot, owner, findings);
-        self.contents.begin(slot);
+        self.contents.begin_owner(slot);
     }
 
     /// A slot went from one owner to another.
     pub fn slot_move(&mut self, slot: SlotId, from: Owner, to: Owner, findings: &mut Findings) {
-        self.owners.pass(slot, from, Some(to), findings);
+        self.owners.transfer(slot, from, Some(to), findings);
         // In the tree the history of the donor's writes goes on, and so it does within a request.
         if to != Owner::Tree && (req_of(to).is_none() || req_of(from) != req_of(to)) {
-            self.contents.begin(slot);
+            self.contents.begin_owner(slot);
         }
     }
 
@@ -136,7 +136,7 @@ impl Storage {
     }
 
     /// Whether a content is a prefix of the tokens of a live request.
-    pub fn is_of(&self, content: Prefix, req: ReqId) -> bool {
+    pub fn is_prefix_of(&self, content: Prefix, req: ReqId) -> bool {
         self.requests.peek(req).is_some_and(|running| running.tokens.has(content, &self.lineage))
     }
 

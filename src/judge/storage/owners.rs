@@ -6,7 +6,7 @@ use educe::Educe;
 
 use crate::record::{Owner, ReqId, SlotId};
 
-use super::super::findings::{Findings, Trouble};
+use super::super::findings::{AccountingFault, Findings};
 use super::super::grow::entry;
 use super::{REQS_MAX, SLOTS_MAX};
 
@@ -59,17 +59,17 @@ impl Owners {
     pub fn alloc(&mut self, slot: SlotId, owner: Owner, findings: &mut Findings) {
         if let Some(held) = self.hand_over(slot, Some(owner)).flatten() {
             let reason = || format!("slot {slot} was given out twice: {} still has it", name(Some(held)));
-            findings.trouble(Trouble::SlotTwice, 1, req_of(owner), Some(slot), reason);
+            findings.add_accounting(AccountingFault::SlotTwice, 1, req_of(owner), Some(slot), reason);
         }
     }
 
     /// A slot went from one owner to another, or became free.
-    pub fn pass(&mut self, slot: SlotId, from: Owner, to: Option<Owner>, findings: &mut Findings) {
+    pub fn transfer(&mut self, slot: SlotId, from: Owner, to: Option<Owner>, findings: &mut Findings) {
         let Some(held) = self.hand_over(slot, to) else { return };
         if held != Some(from) {
             let done = if to.is_some() { "handed on" } else { "freed" };
             let reason = || format!("slot {slot} was {done} by {}, but {} has it", name(Some(from)), name(held));
-            findings.trouble(Trouble::SlotNotHis, 1, req_of(from), Some(slot), reason);
+            findings.add_accounting(AccountingFault::SlotNotOwned, 1, req_of(from), Some(slot), reason);
         }
     }
 
@@ -84,7 +84,7 @@ impl Owners {
         let Some(lock) = entry(&mut self.locks, req.index(), REQS_MAX, || None, &mut self.overflow) else { return };
         if let Some(held) = lock.replace(node) {
             let reason = || format!("node {node} was locked while the lock on node {held} is held");
-            findings.trouble(Trouble::LockTwice, 1, Some(req), None, reason);
+            findings.add_accounting(AccountingFault::LockTwice, 1, Some(req), None, reason);
         }
     }
 
@@ -97,24 +97,24 @@ impl Owners {
         }
         let held = lock.map_or("no lock is held".to_string(), |held| format!("the lock held is on node {held}"));
         let reason = || format!("node {node} was unlocked, but {held}");
-        findings.trouble(Trouble::LockNotHeld, 1, Some(req), None, reason);
+        findings.add_accounting(AccountingFault::LockNotHeld, 1, Some(req), None, reason);
     }
 
     /// A forward or copy of `req` writes a slot. Slot 0, the target of padding, is nobody's and may be written.
     pub fn writes(&self, slot: SlotId, req: ReqId, findings: &mut Findings) {
-        self.uses(Trouble::WritesSlot, "written", slot, req, findings);
+        self.uses(AccountingFault::WritesSlot, "written", slot, req, findings);
     }
 
     /// A forward advances the state of `req` in a slot. A row on slot 0 is padding.
     #[inline]
     pub fn advances(&self, slot: SlotId, req: ReqId, findings: &mut Findings) {
-        self.uses(Trouble::ReadsSlot, "advanced", slot, req, findings);
+        self.uses(AccountingFault::ReadsSlot, "advanced", slot, req, findings);
     }
 
     #[inline]
-    fn uses(&self, how: Trouble, verb: &str, slot: SlotId, req: ReqId, findings: &mut Findings) {
+    fn uses(&self, how: AccountingFault, verb: &str, slot: SlotId, req: ReqId, findings: &mut Findings) {
         let owner = self.owner(slot);
-        if !is_his(owner, req) && slot.0 != 0 {
+        if !is_owned_by(owner, req) && slot.0 != 0 {
             used(how, verb, slot, req, owner, findings);
         }
     }
@@ -129,8 +129,8 @@ impl Owners {
     /// A copy for `req` reads a slot: its own, or one of the tree.
     pub fn reads(&self, slot: SlotId, req: ReqId, findings: &mut Findings) {
         let owner = self.owner(slot);
-        if !is_his(owner, req) && owner != Some(Owner::Tree) {
-            used(Trouble::ReadsSlot, "read", slot, req, owner, findings);
+        if !is_owned_by(owner, req) && owner != Some(Owner::Tree) {
+            used(AccountingFault::ReadsSlot, "read", slot, req, owner, findings);
         }
     }
 
@@ -140,7 +140,7 @@ impl Owners {
             if owner != Owner::Tree && !req_of(owner).is_some_and(&excused) {
                 let reason = || format!("slot s{index} is still held by {} at the end", name(Some(owner)));
                 let slot = SlotId(index as u32);
-                findings.trouble(Trouble::SlotLeft, 1, req_of(owner), Some(slot), reason);
+                findings.add_accounting(AccountingFault::SlotLeft, 1, req_of(owner), Some(slot), reason);
             }
         }
     }
@@ -151,7 +151,7 @@ impl Owners {
             let req = ReqId(index as u32);
             if !excused(req) {
                 let reason = || format!("the lock on node {node} was never given back");
-                findings.trouble(Trouble::LockLeft, 1, Some(req), None, reason);
+                findings.add_accounting(AccountingFault::LockLeft, 1, Some(req), None, reason);
             }
         }
     }
@@ -159,7 +159,7 @@ impl Owners {
 
 /// Whether a request may use a slot as its own.
 #[inline]
-fn is_his(owner: Option<Owner>, req: ReqId) -> bool {
+fn is_owned_by(owner: Option<Owner>, req: ReqId) -> bool {
     match owner {
         Some(Owner::Active(held) | Owner::Track(held, _)) => held == req,
         Some(Owner::Spare | Owner::Request(_) | Owner::Tree) | None => false,
@@ -175,9 +175,9 @@ pub(crate) fn req_of(owner: Owner) -> Option<ReqId> {
 }
 
 #[cold]
-fn used(how: Trouble, verb: &str, slot: SlotId, req: ReqId, owner: Option<Owner>, findings: &mut Findings) {
+fn used(how: AccountingFault, verb: &str, slot: SlotId, req: ReqId, owner: Option<Owner>, findings: &mut Findings) {
     let reason = || format!("slot {slot} was {verb} for <{req}>, but {} has it", name(owner));
-    findings.trouble(how, 1, Some(req), Some(slot), reason);
+    findings.add_accounting(how, 1, Some(req), Some(slot), reason);
 }
 
 /// An owner in words.

@@ -7,7 +7,7 @@ use tinyvec::TinyVec;
 
 use crate::record::{Encoding, GrantId, Owner, PageRange, ReqId};
 
-use super::super::findings::{Findings, Trouble};
+use super::super::findings::{AccountingFault, Findings};
 use super::super::grow::entry;
 use super::owners::{name, req_of};
 
@@ -25,14 +25,14 @@ struct Owned {
 /// The owners of all pages.
 #[derive(Educe, Debug, Default)]
 #[educe(Clone)]
-pub(crate) struct Pages {
+pub(crate) struct PageOwners {
     /// By grant, in the order of the pages. Pages that are free are in no range.
     grants: Vec<TinyVec<[Owned; 2]>>,
     /// Whether a grant was named that is not followed.
     pub overflow: bool,
 }
 
-impl Pages {
+impl PageOwners {
     /// Pages were allocated.
     pub fn alloc(&mut self, pages: PageRange, owner: Owner, findings: &mut Findings) {
         let Some(owned) = self.grant(pages) else { return };
@@ -42,25 +42,31 @@ impl Pages {
         }
         let twice = owned.iter().map(|it| it.common(pages)).sum::<u32>();
         let reason = || format!("pages {} were allocated, but are still in use", words(pages));
-        findings.trouble(Trouble::PageTwice, twice.into(), req_of(owner), None, reason);
+        findings.add_accounting(AccountingFault::PageTwice, twice.into(), req_of(owner), None, reason);
         replace(owned, pages, Some(owner));
     }
 
     /// Pages went from one owner to another, or became free.
-    pub fn pass(&mut self, pages: PageRange, from: Owner, to: Option<Owner>, findings: &mut Findings) {
+    pub fn transfer(&mut self, pages: PageRange, from: Owner, to: Option<Owner>, findings: &mut Findings) {
         let Some(owned) = self.grant(pages) else { return };
         let owns = owned.iter().filter(|it| it.owner == from).map(|it| it.common(pages)).sum::<u32>();
         let reason = || {
             let done = if to.is_some() { "handed on" } else { "freed" };
             format!("pages {} were {done} by {}, which does not have them", words(pages), name(Some(from)))
         };
-        findings.trouble(Trouble::PageNotHis, (pages.count() - owns).into(), req_of(from), None, reason);
+        findings.add_accounting(
+            AccountingFault::PageNotOwned,
+            (pages.count() - owns).into(),
+            req_of(from),
+            None,
+            reason,
+        );
         replace(owned, pages, to);
     }
 
     /// Pages that requests own for which `is_one` holds.
     pub fn owned_by(&self, is_one: impl Fn(ReqId) -> bool) -> u64 {
-        let Pages { grants, overflow: _ } = self;
+        let PageOwners { grants, overflow: _ } = self;
         let all = grants.iter().flatten();
         all.filter(|it| req_of(it.owner).is_some_and(&is_one)).map(|it| u64::from(it.to - it.from)).sum()
     }
@@ -87,7 +93,7 @@ impl Pages {
                 if owner != Owner::Tree && !req_of(owner).is_some_and(&excused) {
                     let reason =
                         || format!("pages {from}..{to} of g{grant} are still held by {} at the end", name(Some(owner)));
-                    findings.trouble(Trouble::PageLeft, (to - from).into(), req_of(owner), None, reason);
+                    findings.add_accounting(AccountingFault::PageLeft, (to - from).into(), req_of(owner), None, reason);
                 }
             }
         }
@@ -153,7 +159,7 @@ mod tests {
             steps in prop::collection::vec((0..2_u32, 0..8_u32, 0..5_u32, 0..4_usize, 0..4_usize), 0..40),
         ) {
             let owners = [None, Some(Owner::Tree), Some(Owner::Request(ReqId(0))), Some(Owner::Request(ReqId(1)))];
-            let mut pages = Pages::default();
+            let mut pages = PageOwners::default();
             let mut single = [[None; 16]; 2];
             for (grant, from, count, old, new) in steps {
                 let range = PageRange { grant: GrantId(grant), from, to: from + count };
@@ -162,13 +168,13 @@ mod tests {
                 match (old, new) {
                     (None, None) => continue,
                     (None, Some(owner)) => pages.alloc(range, owner, &mut findings),
-                    (Some(from), to) => pages.pass(range, from, to, &mut findings),
+                    (Some(from), to) => pages.transfer(range, from, to, &mut findings),
                 }
                 for page in &mut single[grant as usize][from as usize..(from + count) as usize] {
                     wrong += u64::from(*page != old);
                     *page = new;
                 }
-                prop_assert_eq!(findings.troubles(), wrong);
+                prop_assert_eq!(findings.accounting_count(), wrong);
                 for req in [0, 1].map(ReqId) {
                     let own = single.iter().flatten().filter(|page| **page == Some(Owner::Request(req))).count();
                     prop_assert_eq!(pages.owned_by(|other| other == req), own as u64);

@@ -4,7 +4,7 @@ use crate::record::{ReqId, SlotId};
 
 /// When a state was offered to the radix tree, and what became of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Donated {
+pub struct DonationOutcome {
     /// Whether the request had finished; otherwise it goes on running.
     pub finished: bool,
     /// Whether the node already owned a state, so that the offered slot was freed again.
@@ -13,7 +13,7 @@ pub struct Donated {
 
 /// Why no state was offered to the radix tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Nothing {
+pub enum NoDonation {
     /// No checkpoint is recorded, or none of at least one page.
     NoCheckpoint,
     /// A guard declined because the kept slot may have been or may still be overwritten.
@@ -76,14 +76,14 @@ pub enum CacheFact {
         /// The slot.
         slot: SlotId,
         /// When it was offered and what became of it.
-        how: Donated,
+        how: DonationOutcome,
     },
     /// No state was offered to the radix tree at a release.
     NoDonate {
         /// The request.
         req: ReqId,
         /// Why.
-        why: Nothing,
+        why: NoDonation,
         /// The slot that would have been offered, where it came to choosing one.
         slot: Option<SlotId>,
     },

@@ -4,7 +4,7 @@ use crate::record::{BatchId, ReqId, SlotId};
 
 /// How a rule found out whether a result is a boundary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Check {
+pub enum BoundaryCheck {
     /// It was not asked: the strategy keeps no track slots.
     #[default]
     None,
@@ -16,14 +16,15 @@ pub enum Check {
     MaskLost,
 }
 
-impl Check {
+impl BoundaryCheck {
     /// Every way, in the order of their numbers.
-    pub const ALL: [Check; 4] = [Check::None, Check::Mask, Check::Recompute, Check::MaskLost];
+    pub const ALL: [BoundaryCheck; 4] =
+        [BoundaryCheck::None, BoundaryCheck::Mask, BoundaryCheck::Recompute, BoundaryCheck::MaskLost];
 }
 
 /// A label and the slot kept under it: what a donation would hand over now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Kept {
+pub struct KeptState {
     /// `last_track_seqlen`, in tokens.
     pub label: Option<u32>,
     /// The physical slot that a donation would take.
@@ -34,9 +35,9 @@ pub struct Kept {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Decision {
     /// Label and kept slot before it.
-    pub before: Kept,
+    pub before: KeptState,
     /// Label and kept slot after it.
-    pub after: Kept,
+    pub after: KeptState,
 }
 
 /// Facts of the rule.
@@ -53,7 +54,7 @@ pub enum DecisionFact {
         /// Live `kv_committed_len`.
         kv_committed_len: u32,
         /// How it found out.
-        check: Check,
+        check: BoundaryCheck,
         /// What it recorded: the label and the kept slot (perhaps what they were before). Nothing if the rule did not fire.
         decision: Option<Decision>,
     },

@@ -6,7 +6,7 @@ use crate::record::{BatchId, Prefix, ReqId, SlotId, StreamId};
 
 /// What kind of forward a batch runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Mode {
+pub enum ForwardMode {
     /// Prefill: each row folds a run of prompt tokens.
     Extend,
     /// Decode: each row folds one token.
@@ -19,7 +19,7 @@ pub enum Mode {
 
 /// The stream on which a copy of a state runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Stream {
+pub enum GpuStream {
     /// The scheduler's own stream.
     Schedule,
     /// The stream of the forwards.
@@ -34,7 +34,7 @@ pub enum ForwardFact {
         /// The batch.
         batch: BatchId,
         /// Its mode.
-        mode: Mode,
+        mode: ForwardMode,
         /// How many rows.
         rows: u32,
         /// When the forward starts on the GPU.
@@ -60,7 +60,7 @@ pub enum ForwardFact {
         /// The slot written.
         to: SlotId,
         /// On which stream.
-        stream: Stream,
+        stream: GpuStream,
     },
     /// Forward effect: an active slot was advanced over the tokens `from..to` of its request.
     Extend {

@@ -13,12 +13,12 @@ mod script;
 mod slot;
 
 pub use batch::BatchFact;
-pub use cache::{CacheFact, Donated, Nothing};
-pub use decision::{Check, Decision, DecisionFact, Kept};
-pub use forward::{ForwardFact, Mode, Stream};
+pub use cache::{CacheFact, DonationOutcome, NoDonation};
+pub use decision::{BoundaryCheck, Decision, DecisionFact, KeptState};
+pub use forward::{ForwardFact, ForwardMode, GpuStream};
 pub use page::PageFact;
-pub use probe::{Field, Fields, Offered, ProbeFact, RowArrays};
-pub use request::{FinishKind, Passed, Place, RequestFact};
+pub use probe::{PossibleDonation, ProbeFact, RequestFields, RowArrays, SharedField};
+pub use request::{AbortStage, FinishKind, RequestFact, SkipReason};
 pub use run::{AssertKind, Phase, RunFact};
 pub use script::ScriptFact;
 pub use slot::{Owner, SlotFact};

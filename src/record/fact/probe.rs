@@ -4,7 +4,7 @@ use crate::record::{BatchId, ReqId, SlotId};
 
 /// A field of the request object that batches share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Field {
+pub enum SharedField {
     /// Output tokens and finish state.
     OutputIds,
     /// `kv_committed_len`.
@@ -21,22 +21,22 @@ pub enum Field {
     LastTrackSeqlen,
 }
 
-impl Field {
+impl SharedField {
     /// All of them, in the order in which they are written up.
-    pub const ALL: [Field; 7] = [
-        Field::OutputIds,
-        Field::KvCommittedLen,
-        Field::DecodeBatchIdx,
-        Field::TrackSlots,
-        Field::NextTrackIdx,
-        Field::LastTrackIdx,
-        Field::LastTrackSeqlen,
+    pub const ALL: [SharedField; 7] = [
+        SharedField::OutputIds,
+        SharedField::KvCommittedLen,
+        SharedField::DecodeBatchIdx,
+        SharedField::TrackSlots,
+        SharedField::NextTrackIdx,
+        SharedField::LastTrackIdx,
+        SharedField::LastTrackSeqlen,
     ];
 }
 
 /// A state that could be donated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Offered {
+pub struct PossibleDonation {
     /// The label, in tokens.
     pub label: u32,
     /// The length of the key that it would be cached under: no more than is committed, in whole pages.
@@ -47,7 +47,7 @@ pub struct Offered {
 
 /// The fields of a request that the bookkeeping lives on, as they are at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Fields {
+pub struct RequestFields {
     /// `next_track_idx`, if it has track slots.
     pub next_track_idx: Option<u8>,
     /// `last_track_idx`, if it has track slots.
@@ -57,7 +57,7 @@ pub struct Fields {
     /// The track slot that the label belongs to.
     pub kept: Option<SlotId>,
     /// What a donation would hand over, if it came now.
-    pub offer: Option<Offered>,
+    pub offer: Option<PossibleDonation>,
     /// `kv_committed_len`, in tokens.
     pub kv_committed_len: u32,
     /// Tokens of KV reserved: beyond the committed length with speculative decoding only.
@@ -89,7 +89,7 @@ pub enum ProbeFact {
         /// The request.
         req: ReqId,
         /// Their values.
-        fields: Fields,
+        fields: RequestFields,
     },
     /// What the arrays of a batch say of a row after its prepare; told only on demand.
     Arrays {
@@ -107,7 +107,7 @@ pub enum ProbeFact {
         /// The request.
         req: ReqId,
         /// The field.
-        field: Field,
+        field: SharedField,
         /// Whether the value is newer than the one that the batch's prepare saw.
         newer: bool,
         /// Whether the rule would have done something else with the older one.

@@ -17,7 +17,7 @@ pub enum FinishKind {
 
 /// Why a row was passed over at result processing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Passed {
+pub enum SkipReason {
     /// Its request had ended.
     Ended,
     /// Its request was retracted after the launch.
@@ -26,7 +26,7 @@ pub enum Passed {
 
 /// What an abort meets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Place {
+pub enum AbortStage {
     /// The request waits.
     Waiting,
     /// It is being prefilled in chunks.
@@ -72,7 +72,7 @@ pub enum RequestFact {
         /// The request.
         req: ReqId,
         /// Why.
-        why: Passed,
+        why: SkipReason,
     },
     /// The result of a chunk that does not end its prompt: nothing is emitted.
     MiddleChunk {
@@ -114,7 +114,7 @@ pub enum RequestFact {
         /// The request.
         req: ReqId,
         /// What it met.
-        place: Place,
+        stage: AbortStage,
         /// Whether there was anything left to abort.
         taken: bool,
     },

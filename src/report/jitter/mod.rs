@@ -9,8 +9,8 @@ mod text;
 
 use serde::{Serialize, Serializer};
 
-use crate::judge::{Boundary, Finding, Judgement, Kind, Verdict};
-use crate::record::{Nothing, ReqId, SlotId};
+use crate::judge::{Boundary, Finding, FindingKind, Judgement, Verdict};
+use crate::record::{NoDonation, ReqId, SlotId};
 
 use super::name;
 use super::text::{held, holds};
@@ -160,7 +160,7 @@ pub struct Jittered {
     /// The lookahead of the result of each step of the pattern; nothing where none was processed, or several that differ.
     pub came_out: Vec<Option<i64>>,
     /// What the request offered at its end, or why it did not; nothing if it did not end.
-    pub end: Option<Result<LastOffer, Nothing>>,
+    pub end: Option<Result<LastOffer, NoDonation>>,
 }
 
 impl Jittered {
@@ -178,8 +178,8 @@ impl Jittered {
     /// Whether the lookahead is what `pattern` says. Where an assertion or a bound ended the run before the request had ended,
     /// it is so as far as the run went.
     pub fn came_about(&self, pattern: &str) -> bool {
-        let ended_early =
-            self.judgement.bound.is_some() || self.judgement.findings.iter().any(|of| of.kind == Kind::Assertion);
+        let ended_early = self.judgement.bound.is_some()
+            || self.judgement.findings.iter().any(|of| of.kind == FindingKind::Assertion);
         let came_out = self.came_out();
         let told = if ended_early && self.end.is_none() { came_out.trim_end_matches('-') } else { &came_out };
         !told.is_empty() && pattern.starts_with(told)
@@ -213,7 +213,10 @@ impl Jittered {
 /// The finding about what a request offered at its end.
 fn wrong(findings: &[Finding], of: ReqId, offer: LastOffer) -> Option<&Finding> {
     let about = |it: &&Finding| {
-        it.req == Some(of) && it.slot == Some(offer.slot) && it.label == Some(offer.key_len) && it.kind != Kind::Lost
+        it.req == Some(of)
+            && it.slot == Some(offer.slot)
+            && it.label == Some(offer.key_len)
+            && it.kind != FindingKind::Lost
     };
     findings.iter().rev().find(about)
 }

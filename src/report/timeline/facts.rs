@@ -1,8 +1,9 @@
 //! How each fact enters the drawing.
 
 use crate::record::{
-    BatchFact, BatchId, CacheFact, Check, Decision, DecisionFact, Donated, Fact, ForwardFact, Kept, Mode, Owner,
-    ProbeFact, ReqId, RequestFact, RunFact, ScriptFact, Sink, SlotFact, SlotId, Stream,
+    BatchFact, BatchId, BoundaryCheck, CacheFact, Decision, DecisionFact, DonationOutcome, Fact, ForwardFact,
+    ForwardMode, GpuStream, KeptState, Owner, ProbeFact, ReqId, RequestFact, RunFact, ScriptFact, Sink, SlotFact,
+    SlotId,
 };
 use crate::report::{name, style};
 
@@ -129,7 +130,7 @@ impl Timeline<'_> {
                 next_track_idx,
             } => {
                 self.seen(req).next_track_idx = next_track_idx;
-                let row = self.turn().row(Part::Prepare(batch), name::mode(Mode::Extend), req);
+                let row = self.turn().row(Part::Prepare(batch), name::mode(ForwardMode::Extend), req);
                 row.due = track.is_some();
                 row.set(Column::Length, format!("tokens {prefix_len}..{seq_len}"));
                 row.set(Column::Committed, format!("C {kv_committed_len}"));
@@ -139,7 +140,7 @@ impl Timeline<'_> {
             BatchFact::PrepareDecode { batch, req, k, kv_committed_len, active, track, next_track_idx, .. } => {
                 self.seen(req).next_track_idx = next_track_idx;
                 self.prepared.insert((batch, req), Prepared { k, track });
-                let row = self.turn().row(Part::Prepare(batch), name::mode(Mode::Decode), req);
+                let row = self.turn().row(Part::Prepare(batch), name::mode(ForwardMode::Decode), req);
                 row.due = track.is_some();
                 row.set(Column::Length, format!("k {k}"));
                 row.set(Column::Committed, format!("C {kv_committed_len}"));
@@ -156,8 +157,8 @@ impl Timeline<'_> {
             ForwardFact::Launch { batch, mode, start, end, .. } => self.launch(Forward { batch, mode, start, end }),
             ForwardFact::CopyState { req, from, to, stream } => {
                 let stream = match stream {
-                    Stream::Schedule => "schedule",
-                    Stream::Forward => "forward",
+                    GpuStream::Schedule => "schedule",
+                    GpuStream::Forward => "forward",
                 };
                 self.below(req, format!("copies {from} to {to} on the {stream} stream"));
             }
@@ -224,7 +225,7 @@ impl Timeline<'_> {
         }
     }
 
-    fn decode_row(&mut self, batch: BatchId, req: ReqId, lookahead: i64, kv_committed_len: u32, check: Check) {
+    fn decode_row(&mut self, batch: BatchId, req: ReqId, lookahead: i64, kv_committed_len: u32, check: BoundaryCheck) {
         let prepared = self.prepared.remove(&(batch, req));
         let class = self.classes.get(&(batch, req)).copied();
         let last = self.seen(req).lookahead.replace(lookahead);
@@ -263,7 +264,7 @@ impl Timeline<'_> {
         }
     }
 
-    fn donate(&mut self, req: ReqId, label: u32, key_len: u32, slot: SlotId, how: Donated) {
+    fn donate(&mut self, req: ReqId, label: u32, key_len: u32, slot: SlotId, how: DonationOutcome) {
         let turn = self.turn().number;
         let wrong = self.wrong.of_state(turn, req, slot);
         let key = if key_len == label { String::new() } else { format!(" (key of {key_len})") };
@@ -272,7 +273,7 @@ impl Timeline<'_> {
     }
 }
 
-fn kept(of: Kept) -> String {
+fn kept(of: KeptState) -> String {
     match (of.label, of.slot) {
         (None, _) => "none".to_owned(),
         (Some(label), None) => format!("{label}@none"),

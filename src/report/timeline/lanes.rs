@@ -3,7 +3,7 @@
 //! The axis is that of the CPU phases, each as wide as its name, so it is true to the order of events and not to scale.
 
 use crate::engine::Time;
-use crate::record::{BatchId, Mode};
+use crate::record::{BatchId, ForwardMode};
 use crate::report::layout::columns_of;
 use crate::report::name;
 
@@ -23,7 +23,7 @@ pub(super) struct Segment {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Forward {
     pub(super) batch: BatchId,
-    pub(super) mode: Mode,
+    pub(super) mode: ForwardMode,
     pub(super) start: Time,
     pub(super) end: Time,
 }
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     fn forward(batch: u32, start: u64, end: u64) -> Forward {
-        Forward { batch: BatchId(batch), mode: Mode::Decode, start: Time(start), end: Time(end) }
+        Forward { batch: BatchId(batch), mode: ForwardMode::Decode, start: Time(start), end: Time(end) }
     }
 
     #[test]

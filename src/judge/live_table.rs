@@ -10,19 +10,19 @@ use super::storage::REQS_MAX;
 /// A value for each request that was seen and has not been released.
 #[derive(Educe, Debug)]
 #[educe(Clone)]
-pub(super) struct Live<T> {
+pub(super) struct LiveTable<T> {
     list: Vec<Option<T>>,
     /// Whether a request was named that is not followed.
     pub overflow: bool,
 }
 
-impl<T> Default for Live<T> {
-    fn default() -> Live<T> {
-        Live { list: Vec::new(), overflow: false }
+impl<T> Default for LiveTable<T> {
+    fn default() -> LiveTable<T> {
+        LiveTable { list: Vec::new(), overflow: false }
     }
 }
 
-impl<T> Live<T> {
+impl<T> LiveTable<T> {
     /// The value of a request, if it is alive.
     #[inline]
     pub fn get(&mut self, req: ReqId) -> Option<&mut T> {
@@ -49,7 +49,7 @@ impl<T> Live<T> {
     }
 }
 
-impl<T: Default> Live<T> {
+impl<T: Default> LiveTable<T> {
     /// The value of a request, made if there is none; nothing if it is not followed.
     #[inline]
     pub fn get_or_new(&mut self, req: ReqId) -> Option<&mut T> {

@@ -6,35 +6,35 @@ use super::Token;
 ///
 /// Two states are equal when they are folds of the same token sequence (up to a 64-bit collision).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct State {
+pub struct TokenFold {
     /// How many tokens have been folded.
     pub n: u32,
     /// Their running hash.
     pub h: u64,
 }
 
-impl State {
+impl TokenFold {
     /// The state before any token, and the content of a cleared slot.
-    pub const ZERO: State = State { n: 0, h: 0xCBF2_9CE4_8422_2325 };
+    pub const ZERO: TokenFold = TokenFold { n: 0, h: 0xCBF2_9CE4_8422_2325 };
 
-    /// The tokens that [`State::sample`] comes to are below this.
+    /// The tokens that [`TokenFold::sample`] comes to are below this.
     pub const SAMPLED_END: Token = 1000;
 
     /// The state after one more token.
     #[inline]
-    pub fn fold(self, token: Token) -> State {
-        State { n: self.n + 1, h: (self.h ^ (u64::from(token) + 1)).wrapping_mul(0x0100_0000_01B3) }
+    pub fn fold(self, token: Token) -> TokenFold {
+        TokenFold { n: self.n + 1, h: (self.h ^ (u64::from(token) + 1)).wrapping_mul(0x0100_0000_01B3) }
     }
 
     /// The state after several more tokens.
-    pub fn fold_all(self, tokens: &[Token]) -> State {
+    pub fn fold_all(self, tokens: &[Token]) -> TokenFold {
         tokens.iter().fold(self, |state, &token| state.fold(token))
     }
 
-    /// The token that the modelled model samples after this prefix: below [`State::SAMPLED_END`].
+    /// The token that the modelled model samples after this prefix: below [`TokenFold::SAMPLED_END`].
     #[inline]
     pub fn sample(self) -> Token {
-        ((self.h >> 17) % u64::from(State::SAMPLED_END)) as Token
+        ((self.h >> 17) % u64::from(TokenFold::SAMPLED_END)) as Token
     }
 }
 
@@ -45,7 +45,7 @@ mod tests {
     #[test]
     fn the_fold_is_the_one_the_recordings_use() {
         // Request "a" of the recorded histories: prompt [1], whose first eight tokens fold to this hash.
-        let mut state = State::ZERO.fold(1);
+        let mut state = TokenFold::ZERO.fold(1);
         while state.n < 8 {
             state = state.fold(state.sample());
         }
