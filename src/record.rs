@@ -7,6 +7,7 @@
 mod encoding;
 mod fact;
 mod ids;
+mod lineage;
 mod rows;
 mod sink;
 mod streams;
@@ -19,7 +20,8 @@ pub use fact::{
     ProbeFact, RequestFact, RequestFields, RowArrays, RunFact, ScriptFact, SharedField, SkipReason, SlotFact,
 };
 pub use ids::{BatchId, GrantId, PageRange, ReqId, SlotId, StreamId, Token};
+pub use lineage::{Lineage, Prefix};
 pub use rows::{PreparedRow, ResultRow, RowFacts, StepRow};
 pub use sink::{Entry, Record, Sink, Tee};
-pub use streams::{Lineage, Prefix, Streams};
+pub use streams::Streams;
 pub use token_fold::TokenFold;

@@ -9,26 +9,10 @@ use std::sync::Arc;
 
 use educe::Educe;
 
-use super::{StreamId, Token, TokenFold};
+use super::{Lineage, Prefix, StreamId, Token, TokenFold};
 
-/// The first `len` tokens of a stream. Canonical if no ancestor of the stream has them all; those of a [`Streams`] are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Prefix {
-    /// The stream.
-    pub stream: StreamId,
-    /// How many tokens.
-    pub len: u32,
-}
-
-impl Prefix {
-    /// No tokens.
-    pub const EMPTY: Prefix = Prefix { stream: StreamId::ROOT, len: 0 };
-}
-
-impl StreamId {
-    /// The stream without tokens, which all others go on from.
-    pub const ROOT: StreamId = StreamId(0);
-}
+#[cfg(test)]
+mod tests;
 
 /// Where the outputs of a prefix are filed among what goes on from it.
 const OUTPUTS: Token = Token::MAX;
@@ -59,81 +43,6 @@ struct TokenTable {
     contents: Vec<StreamTokens>,
     /// The streams that go on from a prefix, by their first token.
     branches: BTreeMap<(Prefix, Token), StreamId>,
-}
-
-/// What each stream goes on from: all that it takes to compare names.
-#[derive(Clone, Debug)]
-pub struct Lineage {
-    /// Shared by all copies until one of them is given another stream.
-    parents: Arc<Vec<Prefix>>,
-}
-
-impl Default for Lineage {
-    fn default() -> Self {
-        Lineage { parents: Arc::new(vec![Prefix::EMPTY]) }
-    }
-}
-
-impl Lineage {
-    /// What a stream goes on from; nothing if it was never set.
-    #[inline]
-    pub fn parent(&self, stream: StreamId) -> Prefix {
-        self.parents.get(stream.index()).copied().unwrap_or_default()
-    }
-
-    /// Lets a stream go on from a prefix. Refuses to make a stream its own ancestor, and to change the root.
-    pub fn set(&mut self, stream: StreamId, parent: Prefix) {
-        let mut ancestor = parent.stream;
-        while ancestor != stream && ancestor != StreamId::ROOT {
-            ancestor = self.parent(ancestor).stream;
-        }
-        if ancestor == stream {
-            return;
-        }
-        let parents = Arc::make_mut(&mut self.parents);
-        if stream.index() >= parents.len() {
-            parents.resize(stream.index() + 1, Prefix::EMPTY);
-        }
-        parents[stream.index()] = parent;
-    }
-
-    /// How many streams there are, with the root.
-    pub fn count(&self) -> u32 {
-        self.parents.len() as u32
-    }
-
-    /// The canonical name of the first `len` tokens of a stream.
-    #[inline]
-    pub fn prefix(&self, stream: StreamId, len: u32) -> Prefix {
-        if len == 0 {
-            return Prefix::EMPTY;
-        }
-        let mut at = stream;
-        loop {
-            let parent = self.parent(at);
-            if at == StreamId::ROOT || len > parent.len {
-                return Prefix { stream: at, len };
-            }
-            at = parent.stream;
-        }
-    }
-
-    /// How many tokens two sequences have in common at their front.
-    pub fn common_len(&self, one: Prefix, other: Prefix) -> u32 {
-        let (mut one, mut other) = (one, other);
-        while one.stream != other.stream {
-            if one.len == 0 || other.len == 0 {
-                return 0;
-            }
-            // An ancestor begins before its descendants: the one that begins later is none.
-            let (of_one, of_other) = (self.parent(one.stream), self.parent(other.stream));
-            let lifts_one =
-                other.stream == StreamId::ROOT || one.stream != StreamId::ROOT && of_one.len >= of_other.len;
-            let (lifted, parent) = if lifts_one { (&mut one, of_one) } else { (&mut other, of_other) };
-            *lifted = Prefix { len: lifted.len.min(parent.len), ..parent };
-        }
-        one.len.min(other.len)
-    }
 }
 
 /// All streams of a run, and their tokens.
@@ -397,100 +306,5 @@ impl Streams {
         self.lineage.set(id, parent);
         Arc::make_mut(&mut self.shape).contents.push(content);
         id
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    /// One more sequence, by what it is made of.
-    #[derive(Clone, Debug)]
-    enum Part {
-        Consecutive(Token, u32),
-        Listed(Vec<Token>),
-        Outputs(u32),
-    }
-
-    fn part() -> impl Strategy<Value = Part> {
-        prop_oneof![
-            (1000..1004_u32, 1..6_u32).prop_map(|(first, count)| Part::Consecutive(first, count)),
-            prop::collection::vec(prop_oneof![0..2_u32, 1000..1004_u32], 1..5).prop_map(Part::Listed),
-            (1..6_u32).prop_map(Part::Outputs),
-        ]
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
-
-        #[test]
-        fn names_are_equal_where_sequences_are(
-            made in prop::collection::vec((any::<prop::sample::Index>(), 0..12_u32, prop::collection::vec(part(), 0..3)), 1..12),
-            spelled in any::<bool>(),
-        ) {
-            let mut streams = Streams::new();
-            let mut known: Vec<(Prefix, Vec<Token>)> = vec![(Prefix::EMPTY, Vec::new())];
-            for (from, keep, parts) in made {
-                let (from, tokens) = from.get(&known).clone();
-                let len = keep.min(from.len);
-                let (mut at, mut tokens) = (streams.prefix(from.stream, len), tokens[..len as usize].to_vec());
-                for part in parts {
-                    match part {
-                        Part::Consecutive(first, count) => {
-                            at = streams.consecutive(at, first, count);
-                            tokens.extend(first..first + count);
-                        }
-                        Part::Listed(list) => {
-                            at = streams.listed(at, &list);
-                            tokens.extend(list);
-                        }
-                        Part::Outputs(count) => {
-                            let mut state = TokenFold::ZERO.fold_all(&tokens);
-                            let before = tokens.clone();
-                            for _ in 0..count {
-                                tokens.push(state.sample());
-                                state = state.fold(state.sample());
-                            }
-                            if spelled && count % 2 == 0 {
-                                at = streams.listed(at, &tokens[before.len()..]);
-                            } else {
-                                let stream = streams.outputs(at);
-                                at = streams.prefix(stream, at.len + count);
-                            }
-                        }
-                    }
-                }
-                prop_assert_eq!(streams.tokens(at), tokens.clone());
-                prop_assert_eq!(streams.fold(at), TokenFold::ZERO.fold_all(&tokens));
-                known.push((at, tokens));
-            }
-            for (one, of_one) in &known {
-                prop_assert_eq!(&streams.tokens(*one), of_one);
-                prop_assert_eq!(streams.prefix(one.stream, one.len), *one);
-                for (other, of_other) in &known {
-                    let common = of_one.iter().zip(of_other).take_while(|(a, b)| a == b).count() as u32;
-                    prop_assert_eq!(streams.lineage.common_len(*one, *other), common);
-                    for len in 0..=common {
-                        prop_assert_eq!(streams.prefix(one.stream, len), streams.prefix(other.stream, len));
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_detached_stream_goes_on_from_what_it_is_attached_to() {
-        let mut streams = Streams::new();
-        let prompt = streams.consecutive(Prefix::EMPTY, 1000, 3);
-        let outputs = streams.outputs(prompt);
-        let (own, own_outputs) = (streams.detached(2000, 2), streams.detached_outputs());
-        streams.attach(own, streams.prefix(outputs, 5));
-        streams.attach(own_outputs, streams.prefix(own, 7));
-        let all = streams.tokens(streams.prefix(own_outputs, 8));
-        assert_eq!(all[..5], streams.tokens(streams.prefix(outputs, 5)));
-        assert_eq!(all[5..7], [2000, 2001]);
-        assert_eq!(all[7], TokenFold::ZERO.fold_all(&all[..7]).sample());
-        assert_eq!(streams.lineage.common_len(streams.prefix(own_outputs, 8), streams.prefix(outputs, 9)), 5);
     }
 }
