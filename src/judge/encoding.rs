@@ -135,10 +135,10 @@ impl ContentNames for Storage {
     }
 
     #[inline]
-    fn put_free_slot(&self, slot: SlotId, place: u32, out: &mut Encoding) {
+    fn put_free_slot(&self, slot: SlotId, position: u32, out: &mut Encoding) {
         let Some(state) = self.contents.idle_content(slot).filter(|_| self.owners.owner(slot).is_none()) else {
             let label = out.label_slot(Some(slot));
-            return out.put([place, label]);
+            return out.put([position, label]);
         };
         if state == Prefix::EMPTY {
             return;
@@ -147,9 +147,9 @@ impl ContentNames for Storage {
         if owner.is_none() && !out.shares() {
             return;
         }
-        match out.label_free(slot, place) {
-            Some(label) => out.put([place, label]),
-            None => self.contents.encode_idle(slot, [place, 0], owner, self, out),
+        match out.label_free(slot, position) {
+            Some(label) => out.put([position, label]),
+            None => self.contents.encode_idle(slot, [position, 0], owner, self, out),
         }
     }
 

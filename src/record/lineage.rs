@@ -7,29 +7,30 @@ use std::sync::Arc;
 
 use super::StreamId;
 
-/// The first `len` tokens of a stream. Canonical if no ancestor of the stream has them all; those of a [`Streams`] are.
+/// The first `len` tokens of a stream. The name is canonical if no ancestor of the stream has all of these tokens; every
+/// prefix that [`super::Streams`] returns is canonical.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Prefix {
     /// The stream.
     pub stream: StreamId,
-    /// How many tokens.
+    /// The number of tokens.
     pub len: u32,
 }
 
 impl Prefix {
-    /// No tokens.
+    /// The empty sequence.
     pub const EMPTY: Prefix = Prefix { stream: StreamId::ROOT, len: 0 };
 }
 
 impl StreamId {
-    /// The stream without tokens, which all others go on from.
+    /// The stream without tokens, the root of all streams.
     pub const ROOT: StreamId = StreamId(0);
 }
 
-/// What each stream goes on from: all that it takes to compare names.
+/// The parent prefix of each stream. Names can be compared by the lineage alone, without the tokens.
 #[derive(Clone, Debug)]
 pub struct Lineage {
-    /// Shared by all copies until one of them is given another stream.
+    /// By stream. Shared by all clones until a stream is added to one of them.
     parents: Arc<Vec<Prefix>>,
 }
 
@@ -40,13 +41,13 @@ impl Default for Lineage {
 }
 
 impl Lineage {
-    /// What a stream goes on from; nothing if it was never set.
+    /// The prefix that a stream continues; empty if it was never set.
     #[inline]
     pub fn parent(&self, stream: StreamId) -> Prefix {
         self.parents.get(stream.index()).copied().unwrap_or_default()
     }
 
-    /// Lets a stream go on from a prefix. Refuses to make a stream its own ancestor, and to change the root.
+    /// Sets the prefix that a stream continues. Does nothing if the stream would become its own ancestor, or is the root.
     pub fn set(&mut self, stream: StreamId, parent: Prefix) {
         let mut ancestor = parent.stream;
         while ancestor != stream && ancestor != StreamId::ROOT {
@@ -62,7 +63,7 @@ impl Lineage {
         parents[stream.index()] = parent;
     }
 
-    /// How many streams there are, with the root.
+    /// The number of streams, including the root.
     pub fn count(&self) -> u32 {
         self.parents.len() as u32
     }
@@ -83,14 +84,15 @@ impl Lineage {
         }
     }
 
-    /// How many tokens two sequences have in common at their front.
+    /// The length of the longest common prefix of two sequences. Costs the depth of the tree, not the length.
     pub fn common_len(&self, one: Prefix, other: Prefix) -> u32 {
         let (mut one, mut other) = (one, other);
         while one.stream != other.stream {
             if one.len == 0 || other.len == 0 {
                 return 0;
             }
-            // An ancestor begins before its descendants: the one that begins later is none.
+            // An ancestor begins before its descendants, so the stream that begins later is not an ancestor of the other
+            // one and can be replaced by its parent.
             let (of_one, of_other) = (self.parent(one.stream), self.parent(other.stream));
             let lifts_one =
                 other.stream == StreamId::ROOT || one.stream != StreamId::ROOT && of_one.len >= of_other.len;

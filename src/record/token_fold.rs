@@ -1,37 +1,39 @@
-//! The fold that recordings of the real code carry, and what the fake model samples: values of token sequences, computed where they are asked for.
+//! The hash of a token sequence that recordings of the real scheduler contain, and the token that the modelled model
+//! samples after a sequence.
 
 use super::Token;
 
-/// A recurrent state by provenance: `n` tokens folded, with a 64-bit running hash `h` of exactly those tokens.
+/// A recurrent state, named by its provenance: the number `n` of folded tokens and a 64-bit running hash `h` of exactly
+/// those tokens.
 ///
-/// Two states are equal when they are folds of the same token sequence (up to a 64-bit collision).
+/// Two folds are equal if their token sequences are equal (up to a 64-bit collision).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TokenFold {
-    /// How many tokens have been folded.
+    /// The number of folded tokens.
     pub n: u32,
     /// Their running hash.
     pub h: u64,
 }
 
 impl TokenFold {
-    /// The state before any token, and the content of a cleared slot.
+    /// The fold of no tokens: the content of a cleared slot.
     pub const ZERO: TokenFold = TokenFold { n: 0, h: 0xCBF2_9CE4_8422_2325 };
 
-    /// The tokens that [`TokenFold::sample`] comes to are below this.
+    /// [`TokenFold::sample`] returns tokens below this.
     pub const SAMPLED_END: Token = 1000;
 
-    /// The state after one more token.
+    /// The fold with one more token.
     #[inline]
     pub fn fold(self, token: Token) -> TokenFold {
         TokenFold { n: self.n + 1, h: (self.h ^ (u64::from(token) + 1)).wrapping_mul(0x0100_0000_01B3) }
     }
 
-    /// The state after several more tokens.
+    /// The fold with several more tokens.
     pub fn fold_all(self, tokens: &[Token]) -> TokenFold {
         tokens.iter().fold(self, |state, &token| state.fold(token))
     }
 
-    /// The token that the modelled model samples after this prefix: below [`TokenFold::SAMPLED_END`].
+    /// The token that the modelled model samples after this sequence: below [`TokenFold::SAMPLED_END`].
     #[inline]
     pub fn sample(self) -> Token {
         ((self.h >> 17) % u64::from(TokenFold::SAMPLED_END)) as Token

@@ -1,28 +1,28 @@
-//! Facts of the rule: what it recorded at a result.
+//! Facts of the rule: its decisions at results.
 
 use crate::record::{BatchId, ReqId, SlotId};
 
-/// How a rule found out whether a result is a boundary.
+/// How a rule determined whether a result is a boundary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BoundaryCheck {
-    /// It was not asked: the strategy keeps no track slots.
+    /// The rule was not asked: the strategy has no track slots.
     #[default]
     None,
     /// From the batch's host masks.
     Mask,
-    /// By computing the remainder again for this request.
+    /// By computing the remainder for this request again.
     Recompute,
-    /// By computing it again because the masks were gone.
+    /// By computing the remainder again, because the host masks had been dropped.
     MaskLost,
 }
 
 impl BoundaryCheck {
-    /// Every way, in the order of their numbers.
+    /// All of them, in declaration order.
     pub const ALL: [BoundaryCheck; 4] =
         [BoundaryCheck::None, BoundaryCheck::Mask, BoundaryCheck::Recompute, BoundaryCheck::MaskLost];
 }
 
-/// A label and the slot kept under it: what a donation would hand over now.
+/// A label and the slot kept under it: what a donation would take now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeptState {
     /// `last_track_seqlen`, in tokens.
@@ -31,19 +31,19 @@ pub struct KeptState {
     pub slot: Option<SlotId>,
 }
 
-/// A firing of the rule.
+/// A decision of the rule: it fired at a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Decision {
-    /// Label and kept slot before it.
+    /// Label and kept slot before the decision.
     pub before: KeptState,
-    /// Label and kept slot after it.
+    /// Label and kept slot after the decision.
     pub after: KeptState,
 }
 
 /// Facts of the rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DecisionFact {
-    /// The rule was run for a decode row of a processed result.
+    /// The rule ran for a decode row of a processed result.
     Row {
         /// The batch.
         batch: BatchId,
@@ -53,9 +53,9 @@ pub enum DecisionFact {
         lookahead: i64,
         /// Live `kv_committed_len`.
         kv_committed_len: u32,
-        /// How it found out.
+        /// How the rule determined whether the result is a boundary.
         check: BoundaryCheck,
-        /// What it recorded: the label and the kept slot (perhaps what they were before). Nothing if the rule did not fire.
+        /// The decision; label and kept slot can be the same as before. `None` if the rule did not fire.
         decision: Option<Decision>,
     },
     /// `next_track_idx` was flipped at a result.
@@ -64,7 +64,7 @@ pub enum DecisionFact {
         batch: BatchId,
         /// The request.
         req: ReqId,
-        /// Its value now.
+        /// The value after the flip.
         next_track_idx: u8,
     },
 }

@@ -1,9 +1,9 @@
-//! Names are compared with the tokens that they stand for.
+//! Checks that names are equal where the tokens that they stand for are equal.
 
 use super::*;
 use proptest::prelude::*;
 
-/// One more sequence, by what it is made of.
+/// A piece of a sequence, by the method that adds it.
 #[derive(Clone, Debug)]
 enum Part {
     Consecutive(Token, u32),
