@@ -240,7 +240,7 @@ fn double_fire_keeps_the_slot_nobody_wrote() {
         judged.findings.iter().map(brief).collect::<Vec<_>>(),
         vec![(FindingKind::Unwritten, Some(4), None, Some(3))]
     );
-    assert_eq!(judged.findings[0].reason, "label 4, but nobody has written the slot");
+    assert_eq!(judged.findings[0].reason, "label 4, but no forward has written the slot since the request got it");
     assert_eq!((judged.findings[0].turn, judged.findings[0].phase), (2, Phase::Result));
 }
 
@@ -338,7 +338,7 @@ fn what_was_recorded_and_is_not_offered_is_lost_once() {
         (judged.verdict, kinds(&judged), judged.checkpoints.cost_tokens),
         (Verdict::Lossy, vec![FindingKind::Lost], 4)
     );
-    assert_eq!(judged.findings[0].reason, "length 8 was recorded, but at the end 4 was offered");
+    assert_eq!(judged.findings[0].reason, "length 8 was recorded, but at its end the request donated length 4");
     // Nothing is offered at all: one loss, its cost once.
     let judged = two().nothing(NoDonation::NoCheckpoint).done();
     assert_eq!(

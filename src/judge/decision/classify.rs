@@ -1,6 +1,7 @@
-//! The decision diff for one row: what was due by the batch's own write, against what the rule did.
+//! The class of one row: the decision of the rule compared with the write of the row's own forward.
 //!
-//! Owns the lengths that a request has recorded, and the classification.
+//! Owns the recorded lengths of one request, and the classification. Does not know contents of slots, and does not count
+//! losses (`loss`).
 
 use educe::Educe;
 use tinyvec::TinyVec;
@@ -11,40 +12,45 @@ use super::Class;
 use super::cause::DecisionTrail;
 use super::window::ProcessedStep;
 
-/// The written lengths that the rule has named while the request holds its track slots, sorted.
+/// The recorded lengths of a request: lengths that a forward wrote, or will write, and that a decision has named since the
+/// request got its track slots.
 #[derive(Educe, Debug, Default)]
 #[educe(Clone)]
 pub(super) struct RecordedLens {
+    /// Sorted.
     lens: TinyVec<[u32; 4]>,
-    /// Only for words: nothing is judged by it.
+    /// For the reasons of findings only.
     pub trail: DecisionTrail,
 }
 
 impl RecordedLens {
-    /// The track slots are gone, and what was kept in them.
+    /// The request lost its track slots.
     pub fn clear(&mut self) {
         self.lens.clear();
         self.trail = DecisionTrail::default();
     }
 
-    /// Whether a length is recorded, be it with another slot than was written for it.
+    /// Whether a length is recorded, even if the decision named another slot than the forward wrote.
     #[inline]
     pub fn is_recorded(&self, len: u32) -> bool {
         has(&self.lens, len)
     }
 
-    /// Writes the lengths.
+    /// Encodes the recorded lengths.
     pub fn encode(&self, out: &mut Encoding) {
         let RecordedLens {
             lens,
-            trail: _, // Only for words of a finding, which a replay makes anew.
+            trail: _, // For the reason of a finding only.
         } = self;
         lens.iter().for_each(|&len| out.word(len));
         out.word(u32::MAX);
     }
 
-    /// The class of a row, and the length that its decision names for a state that was really written, if any. `ahead` is the length that the
-    /// step in flight keeps, and its slot; `late` is the slot written for a length whose result was processed before. `turn` is that of the row.
+    /// The class of a row, and the length that its decision recorded, if any. The length is then recorded.
+    ///
+    /// `step` is the step of the row. `ahead` is the length and track slot of the step in flight, if it writes one. `decision`
+    /// is label and kept slot after the decision; `None` if the rule did not fire. `late` returns the slot that an earlier step
+    /// wrote for a length that is due and not recorded.
     pub fn classify(
         &mut self,
         step: ProcessedStep,
@@ -54,25 +60,25 @@ impl RecordedLens {
         late: impl Fn(u32) -> Option<SlotId>,
     ) -> (Class, Option<u32>) {
         let due = step.k.filter(|&k| step.due.is_some() && !self.is_recorded(k));
-        let (mut class, mut names) = (Class::Agree, None);
+        let (mut class, mut recorded_len) = (Class::Agree, None);
         match decision {
             Some(after) => {
-                (class, names) = self.classify_decision(step, ahead, after, late);
+                (class, recorded_len) = self.classify_decision(step, ahead, after, late);
                 if let (Class::Agree | Class::Early, Some(label), Some(slot)) = (class, after.label, after.slot) {
-                    self.trail.decided_rightly(label, slot, turn);
+                    self.trail.decided_correctly(label, slot, turn);
                 }
             }
             None if step.due.is_some() => class = Class::Settled,
             None => {}
         }
-        if due.is_some() && names != due {
+        if due.is_some() && recorded_len != due {
             class = class.max(Class::Missed);
         }
-        (class, names)
+        (class, recorded_len)
     }
 
-    /// The class of a decision by itself. A length named with another slot than was written counts as recorded: the
-    /// state audit convicts it when it is donated.
+    /// The class of a decision, without regard to a checkpoint that it misses. A length that is named with another slot than
+    /// the forward wrote counts as recorded: the state audit finds the wrong state at the donation.
     fn classify_decision(
         &mut self,
         step: ProcessedStep,
@@ -91,12 +97,12 @@ impl RecordedLens {
         if after.slot.is_none() {
             return (if known { Class::Repeat } else { Class::WrongSlot }, None);
         }
-        let right = after.slot == Some(written);
+        let is_written = after.slot == Some(written);
         insert(&mut self.lens, label);
         let class = match (known, due) {
             (true, _) => Class::Repeat,
             (false, None) => Class::WrongLabel,
-            (false, Some(_)) if !right => Class::WrongSlot,
+            (false, Some(_)) if !is_written => Class::WrongSlot,
             (false, Some(_)) if own => Class::Agree,
             (false, Some(_)) => Class::Early,
         };
@@ -104,7 +110,7 @@ impl RecordedLens {
     }
 }
 
-/// Looks from the end: nearly always the newest length is asked for.
+/// Whether a sorted list contains a length. The longest one is compared first, since it is nearly always the one.
 #[inline]
 fn has(sorted: &[u32], len: u32) -> bool {
     match sorted.last() {
@@ -143,7 +149,7 @@ mod tests {
     #[test]
     fn rows_and_their_classes() {
         let none = |_: u32| None;
-        // (named before, seen, decision) -> (class, named by it)
+        // (recorded before, step, decision) -> (class, recorded by it)
         type Case = (&'static [u32], (ProcessedStep, Option<(u32, SlotId)>), Option<KeptState>, Class, Option<u32>);
         let rows: [Case; 17] = [
             (&[], step(3, None, None), None, Class::Agree, None),
@@ -159,15 +165,15 @@ mod tests {
             (&[4], step(4, Some(1), None), kept(4, 2), Class::Repeat, Some(4)),
             (&[4], step(4, Some(1), None), kept(4, 1), Class::Repeat, Some(4)),
             (&[4], step(6, None, None), kept(4, 1), Class::Repeat, None),
-            // Due and not recorded outranks a wrong label and an early record of the next one.
+            // A missed checkpoint outranks a wrong label, and an early record of the next checkpoint.
             (&[], step(4, Some(1), None), kept(3, 1), Class::Missed, None),
             (&[], step(4, Some(1), None), None, Class::Missed, None),
             (&[], step(1, Some(1), Some(2)), kept(2, 2), Class::Missed, Some(2)),
             (&[2], step(4, Some(1), None), kept(2, 1), Class::Repeat, None),
         ];
-        for (index, (named, (step, ahead), decision, class, names)) in rows.into_iter().enumerate() {
+        for (index, (named, (step, ahead), decision, class, recorded_len)) in rows.into_iter().enumerate() {
             let mut recorded = RecordedLens { lens: named.into(), ..RecordedLens::default() };
-            assert_eq!(recorded.classify(step, ahead, decision, 0, none), (class, names), "row {index}");
+            assert_eq!(recorded.classify(step, ahead, decision, 0, none), (class, recorded_len), "row {index}");
         }
     }
 

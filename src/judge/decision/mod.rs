@@ -1,8 +1,8 @@
-//! The decision diff: what a rule recorded of each boundary step, against what the forwards wrote.
+//! The decision diff: compares the decisions of the rule with the writes of the forwards to track slots.
 //!
-//! This part of the judge knows track slots and lookahead. It owns, for each request, the decode steps between prepare and result, the lengths
-//! recorded, due and lost, and the counts over all rows. It does not look at what a slot holds (that is `storage`), at masks, or at labels
-//! left from before: the reference is the forward's own write.
+//! Owns, for each request, the decode steps between prepare and result and the lengths recorded, due and lost; and the
+//! counts over all rows. Does not know the contents of slots (`storage`), host masks, or labels from before the decision:
+//! its reference is the write of the forward.
 
 mod cause;
 mod classify;
@@ -26,13 +26,13 @@ use loss::{DueCheckpoint, DueCheckpoints};
 use window::ProcessedStep;
 pub(super) use window::{LookaheadKind, StepWindow};
 
-/// What is known of a request that has not been released.
+/// The state of a request that has not been released.
 #[derive(Educe, Debug, Default)]
 #[educe(Clone)]
 struct Bookkeeping {
     /// Its decode steps between prepare and result.
     window: StepWindow,
-    /// The lengths due and not recorded.
+    /// The checkpoints due and not recorded.
     dues: DueCheckpoints,
     /// The lengths recorded in its track slots.
     recorded: RecordedLens,
@@ -43,35 +43,36 @@ struct Bookkeeping {
 pub(super) struct DecisionRow {
     pub batch: BatchId,
     pub req: ReqId,
-    /// What the machine says of the lookahead, for records without the prepare.
+    /// The lookahead according to the machine. Used only if the record lacks the prepare.
     pub lookahead: i64,
     pub check: BoundaryCheck,
     pub decision: Option<Decision>,
 }
 
-/// The bookkeeping of all requests, and the counts over all rows.
+/// The state of all live requests, and the counts over all rows.
 #[derive(Educe, Debug)]
 #[educe(Clone)]
 pub(super) struct DecisionDiff {
     requests: LiveTable<Bookkeeping>,
     keep_boundaries: bool,
-    /// Processed decode rows with lookahead 0 and 1, and the others.
+    /// The number of processed decode rows with lookahead 0, and with lookahead 1.
     lookahead_0_1: [u64; 2],
+    /// The number of processed decode rows with any other lookahead, by lookahead.
     lookahead_other: BTreeMap<i64, u64>,
     /// Rows by class.
     pub classes: ClassCounts,
-    /// Checkpoints.
+    /// Counts of checkpoints.
     pub counts: CheckpointCounts,
-    /// How the rule found out.
+    /// Rows by how the rule determined whether the result is a boundary.
     pub mask_reuse: MaskReuse,
-    /// Rows worth a line.
+    /// Rows with a decision or a due checkpoint, if they are kept.
     pub boundaries: Vec<Boundary>,
-    /// Goals reached by rows, but for those that follow from the counts.
+    /// Goals reached by rows, except those that follow from the counts.
     goals: Goals,
 }
 
 impl DecisionDiff {
-    /// Nothing processed yet.
+    /// The state before the first fact.
     pub fn new(keep_boundaries: bool) -> DecisionDiff {
         DecisionDiff {
             requests: LiveTable::default(),
@@ -94,7 +95,7 @@ impl DecisionDiff {
         }
     }
 
-    /// A decode step was launched in this turn; its forward keeps the state in `track`.
+    /// A decode step was launched in `turn`. Its forward writes the state to `track`, if any.
     #[inline]
     pub fn launch(&mut self, batch: BatchId, req: ReqId, k: u32, track: Option<SlotId>, turn: u32) {
         if let Some(it) = self.requests.get_or_new(req) {
@@ -105,28 +106,29 @@ impl DecisionDiff {
         }
     }
 
-    /// A verify was launched that reaches `to` and keeps, if it crosses a boundary, the state of a length on the way.
+    /// A verify was launched that reaches `to`. If it crosses a boundary, `track` is the slot that receives the state, and the
+    /// length of that state.
     pub fn launch_verify(&mut self, batch: BatchId, req: ReqId, to: u32, track: Option<(SlotId, u32)>) {
         if let Some(it) = self.requests.get_or_new(req) {
             it.window.launch(batch, track.map_or(to, |(_, len)| len), track.map(|(slot, _)| slot));
         }
     }
 
-    /// A prefill or verify kept the state of a length in a track slot.
+    /// A prefill or verify wrote the state of a length to a track slot, in `turn`.
     pub fn kept(&mut self, batch: BatchId, req: ReqId, (slot, len): (SlotId, u32), turn: u32) {
         if let Some(it) = self.requests.get_or_new(req) {
             it.recorded.trail.wrote(TrackWrite { slot, len, batch, turn });
         }
     }
 
-    /// A row was passed over at result processing.
+    /// Result processing skipped a row: its step is over, and gets no class.
     pub fn skip(&mut self, batch: BatchId, req: ReqId) {
         if let Some(it) = self.requests.get(req) {
             it.window.process(batch);
         }
     }
 
-    /// A row of a processed decode result: classed against what its forward wrote.
+    /// Classifies a row of a processed decode result and counts it. `now` is the turn and phase.
     #[inline(always)]
     pub fn row(&mut self, row: DecisionRow, now: (u32, Phase)) {
         let (mut step, mut refused, mut lookahead) = (ProcessedStep::default(), false, row.lookahead);
@@ -154,7 +156,7 @@ impl DecisionDiff {
         }
     }
 
-    /// A row that fired, or at which a checkpoint was due.
+    /// Classifies a row with a decision or a due checkpoint.
     #[inline(never)]
     fn boundary(
         &mut self,
@@ -167,8 +169,8 @@ impl DecisionDiff {
         let Some(it) = self.requests.get_or_new(req) else { return };
         let after = decision.map(|decision| decision.after);
         let ahead = step.k.and_then(|k| it.window.kept_beyond(k));
-        let (class, names) = it.recorded.classify(step, ahead, after, turn, |len| it.dues.slot(len));
-        if let Some(len) = names {
+        let (class, recorded_len) = it.recorded.classify(step, ahead, after, turn, |len| it.dues.slot(len));
+        if let Some(len) = recorded_len {
             it.dues.record(len, &mut self.counts);
         }
         if let (Some(k), Some(slot)) = (step.k, step.due) {
@@ -193,49 +195,49 @@ impl DecisionDiff {
         }
     }
 
-    /// The prompt of a request has this length.
+    /// The length of the prompt of a request is known.
     pub fn prompt(&mut self, req: ReqId, len: u32) {
         if let Some(it) = self.requests.get_or_new(req) {
             it.dues.prompt(len);
         }
     }
 
-    /// A request was admitted with this much from the cache.
+    /// A request was admitted with `prefix` tokens from the cache.
     pub fn admit(&mut self, req: ReqId, prefix: u32) {
         if let Some(it) = self.requests.get_or_new(req) {
             it.dues.admit(prefix);
         }
     }
 
-    /// A request ended with this many outputs.
+    /// A request finished with this number of outputs.
     pub fn finish(&mut self, req: ReqId, outputs: u32) {
         if let Some(it) = self.requests.get(req) {
             it.dues.finish(outputs);
         }
     }
 
-    /// The slot that the boundary step of length `k` asked for was refused; it writes in place, or nothing.
+    /// The boundary step of length `k` got no track slot. Its forward writes in place, or keeps no state.
     pub fn refuse(&mut self, req: ReqId, k: u32, in_place: bool) {
         if let Some(it) = self.requests.get_or_new(req) {
             it.dues.refuse(k, in_place);
         }
     }
 
-    /// A state was offered to the tree under a key of this length; at the end of the request under `offered`, too.
+    /// A request donated a state under a key of this length. `offered` is its label, if the request has finished.
     pub fn donate(&mut self, req: ReqId, key_len: u32, offered: Option<u32>) {
         if let Some(it) = self.requests.get_or_new(req) {
             it.dues.donate(key_len, offered, &mut self.counts);
         }
     }
 
-    /// A guard declined to donate.
+    /// A guard declined the donation of a request.
     pub fn decline(&mut self, req: ReqId) {
         if let Some(it) = self.requests.get_or_new(req) {
             it.dues.decline(&mut self.counts);
         }
     }
 
-    /// A request was retracted: what was kept for it is gone, by force.
+    /// A request was retracted, and lost its track slots. Its due checkpoints count as skipped.
     pub fn retract(&mut self, req: ReqId) {
         if let Some(it) = self.requests.get(req) {
             it.dues.retract(&mut self.counts);
@@ -244,7 +246,7 @@ impl DecisionDiff {
         }
     }
 
-    /// A request gives its track slots back at its end.
+    /// A finished request gives its track slots back: a finding for each checkpoint lost.
     pub fn release(&mut self, req: ReqId, findings: &mut Findings) {
         if let Some(it) = self.requests.get(req) {
             it.dues.release(req, true, &mut self.counts, findings);
@@ -252,34 +254,35 @@ impl DecisionDiff {
         }
     }
 
-    /// Forgets a request that is over.
+    /// Forgets a request that has ended.
     pub fn forget(&mut self, req: ReqId) {
         self.requests.release(req);
     }
 
-    /// Whatever is due and not recorded now never will be.
+    /// The record has ended: a finding for each checkpoint due and not recorded.
     pub fn close(&mut self, findings: &mut Findings) {
         for (req, it) in self.requests.iter() {
             it.dues.release(req, false, &mut self.counts, findings);
         }
     }
 
-    /// The step that wrote over the state of `label` in `slot`, which holds `holds` tokens now, if the request decided rightly on it.
+    /// The step that overwrote the state of length `label` in `slot`, which now holds `holds` tokens. `None` unless a decision of
+    /// the request named this length and slot correctly.
     pub fn overwritten(&self, req: ReqId, label: u32, slot: SlotId, holds: u32) -> Option<Overwritten> {
         self.requests.peek(req)?.recorded.trail.overwritten(label, slot, holds)
     }
 
-    /// The decode steps of a request that is alive.
+    /// The decode steps of a live request between prepare and result.
     pub fn window(&self, req: ReqId) -> Option<&StepWindow> {
         self.requests.peek(req).map(|it| &it.window)
     }
 
-    /// Processed decode rows.
+    /// The number of processed decode rows.
     pub fn rows(&self) -> u64 {
         self.lookahead_0_1.iter().chain(self.lookahead_other.values()).sum()
     }
 
-    /// Processed rows by lookahead.
+    /// The number of processed decode rows, by lookahead.
     pub fn lookahead(&self) -> BTreeMap<i64, u64> {
         let near = [0, 1].into_iter().zip(self.lookahead_0_1).filter(|&(_, count)| count > 0);
         self.lookahead_other.iter().map(|(&lookahead, &count)| (lookahead, count)).chain(near).collect()
@@ -296,21 +299,21 @@ impl DecisionDiff {
         self.goals.union(counted.collect())
     }
 
-    /// Whether a request was named that is not followed.
+    /// Whether the record has a request that is not tracked.
     pub fn is_overflow(&self) -> bool {
         self.requests.overflow
     }
 
-    /// Forgets what is only counted.
+    /// Resets counts and goals.
     pub fn forget_counts(&mut self) {
         (self.lookahead_0_1, self.goals) = ([0; 2], Goals::NONE);
         self.lookahead_other.clear();
         (self.classes, self.counts, self.mask_reuse) = Default::default();
     }
 
-    /// Encodes what is known of a request.
+    /// Encodes the state of a request.
     pub fn encode(&self, req: ReqId, out: &mut Encoding) {
-        // All else that there is are counts, and boundaries for a report.
+        // All other fields are counts, goals, and rows for a report: none can matter for a later finding.
         let DecisionDiff {
             requests,
             keep_boundaries: _,

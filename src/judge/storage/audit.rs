@@ -1,7 +1,7 @@
-//! The state audit: at every donation and every cache hit, the slot must hold exactly the tokens of the key.
+//! The state audit: at every donation and every cache hit, the slot must hold the state after exactly the tokens of the key.
 //!
-//! Owns the words of these findings, and the trail from a finding to the requests that started from it. Contents are judged after all
-//! launched forwards. Does not judge which request may hold a slot (that is `owners`).
+//! Owns the findings about wrong states, and the link from each inherited finding to the finding at its root. A content is
+//! judged as it is after all launched forwards. Does not judge which request may own a slot: that is `owners`.
 
 use crate::record::{DonationOutcome, Prefix, ReqId, SlotId};
 
@@ -11,22 +11,22 @@ use super::sequence::Tokens;
 use super::{Hit, LiveRequest, Storage};
 use crate::judge::FindingKind;
 
-/// A state offered to the tree.
+/// A state that a request offers to the tree.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OfferedState {
-    /// The length that the request believes the slot holds.
+    /// The length of the state by the bookkeeping of the request.
     pub label: u32,
     /// The length of the key.
     pub key_len: u32,
     /// The slot.
     pub slot: SlotId,
-    /// What became of it.
+    /// The circumstances and the result.
     pub how: DonationOutcome,
 }
 
 impl Storage {
-    /// Audits a donation of `req`. `by_decode` says which kind of forward left the state, for goals of later hits. Returns the finding if there
-    /// is one that was not known before.
+    /// Audits a donation of `req`. `by_decode` is whether a decode wrote the state, for the goals of later hits. Returns the
+    /// index of the finding, if the donation adds one.
     pub fn donate(
         &mut self,
         req: ReqId,
@@ -42,7 +42,7 @@ impl Storage {
         if !self.is_right(&tokens, slot, key_len) {
             let index = match self.contents.flaw(slot) {
                 Some(index) => {
-                    // Found when it was copied; the length is known only now.
+                    // The finding was made at the copy. Its length is known only now.
                     if let Some(finding) = findings.at(index) {
                         finding.label = finding.label.or(Some(key_len));
                     }
@@ -58,7 +58,7 @@ impl Storage {
         new
     }
 
-    /// The finding for a donation of something else than its key says.
+    /// Adds the finding about a donation whose slot does not hold the tokens of the key.
     fn wrong_offer(
         &self,
         req: ReqId,
@@ -85,8 +85,8 @@ impl Storage {
         index
     }
 
-    /// Audits a cache hit: `req` will start from `source`, cached under `len` tokens. Says which kind of forward left that state, if that is
-    /// known, and whether the state is wrong.
+    /// Audits a cache hit: `req` will start from `source`, cached under `len` tokens. Returns whether a decode wrote the state,
+    /// if that is known, and whether the state is wrong.
     pub fn hit(&mut self, req: ReqId, source: SlotId, len: u32, findings: &mut Findings) -> (Option<bool>, bool) {
         let donated = self.contents.donation(source);
         let by_decode = donated.and_then(|donated| donated.by_decode);
@@ -108,7 +108,7 @@ impl Storage {
             let index = findings.add(kind, Some(req), || reason);
             detail(findings, index, len, source, content, root);
             taint = root.or(Some(index));
-            // A request that hits it next has this root.
+            // The next request that hits this state has the same root.
             let donated = donated.unwrap_or(TreeDonation { req, state: content, root: None, by_decode: None });
             self.contents.donate(source, TreeDonation { root: taint, ..donated });
         }
@@ -118,8 +118,8 @@ impl Storage {
         (by_decode, taint.is_some())
     }
 
-    /// Whether a slot holds the first `len` tokens of a request. Where the record does not tell the tokens, the length must do, but only for a
-    /// slot that was written.
+    /// Whether a slot holds the first `len` tokens of a request. Tokens that are not in the record are compared by length, but
+    /// only in a slot that was written since its owner got it.
     pub(super) fn is_right(&self, tokens: &Tokens, slot: SlotId, len: u32) -> bool {
         let content = self.contents.content(slot);
         match self.contents.writer(slot) {
@@ -128,14 +128,15 @@ impl Storage {
         }
     }
 
-    /// Whether a slot holds the first `len` tokens of a live request once all launched forwards have run. Nothing if the request has been
+    /// Whether a slot holds the first `len` tokens of a live request after all launched forwards. `None` if the request has been
     /// released.
     pub fn holds(&self, slot: SlotId, req: ReqId, len: u32) -> Option<bool> {
         let running = self.requests.peek(req)?;
         Some(self.is_right(&running.tokens, slot, len) && self.contents.flaw(slot).is_none())
     }
 
-    /// The kind and the words for a slot that holds something else, by a request that started right. `req` is the one that was to write it.
+    /// The kind and the reason of a finding about a slot that does not hold `len` tokens. `req` is the request that should have
+    /// written the slot, and did not start from a wrong state.
     fn fault(&self, req: ReqId, key: &str, len: u32, slot: SlotId, tokens: &Tokens) -> (FindingKind, String) {
         let content = self.contents.content(slot);
         let holds = if content.len == len {
@@ -149,11 +150,13 @@ impl Storage {
             let n = content.len;
             return (
                 FindingKind::Aliased,
-                format!("{key} is right now, but a launched forward will leave {n} in the slot"),
+                format!("{key}: the slot is correct now, but a forward in flight will overwrite it ({len} -> {n})"),
             );
         }
         match self.contents.writer(slot) {
-            None => (FindingKind::Unwritten, format!("{key}, but nobody has written the slot")),
+            None => {
+                (FindingKind::Unwritten, format!("{key}, but no forward has written the slot since the request got it"))
+            }
             Some(writer) if writer != req => {
                 (FindingKind::Foreign, format!("{key}, but {holds}: <{writer}> wrote it last"))
             }
@@ -161,8 +164,8 @@ impl Storage {
         }
     }
 
-    /// The kind and the words for a cached slot that was right when it was donated. The copy of a hit runs on the stream of the forwards, so it
-    /// is ordered after their writes: what it reads is wrong, not torn.
+    /// The kind and the reason of a finding about a cached slot that was correct at its donation and was overwritten since. The
+    /// copy of a hit runs on the forward stream, so it is ordered after the write: its content is wrong, not torn.
     fn overwritten(&self, len: u32, donated: TreeDonation, content: Prefix, slot: SlotId) -> (FindingKind, String) {
         let n = content.len;
         match self.contents.writer(slot) {
@@ -177,6 +180,7 @@ impl Storage {
     }
 }
 
+/// Sets the details of a finding about a slot that should hold `len` tokens and holds `content`.
 fn detail(findings: &mut Findings, index: usize, len: u32, slot: SlotId, content: Prefix, root: Option<usize>) {
     if let Some(finding) = findings.at(index) {
         finding.label = Some(len);

@@ -1,7 +1,12 @@
-//! What every state slot holds: an emulation of the slots from the effects in the record.
+//! The content of every state slot, derived from the effects in the record.
 //!
-//! Owns contents, the last writer, the accesses not yet waited for, and where a cached state came from. Does not know which request may
-//! write a slot (that is `owners`), which content would be right (`audit`), and what an access without order means (`race`).
+//! Owns the contents, the last writer of each slot, the accesses of forwards in flight, and the donation of each cached
+//! state. Does not know which request may write a slot (`owners`), which content is correct (`audit`), or what an unordered
+//! access means (`race`).
+//!
+//! "In flight" means: launched, and the CPU has not waited for it. A slot has two contents of interest: the content after
+//! all launched forwards ([`Contents::content`]), and the content after the forwards that the CPU has waited for
+//! ([`Contents::completed_content`]).
 
 mod encoding;
 
@@ -17,34 +22,36 @@ use super::sequence;
 /// The donation that put a slot into the tree.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TreeDonation {
-    /// Who donated it.
+    /// The donor.
     pub req: ReqId,
-    /// What it held then.
+    /// The content of the slot at the donation.
     pub state: Prefix,
-    /// The finding at the root, if that was wrong.
+    /// If this content was wrong: the index of the finding at the root.
     pub root: Option<usize>,
-    /// Whether a decode left the state, else a prefill, if the record has the donation. Only for goals.
+    /// Whether a decode wrote the state; otherwise a prefill did. `None` if the record has no donation. For coverage goals
+    /// only.
     pub by_decode: Option<bool>,
 }
 
-/// A content, and the launch that wrote it, or that wrote over it. Launch 0 is none.
+/// A content with the launch that wrote it. Launch 0 stands for a write that is complete at once.
 #[derive(Clone, Copy, Debug, Default)]
 struct ContentVersion {
     content: Prefix,
     launch: u32,
 }
 
+/// The state of one slot.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
-    /// What it holds, and the launch of the last write.
+    /// The content after all launched forwards, and the launch of the last write.
     now: ContentVersion,
-    /// Who wrote last since the present owner got the slot.
+    /// The request of the last write since the present owner got the slot.
     writer: Option<ReqId>,
-    /// Who wrote last before that, if the present owner got the slot while that was in flight.
+    /// The request of the last write before the present owner got the slot.
     earlier: Option<ReqId>,
-    /// The last launch when the present owner got the slot.
+    /// The number of the last launch at the time when the present owner got the slot.
     since: u32,
-    /// The last launch that copied from here, and for whom.
+    /// The last launch that copied from the slot, and the request of that copy.
     read: (u32, ReqId),
     donation: Option<TreeDonation>,
 }
@@ -59,28 +66,30 @@ const FRESH: Slot = Slot {
     donation: None,
 };
 
-/// What a forward that the CPU has not waited for does to a slot.
+/// An access to a slot by a forward in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PendingAccess {
-    /// For whom, if the record has it.
+    /// The request of the access, if the record has it.
     pub req: Option<ReqId>,
-    /// Whether it writes the slot; otherwise it only reads it.
+    /// Whether it is a write; otherwise it is a read.
     pub writes: bool,
-    /// Whether it was launched before the present owner got the slot.
+    /// Whether the forward was launched before the present owner got the slot.
     pub inherited: bool,
 }
 
-/// All slots, and how far the CPU knows the forwards to be.
+/// The state of all slots.
 #[derive(Educe, Debug, Default)]
 #[educe(Clone)]
 pub(crate) struct Contents {
     slots: Vec<Slot>,
-    /// What launches in flight overwrote: the slot, its content before the launch, and the launch. In order.
+    /// The contents that forwards in flight overwrote, in launch order: the slot, its content before the launch, and the
+    /// number of the launch that overwrote it.
     overwritten: Vec<(SlotId, ContentVersion)>,
-    /// By slot, in order: what a racing copy left there, and the finding that says so. There are hardly ever any.
+    /// Slots that a torn copy wrote, sorted: the content that the copy left, and the index of its finding. Nearly always
+    /// empty.
     flaws: Vec<(SlotId, Prefix, usize)>,
     clock: LaunchClock,
-    /// Whether a slot was named that is not followed.
+    /// Whether the record has a slot from [`SLOTS_MAX`] on.
     pub overflow: bool,
 }
 
@@ -99,7 +108,7 @@ impl Contents {
         }
     }
 
-    /// A new owner: what was written before is not its doing.
+    /// A slot got a new owner: no request has written the slot since then, and the slot is not cached.
     pub fn begin_owner(&mut self, slot: SlotId) {
         let launched = self.clock.launched();
         if let Some(slot) = self.slot(slot) {
@@ -119,7 +128,7 @@ impl Contents {
         }
     }
 
-    /// A forward clears a slot. A slot that its owner cleared and nobody wrote counts as unwritten.
+    /// A forward clears a slot for `req`. A clear by the owner is not a write: the slot stays unwritten.
     pub fn clear(&mut self, slot: SlotId, req: ReqId, by_owner: bool) {
         if let Some(slot) = self.overwrite(slot, Prefix::EMPTY)
             && (slot.writer.is_some() || !by_owner)
@@ -128,7 +137,8 @@ impl Contents {
         }
     }
 
-    /// Puts a content into a slot, and remembers the one before the first write of the last launch.
+    /// The last launch writes a content. Keeps the content before the first write of this launch, for as long as the launch
+    /// is in flight.
     #[inline]
     fn overwrite(&mut self, slot: SlotId, content: Prefix) -> Option<&mut Slot> {
         let launch = self.clock.launched();
@@ -148,8 +158,9 @@ impl Contents {
         }
     }
 
-    /// The schedule stream writes `state` for `req`: complete for the CPU at once, unless a forward in flight writes
-    /// there too. Then what that one leaves is the worst that can come of it. `flaw` is the finding about the copy.
+    /// The schedule stream writes `state`; the write is complete at once. If a forward in flight writes the slot too, the
+    /// order is open, and the content of the forward is kept: it is the worse outcome. `flaw` is the finding about the copy,
+    /// if the copy is torn.
     pub fn write_on_schedule(&mut self, slot: SlotId, state: Prefix, writer: Option<ReqId>, flaw: Option<usize>) {
         let in_flight = self.in_flight(slot);
         let Some(held) = self.slot(slot) else { return };
@@ -166,6 +177,7 @@ impl Contents {
         }
     }
 
+    /// Forgets that a torn copy wrote the slot.
     fn forget_flaw(&mut self, slot: SlotId) {
         if !self.flaws.is_empty() {
             self.flaws.retain(|flaw| flaw.0 != slot);
@@ -178,18 +190,18 @@ impl Contents {
         self.get(slot).now.content
     }
 
-    /// The content after the forwards that the CPU has waited for.
+    /// The content after the forwards that the CPU has waited for, and no others.
     pub fn completed_content(&self, slot: SlotId) -> Prefix {
         let pending = self.overwritten.iter().find(|(other, _)| *other == slot);
         pending.map_or(self.get(slot).now, |(_, before)| *before).content
     }
 
-    /// Whether the last write has not been waited for.
+    /// Whether the last write is in flight.
     pub fn in_flight(&self, slot: SlotId) -> bool {
         !self.clock.has_completed(self.get(slot).now.launch)
     }
 
-    /// What a forward that has not been waited for does to a slot: the write if there is one, else the read.
+    /// The last write of the slot, if it is in flight; else the last read, if it is in flight.
     pub fn pending(&self, slot: SlotId) -> Option<PendingAccess> {
         let slot = self.get(slot);
         let ((launch, req), writes) = if !self.clock.has_completed(slot.now.launch) {
@@ -201,30 +213,30 @@ impl Contents {
         (!self.clock.has_completed(launch)).then_some(PendingAccess { req, writes, inherited: launch <= slot.since })
     }
 
-    /// Forwards that the CPU has not waited for.
+    /// The number of forwards in flight.
     pub fn in_flight_count(&self) -> u32 {
         self.clock.in_flight()
     }
 
-    /// What a read that is not ordered after the write in flight may see: neither the old state nor the new one, as
-    /// long as the old one.
+    /// The content that an unordered read sees while a write is in flight: neither the old content nor the new one, with the
+    /// length of the old one.
     pub fn torn(&self, slot: SlotId) -> Prefix {
         sequence::torn(self.completed_content(slot), self.content(slot))
     }
 
-    /// The finding about the copy that left what a slot holds.
+    /// The finding about the torn copy that wrote the present content, if there is one.
     pub fn flaw(&self, slot: SlotId) -> Option<usize> {
         let content = self.content(slot);
         self.flaw_in(slot).filter(|flaw| flaw.0 == content).map(|flaw| flaw.1)
     }
 
-    /// The same, and what that copy left, whether or not it is still there.
+    /// The content that a torn copy left in the slot, even if it was overwritten since, and the finding about the copy.
     #[inline]
     fn flaw_in(&self, slot: SlotId) -> Option<(Prefix, usize)> {
         self.flaws.iter().find(|flaw| flaw.0 == slot).map(|flaw| (flaw.1, flaw.2))
     }
 
-    /// Who wrote last since the present owner got the slot.
+    /// The request of the last write since the present owner got the slot; `None` if the slot is unwritten.
     pub fn writer(&self, slot: SlotId) -> Option<ReqId> {
         self.get(slot).writer
     }
@@ -234,7 +246,7 @@ impl Contents {
         self.get(slot).donation
     }
 
-    /// Notes where a cached state came from.
+    /// The slot was donated, or its donation turned out to be wrong.
     pub fn donate(&mut self, slot: SlotId, donation: TreeDonation) {
         if let Some(slot) = self.slot(slot) {
             slot.donation = Some(donation);
@@ -253,14 +265,14 @@ impl Contents {
 }
 
 impl Slot {
-    /// Whether the last write came after the present owner got the slot.
+    /// Whether the last write was launched after the present owner got the slot.
     #[inline]
     fn is_its_owners(&self) -> bool {
         self.now.launch > self.since
     }
 
-    /// Who wrote last: the present owner's side, if the last write came after it got the slot (nobody, if that is the owner's own clear);
-    /// else whoever wrote before.
+    /// The request of the last write, also of one from before the present owner. `None` if the last write is the present
+    /// owner's own clear.
     #[inline]
     fn last_writer(&self) -> Option<ReqId> {
         if self.is_its_owners() { self.writer } else { self.writer.or(self.earlier) }
@@ -279,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn right_now_is_what_has_been_waited_for() {
+    fn the_completed_content_is_that_of_forwards_waited_for() {
         let (mut store, slot) = (Contents::default(), SlotId(1));
         for batch in 1..=3 {
             store.launch(BatchId(batch));
@@ -304,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_pending_is_known_by_when_the_owner_got_the_slot() {
+    fn a_pending_access_is_inherited_if_it_precedes_the_owner() {
         let (mut store, slot) = (Contents::default(), SlotId(1));
         store.launch(BatchId(1));
         store.write(slot, n(9), R);
@@ -324,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn an_absurd_slot_is_not_followed() {
+    fn a_slot_beyond_the_limit_is_not_tracked() {
         let mut store = Contents::default();
         store.write(SlotId(u32::MAX), n(1), R);
         assert!(store.overflow);

@@ -1,6 +1,7 @@
-//! Who owns every page of the KV cache.
+//! The owner of every page of the KV cache.
 //!
-//! Owns the ranges of every grant and their owners. Does not know what a page holds: KV is never wrong where tokens are right.
+//! Owns, for each grant, the ranges of pages with their owners, and the findings about allocation, moves and frees. Does not
+//! know the content of a page: KV is correct wherever the tokens are.
 
 use educe::Educe;
 use tinyvec::TinyVec;
@@ -9,12 +10,12 @@ use crate::record::{Encoding, GrantId, Owner, PageRange, ReqId};
 
 use super::super::findings::{AccountingFault, Findings};
 use super::super::grow::entry;
-use super::owners::{name, req_of};
+use super::owners::{moved_or_freed, owner_words, req_of};
 
-/// Grants from this index on are not followed.
+/// Grants from this index on are not tracked. A run with one is at best inconclusive.
 const GRANTS_MAX: usize = 1 << 24;
 
-/// Pages of a grant that one owner has: `from..to`.
+/// Pages `from..to` of a grant, all of the same owner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Owned {
     from: u32,
@@ -26,14 +27,14 @@ struct Owned {
 #[derive(Educe, Debug, Default)]
 #[educe(Clone)]
 pub(crate) struct PageOwners {
-    /// By grant, in the order of the pages. Pages that are free are in no range.
+    /// By grant: disjoint ranges in the order of the pages. Free pages are in no range.
     grants: Vec<TinyVec<[Owned; 2]>>,
-    /// Whether a grant was named that is not followed.
+    /// Whether the record has a grant from [`GRANTS_MAX`] on.
     pub overflow: bool,
 }
 
 impl PageOwners {
-    /// Pages were allocated.
+    /// Pages were allocated: a finding for those that have an owner.
     pub fn alloc(&mut self, pages: PageRange, owner: Owner, findings: &mut Findings) {
         let Some(owned) = self.grant(pages) else { return };
         let PageRange { grant: _, from, to } = pages;
@@ -41,18 +42,18 @@ impl PageOwners {
             return push(owned, Owned { from, to, owner });
         }
         let twice = owned.iter().map(|it| it.common(pages)).sum::<u32>();
-        let reason = || format!("pages {} were allocated, but are still in use", words(pages));
+        let reason = || format!("pages {} were allocated, but some of them are not free", words(pages));
         findings.add_accounting(AccountingFault::PageTwice, twice.into(), req_of(owner), None, reason);
         replace(owned, pages, Some(owner));
     }
 
-    /// Pages went from one owner to another, or became free.
+    /// Pages moved from one owner to another, or were freed: a finding for those that `from` does not own.
     pub fn transfer(&mut self, pages: PageRange, from: Owner, to: Option<Owner>, findings: &mut Findings) {
         let Some(owned) = self.grant(pages) else { return };
         let owns = owned.iter().filter(|it| it.owner == from).map(|it| it.common(pages)).sum::<u32>();
         let reason = || {
-            let done = if to.is_some() { "handed on" } else { "freed" };
-            format!("pages {} were {done} by {}, which does not have them", words(pages), name(Some(from)))
+            let (verb, from) = (moved_or_freed(to), owner_words(from));
+            format!("pages {} were {verb} by {from}, which does not own all of them", words(pages))
         };
         findings.add_accounting(
             AccountingFault::PageNotOwned,
@@ -64,42 +65,42 @@ impl PageOwners {
         replace(owned, pages, to);
     }
 
-    /// Pages that requests own for which `is_one` holds.
-    pub fn owned_by(&self, is_one: impl Fn(ReqId) -> bool) -> u64 {
+    /// The number of pages of the requests for which `selects` holds.
+    pub fn owned_by(&self, selects: impl Fn(ReqId) -> bool) -> u64 {
         let PageOwners { grants, overflow: _ } = self;
         let all = grants.iter().flatten();
-        all.filter(|it| req_of(it.owner).is_some_and(&is_one)).map(|it| u64::from(it.to - it.from)).sum()
+        all.filter(|it| req_of(it.owner).is_some_and(&selects)).map(|it| u64::from(it.to - it.from)).sum()
     }
 
-    /// Encodes whether a request owns `pages` and no others. Grants are names: they are encoded only where it is not so, which the machine
-    /// never does by itself.
+    /// Encodes whether a request owns exactly `pages`. Grants are names, so they are encoded only if it does not, which
+    /// happens only in records that the machine did not write.
     pub fn encode(&self, pages: PageRange, req: ReqId, out: &mut Encoding) {
         let grants = (0..).map(GrantId).zip(&self.grants);
         let ranges = grants.flat_map(|(grant, owned)| owned.iter().map(move |it| (it.owner, it.range(grant))));
         let own = || ranges.clone().filter(|&(owner, _)| owner == Owner::Request(req)).map(|(_, range)| range);
         let expected = Some(pages).filter(|pages| pages.count() > 0);
-        let is_so = own().eq(expected);
-        out.flag(is_so);
-        if !is_so {
+        let is_exact = own().eq(expected);
+        out.flag(is_exact);
+        if !is_exact {
             own().for_each(|PageRange { grant, from, to }| out.put([grant.0, from, to]));
             out.word(u32::MAX);
         }
     }
 
-    /// Pages that are neither free nor the tree's, but for those of `excused` requests.
+    /// The run has ended: a finding for pages that are neither free nor the tree's, except those of `excused` requests.
     pub fn close(&self, excused: impl Fn(ReqId) -> bool, findings: &mut Findings) {
         for (grant, owned) in self.grants.iter().enumerate() {
             for &Owned { from, to, owner } in owned {
                 if owner != Owner::Tree && !req_of(owner).is_some_and(&excused) {
                     let reason =
-                        || format!("pages {from}..{to} of g{grant} are still held by {} at the end", name(Some(owner)));
+                        || format!("pages {from}..{to} of g{grant} still belong to {} at the end", owner_words(owner));
                     findings.add_accounting(AccountingFault::PageLeft, (to - from).into(), req_of(owner), None, reason);
                 }
             }
         }
     }
 
-    /// The ranges of a grant, if it is followed and the range is not empty.
+    /// The ranges of the grant of `pages`; `None` if the grant is not tracked or `pages` is empty.
     fn grant(&mut self, pages: PageRange) -> Option<&mut TinyVec<[Owned; 2]>> {
         if pages.count() == 0 {
             return None;
@@ -113,13 +114,13 @@ impl Owned {
         PageRange { grant, from: self.from, to: self.to }
     }
 
-    /// How many pages it has in common with a range.
+    /// The number of pages in common with a range.
     fn common(&self, pages: PageRange) -> u32 {
         self.to.min(pages.to).saturating_sub(self.from.max(pages.from))
     }
 }
 
-/// Gives a range to an owner, or frees it, whatever its owners were.
+/// Sets the owner of a range, or frees it, whatever the previous owners.
 fn replace(owned: &mut TinyVec<[Owned; 2]>, pages: PageRange, owner: Option<Owner>) {
     let PageRange { grant: _, from, to } = pages;
     let mut new: TinyVec<[Owned; 2]> = TinyVec::new();
@@ -135,7 +136,7 @@ fn replace(owned: &mut TinyVec<[Owned; 2]>, pages: PageRange, owner: Option<Owne
     *owned = new;
 }
 
-/// Puts a range behind the others; one range with the last one if that ends there and has the same owner.
+/// Adds a range at the end; extends the last range if that is adjacent and has the same owner.
 fn push(list: &mut TinyVec<[Owned; 2]>, next: Owned) {
     match list.last_mut() {
         Some(last) if last.to == next.from && last.owner == next.owner => last.to = next.to,

@@ -1,17 +1,19 @@
 //! The canonical encoding of what a slot holds.
 //!
-//! Owns which fields of a slot can matter for a later finding. [`super::super::super::encoding`] encodes the rest of the judge.
+//! Owns the choice of the fields that can matter for a later finding. Does not encode owners and requests: that is
+//! `judge/encoding.rs`.
 
 use crate::record::{ContentNames, Encoding, NAME_KINDS, Prefix, ReqId, SlotId};
 
 use super::{Contents, Slot, TreeDonation};
 
-/// Says of the words for a slot that no forward in flight has to do with it. Who has a slot takes nine bits.
+/// The bit that marks the words of an idle slot: no forward in flight reads or writes it. The kind of owner takes the lowest
+/// nine bits of the word.
 const IDLE: u32 = 1 << 31;
 
 impl Contents {
-    /// Whether a slot holds this state, was donated as that, and nothing else is to be told of it: who donated it, and
-    /// whether that is who wrote it last.
+    /// The donor of an idle slot, and whether the donor also wrote it last. `None` unless the slot was donated with this
+    /// content, still holds it, and no finding is about it.
     #[inline]
     pub fn intact_donation(&self, slot: SlotId, state: Prefix) -> Option<(ReqId, bool)> {
         let held = self.get(slot);
@@ -19,29 +21,29 @@ impl Contents {
             return None;
         }
         let TreeDonation { req, state: donated, root, by_decode: _ } = held.donation.as_ref()?;
-        let plain = held.now.content == state && *donated == state && root.is_none() && self.flaw_in(slot).is_none();
-        plain.then_some((*req, held.writer == Some(*req)))
+        let intact = held.now.content == state && *donated == state && root.is_none() && self.flaw_in(slot).is_none();
+        intact.then_some((*req, held.writer == Some(*req)))
     }
 
-    /// What a slot holds, if no forward in flight reads or writes it.
+    /// The content of a slot, if no forward in flight reads or writes the slot.
     #[inline]
     pub fn idle_content(&self, slot: SlotId) -> Option<Prefix> {
         let slot = self.get(slot);
         self.is_idle(slot).then_some(slot.now.content)
     }
 
+    /// Whether no forward in flight reads or writes the slot.
     #[inline]
     fn is_idle(&self, slot: &Slot) -> bool {
         self.clock.has_completed(slot.now.launch.max(slot.read.0))
     }
 
-    /// Writes what a slot holds, and what forwards in flight do to it, behind the words for who has it. One word says which
-    /// of the others follow.
+    /// Writes the kind and label of the owner, the content of a slot, and the accesses of forwards in flight. One word has
+    /// flags for the words that follow.
     #[inline]
     pub fn encode(&self, slot: SlotId, [kind, holder]: [u32; 2], names: &impl ContentNames, out: &mut Encoding) {
-        // Of the contents as a whole: slots without a label and their flaws are out of reach, the clock is told by how many launches are in
-        // flight, in which order, and a run that names too much is cut short at once.
-        // What launches in flight overwrote is encoded with each slot.
+        // Slots without a label, and their flaws, cannot be reached any more. The clock is encoded by the number of launches in
+        // flight. A run that overflows ends at once. Overwritten contents are encoded with their slots.
         let Contents { slots: _, overwritten: _, flaws: _, clock: _, overflow: _ } = self;
         let held = self.get(slot);
         if self.is_idle(held) {
@@ -52,8 +54,7 @@ impl Contents {
         }
     }
 
-    /// Writes what a slot holds that no forward in flight has to do with, behind a word that is known, and with who has it. What it holds
-    /// is the prefix of `owner`, if it is that of a live request.
+    /// Writes an idle slot: `first`, the kind of owner, and the content. `owner` is [`ContentNames::owner`] of the content.
     #[inline]
     pub fn encode_idle(
         &self,
@@ -69,15 +70,15 @@ impl Contents {
             now,
             writer,
             donation,
-            // They tell of writes and reads in flight, and there are none: those to come are later than `since`.
+            // They concern writes and reads in flight. There are none, and later ones have a number above `since`.
             earlier: _,
             since: _,
             read: _,
         } = slot;
         let content = now.content;
-        // Which finding says so is for reports.
+        // The index of the finding is for reports only.
         let flawed = flaw.is_some_and(|flaw| flaw.0 == content);
-        // Nobody, a request that is over, or one that follows.
+        // 0: no writer. 1: a writer that is not alive. 2: a live writer, whose label follows.
         let wrote = writer.map_or(0, |writer| if out.is_live(writer) { 2 } else { 1 });
         let bits = wrote << 2 | u32::from(donation.is_some()) << 1 | u32::from(flawed);
         let [how, len, holder] = out.content_name(content, owner);
@@ -89,6 +90,7 @@ impl Contents {
         encode_donation(slot, out);
     }
 
+    /// Writes a slot that a forward in flight reads or writes. Launches are encoded by their distance from the last launch.
     #[inline(never)]
     fn encode_in_flight(&self, slot: SlotId, [kind, holder]: [u32; 2], names: &impl ContentNames, out: &mut Encoding) {
         let flaw = self.flaw_in(slot);
@@ -100,7 +102,7 @@ impl Contents {
             since,
             read: (read, reader),
             donation,
-            earlier: _, // Told with `last_writer`, as nobody looks at it otherwise.
+            earlier: _, // Encoded as part of `last_writer`, its only use.
         } = slot;
         let ago = |launch: u32| self.clock.launched() - launch;
         let (writes, reads) = (!self.clock.has_completed(now.launch), !self.clock.has_completed(*read));
@@ -124,10 +126,10 @@ impl Contents {
     }
 }
 
-/// Writes where a cached state came from.
+/// Writes the donation of a cached state.
 #[inline]
 fn encode_donation(slot: &Slot, out: &mut Encoding) {
-    // What left the state is for goals.
+    // `by_decode` is for coverage goals only.
     if let Some(TreeDonation { req, state, root, by_decode: _ }) = &slot.donation {
         let flags = [slot.writer == Some(*req), *state == slot.now.content, root.is_some()];
         let bits = flags.iter().fold(0, |bits, &flag| bits << 1 | u32::from(flag));
