@@ -1,6 +1,6 @@
-//! The judge as a sink: which part of it is told of which fact.
+//! The judge as a sink: the table of facts and the parts of the judge that receive them.
 //!
-//! Owns that table. Does not interpret facts.
+//! Owns this table only. Does not interpret facts.
 
 use crate::record::{
     BatchFact, BatchId, CacheFact, DecisionFact, Fact, ForwardFact, Owner, PageFact, ReqId, RequestFact, ResultRow,
@@ -207,7 +207,7 @@ impl Judge {
 }
 
 impl Judge {
-    /// A slot was freed.
+    /// A slot was freed. If the tree owned it, its state was evicted.
     fn slot_free(&mut self, slot: SlotId, owner: Owner) {
         self.storage.owners.transfer(slot, owner, None, &mut self.findings);
         if owner == Owner::Tree {
@@ -215,7 +215,8 @@ impl Judge {
         }
     }
 
-    /// A forward advances a slot over tokens `from..to`, and keeps the state of a length on the way in a track slot.
+    /// A forward advances a slot over the tokens `from..to`. `track` is a track slot that receives the state of a length within
+    /// `from..=to`, and that length.
     fn extend(
         &mut self,
         batch: BatchId,
@@ -230,7 +231,7 @@ impl Judge {
         }
     }
 
-    /// Decode steps are launched.
+    /// The effects of decode steps of one batch.
     fn steps(&mut self, batch: BatchId, rows: &[StepRow]) {
         let Judge { storage, decisions, coverage, findings, .. } = self;
         for &row in rows {
