@@ -1,8 +1,8 @@
 //! What happened in a run, as plain data: the contract between the machine and the judge.
 //!
-//! The machine emits [`Fact`]s into a [`Sink`]; the judge, the recorder and the meters are sinks. A fact is a small value
-//! without allocation, so a run without a recorder stores nothing. A [`Record`] is a list of facts; it can be written by
-//! hand and replayed into any sink.
+//! The machine emits [`Fact`]s into a [`Sink`]; the judge, the recorder and the meters are sinks. A fact is a small
+//! value without allocation, so a run without a recorder stores nothing. A [`Record`] is a list of facts; it can be
+//! written by hand and replayed into any sink.
 
 mod encoding;
 mod fact;

@@ -1,7 +1,7 @@
 //! The coverage goals that do not follow from findings, classes or counts.
 //!
-//! Owns the state that is kept for goals only. Changes no finding, count or verdict. The functions that run for every batch
-//! do almost nothing; all other work is done at rare facts.
+//! Owns the state that is kept for goals only. Changes no finding, count or verdict. The functions that run for every
+//! batch do almost nothing; all other work is done at rare facts.
 
 use educe::Educe;
 use tinyvec::TinyVec;

@@ -1,7 +1,7 @@
 //! The canonical encoding of the judge between two turns: all fields that can matter for a later finding.
 //!
-//! Not encoded: counts, places and times, earlier findings, and requests that have ended. A search takes the findings of each
-//! turn ([`Judge::take_findings`]), so two paths to a state may have different findings.
+//! Not encoded: counts, places and times, earlier findings, and requests that have ended. A search takes the findings
+//! of each turn ([`Judge::take_findings`]), so two paths to a state may have different findings.
 
 use crate::record::{ContentNames, Encoding, Owner, PageRange, Prefix, ReqId, SlotId};
 
@@ -12,8 +12,8 @@ use super::{Finding, Goals, Judge};
 const END: u32 = u32::MAX - 2;
 
 impl Judge {
-    /// Takes the findings and goals since the last call, and resets everything that only a report needs. `over` is whether the
-    /// run has ended. Reasons of accounting findings have no counts.
+    /// Takes the findings and goals since the last call, and resets everything that only a report needs. `over` is
+    /// whether the run has ended. Reasons of accounting findings have no counts.
     pub fn take_findings(&mut self, over: bool) -> (Vec<Finding>, Goals) {
         if over {
             self.decisions.close(&mut self.findings);
@@ -28,7 +28,8 @@ impl Judge {
         &self.storage
     }
 
-    /// The state of the judge as text, without reduction, except for the turn: an endless sequence of idle turns is one state.
+    /// The state of the judge as text, without reduction, except for the turn: an endless sequence of idle turns is one
+    /// state.
     pub fn unreduced(&self) -> String {
         let mut judge = self.clone();
         judge.turns = 0;
@@ -44,8 +45,8 @@ impl Judge {
         self.pins_ended.clear();
     }
 
-    /// Encodes every live request and every slot with a label, in the order of the labels. Slots that only the judge can still
-    /// reach get their labels here.
+    /// Encodes every live request and every slot with a label, in the order of the labels. Slots that only the judge
+    /// can still reach get their labels here.
     pub fn encode(&self, out: &mut Encoding) {
         // All fields are listed, so that a new field does not compile until it is considered here.
         let Judge {
@@ -55,7 +56,8 @@ impl Judge {
             options: _,
             // Findings are taken after each turn; turn and phase are for reports.
             findings: _,
-            // A finished request is released in the same turn, so no live request has finished. All else is for reports.
+            // A finished request is released in the same turn, so no live request has finished. All else is for
+            // reports.
             outcomes: _,
             // For reports and goals only.
             goals: _,

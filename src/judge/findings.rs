@@ -1,7 +1,7 @@
 //! The list of findings, and the present turn and phase of the run.
 //!
-//! Owns the order of findings and the grouping of accounting findings: equal faults of the same request are one finding with
-//! a count. Does not decide what is wrong.
+//! Owns the order of findings and the grouping of accounting findings: equal faults of the same request are one finding
+//! with a count. Does not decide what is wrong.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,8 @@ use crate::record::{Phase, ReqId, SlotId};
 
 use super::{Finding, FindingKind};
 
-/// A kind of accounting fault. Faults of the same kind and request differ only in slot, page and time, and are one finding.
+/// A kind of accounting fault. Faults of the same kind and request differ only in slot, page and time, and are one
+/// finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum AccountingFault {
     /// A slot was allocated while it had an owner.
@@ -63,8 +64,8 @@ impl Findings {
         Findings { turn: 0, phase: Phase::Ingest, list: Vec::new(), groups: BTreeMap::new(), with_reasons }
     }
 
-    /// Adds a finding about a request, at the present turn and phase. Returns its index; the caller sets other fields by
-    /// [`Findings::at`].
+    /// Adds a finding about a request, at the present turn and phase. Returns its index; the caller sets other fields
+    /// by [`Findings::at`].
     pub fn add(&mut self, kind: FindingKind, req: Option<ReqId>, reason: impl FnOnce() -> String) -> usize {
         let (turn, phase) = (self.turn, self.phase);
         let reason = if self.with_reasons { reason() } else { String::new() };
@@ -90,8 +91,8 @@ impl Findings {
         self.list.get_mut(index)
     }
 
-    /// Adds `count` accounting faults. Slot, turn, phase and reason are those of the first fault of the group. Returns the index
-    /// of the finding; `None` if `count` is 0.
+    /// Adds `count` accounting faults. Slot, turn, phase and reason are those of the first fault of the group. Returns
+    /// the index of the finding; `None` if `count` is 0.
     pub fn add_accounting(
         &mut self,
         fault: AccountingFault,

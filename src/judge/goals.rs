@@ -1,8 +1,8 @@
 //! Coverage goals: situations that a search should reach at least once.
 //!
-//! Owns the names of the goals, their order, and sets of goals. A goal is no finding: it says that a run was in a situation,
-//! not that the situation is wrong. The code that reaches a goal is in `coverage.rs`, or next to the judge's code for the
-//! same situation.
+//! Owns the names of the goals, their order, and sets of goals. A goal is no finding: it says that a run was in a
+//! situation, not that the situation is wrong. The code that reaches a goal is in `coverage.rs`, or next to the judge's
+//! code for the same situation.
 
 use std::fmt;
 

@@ -1,8 +1,10 @@
 //! Lists by index that grow on demand, up to a limit.
 //!
-//! A record can contain any index. Entries beyond the limit are not tracked, so that a wrong record cannot exhaust memory.
+//! A record can contain any index. Entries beyond the limit are not tracked, so that a wrong record cannot exhaust
+//! memory.
 
-/// The entry at `index`; the list is extended with `fill` up to there. From `max` on, returns `None` and sets `overflow`.
+/// The entry at `index`; the list is extended with `fill` up to there. From `max` on, returns `None` and sets
+/// `overflow`.
 #[inline]
 pub(super) fn entry<'a, T>(
     list: &'a mut Vec<T>,

@@ -9,7 +9,8 @@ use super::Judge;
 /// The content of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holding {
-    /// The length of the content after all launched forwards; `None` if no forward has written the slot since its owner got it.
+    /// The length of the content after all launched forwards; `None` if no forward has written the slot since its owner
+    /// got it.
     pub tokens: Option<u32>,
     /// The request of the last write since the owner got the slot.
     pub writer: Option<ReqId>,
@@ -33,14 +34,14 @@ impl Judge {
         }
     }
 
-    /// Whether a slot holds the first `len` tokens of a live request after all launched forwards. `None` if the request has been
-    /// released.
+    /// Whether a slot holds the first `len` tokens of a live request after all launched forwards. `None` if the request
+    /// has been released.
     pub fn holds(&self, slot: SlotId, req: ReqId, len: u32) -> Option<bool> {
         self.storage.holds(slot, req, len)
     }
 
-    /// Whether a slot of the tree was correct at its donation and still holds the same content. `None` if the record has no
-    /// donation of the slot.
+    /// Whether a slot of the tree was correct at its donation and still holds the same content. `None` if the record
+    /// has no donation of the slot.
     pub fn holds_donation(&self, slot: SlotId) -> Option<bool> {
         let donation = self.storage.contents.donation(slot)?;
         let same = donation.state == self.storage.contents.content(slot);

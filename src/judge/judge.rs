@@ -1,7 +1,7 @@
 //! The judge: its parts, donations and releases, and the verdict.
 //!
-//! Owns the parts, and what spans several of them: a donation is audited by `storage` and counted by `decision`, and a release
-//! ends a request in both. Makes no findings itself except failed assertions.
+//! Owns the parts, and what spans several of them: a donation is audited by `storage` and counted by `decision`, and a
+//! release ends a request in both. Makes no findings itself except failed assertions.
 
 use educe::Educe;
 
@@ -72,8 +72,8 @@ impl Judge {
         }
     }
 
-    /// The judgement. Checkpoints that are due and not recorded are lost, as at [`crate::record::RunFact::Done`]; leaks are
-    /// found at that fact only.
+    /// The judgement. Checkpoints that are due and not recorded are lost, as at [`crate::record::RunFact::Done`]; leaks
+    /// are found at that fact only.
     ///
     /// `names` are the names of requests in reasons, by index. A request without a name appears as its number.
     pub fn finish(mut self, names: &[String]) -> Judgement {
@@ -115,8 +115,8 @@ impl Judge {
         }
     }
 
-    /// Appends the cause to the reason of a finding about a donation: the step that overwrote the slot after a correct decision,
-    /// and whether the state was cached.
+    /// Appends the cause to the reason of a finding about a donation: the step that overwrote the slot after a correct
+    /// decision, and whether the state was cached.
     fn explain(&mut self, index: usize, req: ReqId, offer: OfferedState) {
         let OfferedState { label, slot, how, .. } = offer;
         let holds = self.storage.contents.content(slot).len;
@@ -180,8 +180,8 @@ impl Judge {
         self.findings.add(FindingKind::Assertion, req, || assertion_words(kind).to_string());
     }
 
-    /// The run has ended: findings for lost checkpoints and for everything that is still owned. If a bound ended the run,
-    /// running requests may own slots and pages.
+    /// The run has ended: findings for lost checkpoints and for everything that is still owned. If a bound ended the
+    /// run, running requests may own slots and pages.
     pub(super) fn done(&mut self) {
         self.decisions.close(&mut self.findings);
         if !self.asserted {

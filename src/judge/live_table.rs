@@ -35,7 +35,7 @@ impl<T> LiveTable<T> {
         self.list.get(req.index())?.as_ref()
     }
 
-    /// The request is released: it is alive no more.
+    /// The request is released: it is no longer alive.
     pub fn release(&mut self, req: ReqId) {
         if let Some(value) = self.list.get_mut(req.index()) {
             *value = None;

@@ -1,8 +1,8 @@
 //! Judges a record: whether each recurrent state was cached under the prefix length that it has.
 //!
-//! Reads facts only ([`crate::record`]), never the code of a rule, its masks, or the machine. It derives what was due from
-//! launches and writes, and can judge a record written by hand. Where a record lacks something (a prompt, a token, a launch),
-//! the judge compares lengths only. It never panics.
+//! Reads facts only ([`crate::record`]), never the code of a rule, its masks, or the machine. It derives what was due
+//! from launches and writes, and can judge a record written by hand. Where a record lacks something (a prompt, a token,
+//! a launch), the judge compares lengths only. It never panics.
 //!
 //! A reader who doubts a verdict starts here:
 //!
@@ -17,8 +17,8 @@
 //! | `decision/loss.rs` | which checkpoints were lost |
 //! | `judge.rs`, `verdict.rs` | which verdict follows from the findings |
 //!
-//! `coverage.rs` and `goals.rs` say which situations a search has reached, and `encoding.rs` encodes the judge for a search.
-//! They change no finding.
+//! `coverage.rs` and `goals.rs` say which situations a search has reached, and `encoding.rs` encodes the judge for a
+//! search. They change no finding.
 //!
 //! ```
 //! use overlapsim::judge::{Judge, JudgeOptions, Verdict};

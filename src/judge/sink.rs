@@ -215,8 +215,8 @@ impl Judge {
         }
     }
 
-    /// A forward advances a slot over the tokens `from..to`. `track` is a track slot that receives the state of a length within
-    /// `from..=to`, and that length.
+    /// A forward advances a slot over the tokens `from..to`. `track` is a track slot that receives the state of a
+    /// length within `from..=to`, and that length.
     fn extend(
         &mut self,
         batch: BatchId,

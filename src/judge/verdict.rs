@@ -66,8 +66,8 @@ pub enum FindingKind {
     Leak,
     /// A slot or page was freed or moved by another than its owner.
     DoubleFree,
-    /// A slot was used by a request that does not own it, or was given to another request while a forward in flight still uses
-    /// it.
+    /// A slot was used by a request that does not own it, or was given to another request while a forward in flight
+    /// still uses it.
     UseAfterFree,
     /// Locks and unlocks that do not balance.
     Lock,

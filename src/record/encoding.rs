@@ -1,8 +1,8 @@
 //! The canonical encoding of a state of a run, and its fingerprint. Two states with the same encoding have the same
 //! future, up to the names of slots, batches and interchangeable requests.
 //!
-//! Owns the labels that replace these names: numbers in order of first use. Does not know which fields of a state must be
-//! encoded: machine, tree and judge each encode their own.
+//! Owns the labels that replace these names: numbers in order of first use. Does not know which fields of a state must
+//! be encoded: machine, tree and judge each encode their own.
 
 use super::{BatchId, PageRange, Prefix, ReqId, SlotId};
 
@@ -34,9 +34,9 @@ pub trait ContentNames {
     /// used: no forward in flight uses it, and its content is not a prefix of any live request.
     fn put_free_slot(&self, slot: SlotId, position: u32, out: &mut Encoding);
 
-    /// The donor of a slot of the tree, and whether the donor also wrote the slot last. `None` unless the slot was donated
-    /// with this content and still holds it, no forward in flight uses it, and no finding is about it: then these two
-    /// values encode the slot completely.
+    /// The donor of a slot of the tree, and whether the donor also wrote the slot last. `None` unless the slot was
+    /// donated with this content and still holds it, no forward in flight uses it, and no finding is about it: then
+    /// these two values encode the slot completely.
     fn intact_donation(&self, slot: SlotId, content: Prefix) -> Option<(ReqId, bool)>;
 
     /// Writes whether a request owns exactly these pages; if not, also the pages that it owns.
@@ -249,8 +249,8 @@ impl Encoding {
         next
     }
 
-    /// Labels an unlabelled free slot by its position in the free list, and returns `None`: the caller must encode the slot
-    /// now, since [`Encoding::slots`] does not list it. Returns the label of a slot that has one.
+    /// Labels an unlabelled free slot by its position in the free list, and returns `None`: the caller must encode the
+    /// slot now, since [`Encoding::slots`] does not list it. Returns the label of a slot that has one.
     #[inline]
     pub fn label_free(&mut self, slot: SlotId, position: u32) -> Option<u32> {
         if position >= FREE_POSITIONS {
@@ -306,8 +306,8 @@ impl Encoding {
 
     /// The first words of the name of a content. `owner` is [`ContentNames::owner`] of the content.
     ///
-    /// The first word, below [`NAME_KINDS`], is the kind of name: 0 for the empty content; 1 for a prefix of a live request,
-    /// with length and label; 2 for any other content that can still be matched, with its length, completed by
+    /// The first word, below [`NAME_KINDS`], is the kind of name: 0 for the empty content; 1 for a prefix of a live
+    /// request, with length and label; 2 for any other content that can still be matched, with its length, completed by
     /// [`Encoding::put_name_rest`]; 3 for a content that can never be matched again.
     #[inline]
     pub fn content_name(&self, content: Prefix, owner: Option<ReqId>) -> [u32; 3] {

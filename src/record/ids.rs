@@ -35,7 +35,8 @@ id!(
     BatchId, "b"
 );
 id!(
-    /// A physical slot for one recurrent state, counted from 1. Slot 0 is the dummy target of padding and is never allocated.
+    /// A physical slot for one recurrent state, counted from 1. Slot 0 is the dummy target of padding and is never
+    /// allocated.
     SlotId, "s"
 );
 id!(

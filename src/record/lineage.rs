@@ -1,14 +1,14 @@
-//! Names of token sequences: a tree of streams, in which each stream goes on from a prefix of its parent.
+//! Names of token sequences: a tree of streams, in which each stream continues a prefix of its parent.
 //!
-//! Owns the canonical name of a sequence, and which prefix two sequences have in common. Does not know the tokens: that is
-//! [`super::Streams`].
+//! Owns the canonical name of a sequence, and which prefix two sequences have in common. Does not know the tokens: that
+//! is [`super::Streams`].
 
 use std::sync::Arc;
 
 use super::StreamId;
 
-/// The first `len` tokens of a stream. The name is canonical if no ancestor of the stream has all of these tokens; every
-/// prefix that [`super::Streams`] returns is canonical.
+/// The first `len` tokens of a stream. The name is canonical if no ancestor of the stream has all of these tokens;
+/// every prefix that [`super::Streams`] returns is canonical.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Prefix {
     /// The stream.
@@ -47,7 +47,8 @@ impl Lineage {
         self.parents.get(stream.index()).copied().unwrap_or_default()
     }
 
-    /// Sets the prefix that a stream continues. Does nothing if the stream would become its own ancestor, or is the root.
+    /// Sets the prefix that a stream continues. Does nothing if the stream would become its own ancestor, or is the
+    /// root.
     pub fn set(&mut self, stream: StreamId, parent: Prefix) {
         let mut ancestor = parent.stream;
         while ancestor != stream && ancestor != StreamId::ROOT {
@@ -91,8 +92,8 @@ impl Lineage {
             if one.len == 0 || other.len == 0 {
                 return 0;
             }
-            // An ancestor begins before its descendants, so the stream that begins later is not an ancestor of the other
-            // one and can be replaced by its parent.
+            // An ancestor begins before its descendants, so the stream that begins later is not an ancestor of the
+            // other one and can be replaced by its parent.
             let (of_one, of_other) = (self.parent(one.stream), self.parent(other.stream));
             let lifts_one =
                 other.stream == StreamId::ROOT || one.stream != StreamId::ROOT && of_one.len >= of_other.len;

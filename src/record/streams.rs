@@ -85,8 +85,8 @@ impl Streams {
         self.of_setup = self.lineage.count();
     }
 
-    /// The parent prefix and first token of each stream added since [`Streams::seal`]: they identify the sequences that the
-    /// numbers of these streams stand for.
+    /// The parent prefix and first token of each stream added since [`Streams::seal`]: they identify the sequences that
+    /// the numbers of these streams stand for.
     pub fn made_since_setup(&self) -> impl Iterator<Item = (Prefix, Token)> + '_ {
         (self.of_setup..self.lineage.count()).map(StreamId).map(|stream| {
             let first = self.token_at(stream, 0).unwrap_or(OUTPUTS);
@@ -250,8 +250,8 @@ impl Streams {
         outputs.filter(|_| token < TokenFold::SAMPLED_END && self.fold(at).sample() == token)
     }
 
-    /// The number of tokens that a stream, from length `len` on, has in common with `first`, `first + 1`, ..: at most `count`.
-    /// The first token must be common.
+    /// The number of tokens that a stream, from length `len` on, has in common with `first`, `first + 1`, ..: at most
+    /// `count`. The first token must be common.
     fn same_count(&self, stream: StreamId, len: u32, first: Token, count: u32) -> u32 {
         let offset = len - self.lineage.parent(stream).len;
         let content = &self.table.contents[stream.index()];
@@ -271,8 +271,8 @@ impl Streams {
         }
     }
 
-    /// Adds tokens after a prefix that no stream continues with them: to the stream of the prefix if the prefix ends it,
-    /// else as a new stream.
+    /// Adds tokens after a prefix that no stream continues with them: to the stream of the prefix if the prefix ends
+    /// it, else as a new stream.
     fn grow(&mut self, at: Prefix, run: TokenRun, count: u32) -> Prefix {
         let first = match &run {
             TokenRun::Consecutive(first) => *first,

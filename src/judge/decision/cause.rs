@@ -1,7 +1,7 @@
 //! The cause of a wrong state after a correct decision: the step that overwrote the checkpoint.
 //!
-//! Owns the last correct decisions of one request, the last write to each of its track slots, and the words for a cause.
-//! Makes no findings: it explains findings of the state audit.
+//! Owns the last correct decisions of one request, the last write to each of its track slots, and the words for a
+//! cause. Makes no findings: it explains findings of the state audit.
 
 use crate::record::{BatchId, SlotId};
 
@@ -52,8 +52,8 @@ impl DecisionTrail {
         self.decisions[KEPT - 1] = Some(CorrectDecision { label, slot, turn });
     }
 
-    /// The step that overwrote the state of length `label` in `slot`, which now holds `holds` tokens. `None` unless a decision
-    /// named this length and slot correctly, and the last write to the slot explains its content.
+    /// The step that overwrote the state of length `label` in `slot`, which now holds `holds` tokens. `None` unless a
+    /// decision named this length and slot correctly, and the last write to the slot explains its content.
     pub fn overwritten(&self, label: u32, slot: SlotId, holds: u32) -> Option<Overwritten> {
         let correct =
             self.decisions.iter().flatten().find(|decision| decision.label == label && decision.slot == slot)?;

@@ -1,7 +1,7 @@
 //! The class of one row: the decision of the rule compared with the write of the row's own forward.
 //!
-//! Owns the recorded lengths of one request, and the classification. Does not know contents of slots, and does not count
-//! losses (`loss`).
+//! Owns the recorded lengths of one request, and the classification. Does not know contents of slots, and does not
+//! count losses (`loss`).
 
 use educe::Educe;
 use tinyvec::TinyVec;
@@ -12,8 +12,8 @@ use super::Class;
 use super::cause::DecisionTrail;
 use super::window::ProcessedStep;
 
-/// The recorded lengths of a request: lengths that a forward wrote, or will write, and that a decision has named since the
-/// request got its track slots.
+/// The recorded lengths of a request: lengths that a forward wrote, or will write, and that a decision has named since
+/// the request got its track slots.
 #[derive(Educe, Debug, Default)]
 #[educe(Clone)]
 pub(super) struct RecordedLens {
@@ -48,9 +48,9 @@ impl RecordedLens {
 
     /// The class of a row, and the length that its decision recorded, if any. The length is then recorded.
     ///
-    /// `step` is the step of the row. `ahead` is the length and track slot of the step in flight, if it writes one. `decision`
-    /// is label and kept slot after the decision; `None` if the rule did not fire. `late` returns the slot that an earlier step
-    /// wrote for a length that is due and not recorded.
+    /// `step` is the step of the row. `ahead` is the length and track slot of the step in flight, if it writes one.
+    /// `decision` is label and kept slot after the decision; `None` if the rule did not fire. `late` returns the slot
+    /// that an earlier step wrote for a length that is due and not recorded.
     pub fn classify(
         &mut self,
         step: ProcessedStep,
@@ -77,8 +77,8 @@ impl RecordedLens {
         (class, recorded_len)
     }
 
-    /// The class of a decision, without regard to a checkpoint that it misses. A length that is named with another slot than
-    /// the forward wrote counts as recorded: the state audit finds the wrong state at the donation.
+    /// The class of a decision, without regard to a checkpoint that it misses. A length that is named with another slot
+    /// than the forward wrote counts as recorded: the state audit finds the wrong state at the donation.
     fn classify_decision(
         &mut self,
         step: ProcessedStep,

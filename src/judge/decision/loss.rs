@@ -1,7 +1,7 @@
 //! Checkpoints due, recorded, lost and skipped, and the cost of a loss.
 //!
-//! Owns the due checkpoints of one request that are not recorded, and the findings `lost`. Does not know whether a state is
-//! wrong: a loss only means that tokens will be computed again.
+//! Owns the due checkpoints of one request that are not recorded, and the findings `lost`. Does not know whether a
+//! state is wrong: a loss only means that tokens will be computed again.
 
 use educe::Educe;
 
@@ -34,8 +34,8 @@ pub(super) struct DueCheckpoints {
     refused: Vec<u32>,
     /// Due and not recorded.
     open: Vec<DueCheckpoint>,
-    /// The longest length recorded, and at the end the longest length due, without skipped ones, since the request got its
-    /// track slots.
+    /// The longest length recorded, and at the end the longest length due, without skipped ones, since the request got
+    /// its track slots.
     best: u32,
     /// The turn and phase in which the longest recorded length was due.
     best_at: Option<(u32, Phase)>,
@@ -129,7 +129,7 @@ impl DueCheckpoints {
         }
     }
 
-    /// A decision recorded a length. If the length was due earlier, it is due no more.
+    /// A decision recorded a length. If the length was due earlier, it is no longer due.
     pub fn record(&mut self, len: u32, counts: &mut CheckpointCounts) {
         if let Some(at) = self.open.iter().rposition(|due| due.k == len) {
             let due = self.open.remove(at);
@@ -162,8 +162,8 @@ impl DueCheckpoints {
         self.declined = true;
     }
 
-    /// The request gives its track slots back. Every checkpoint due and not recorded is lost. If the request has finished, the
-    /// longest recorded length is lost too if the request donated a shorter one, and the cost is added.
+    /// The request gives its track slots back. Every checkpoint due and not recorded is lost. If the request has
+    /// finished, the longest recorded length is lost too if the request donated a shorter one, and the cost is added.
     pub fn release(&mut self, req: ReqId, finished: bool, counts: &mut CheckpointCounts, findings: &mut Findings) {
         let mut lost = 0;
         if finished {
@@ -188,9 +188,9 @@ impl DueCheckpoints {
         self.declined = false;
     }
 
-    /// Checks the donation of a finished request against the longest recorded length. If the request donated a shorter one, the
-    /// recorded length is lost, unless a guard declined; it is skipped if a step without a track slot overwrote it, or if it is
-    /// beyond the final length. Returns the number of losses.
+    /// Checks the donation of a finished request against the longest recorded length. If the request donated a shorter
+    /// one, the recorded length is lost, unless a guard declined; it is skipped if a step without a track slot
+    /// overwrote it, or if it is beyond the final length. Returns the number of losses.
     fn lose_unoffered(&mut self, req: ReqId, counts: &mut CheckpointCounts, findings: &mut Findings) -> u64 {
         let (best, offered) = (self.best, self.offered.unwrap_or(0));
         if best <= offered || self.declined {

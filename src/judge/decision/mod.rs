@@ -1,8 +1,8 @@
 //! The decision diff: compares the decisions of the rule with the writes of the forwards to track slots.
 //!
 //! Owns, for each request, the decode steps between prepare and result and the lengths recorded, due and lost; and the
-//! counts over all rows. Does not know the contents of slots (`storage`), host masks, or labels from before the decision:
-//! its reference is the write of the forward.
+//! counts over all rows. Does not know the contents of slots (`storage`), host masks, or labels from before the
+//! decision: its reference is the write of the forward.
 
 mod cause;
 mod classify;
@@ -106,8 +106,8 @@ impl DecisionDiff {
         }
     }
 
-    /// A verify was launched that reaches `to`. If it crosses a boundary, `track` is the slot that receives the state, and the
-    /// length of that state.
+    /// A verify was launched that reaches `to`. If it crosses a boundary, `track` is the slot that receives the state,
+    /// and the length of that state.
     pub fn launch_verify(&mut self, batch: BatchId, req: ReqId, to: u32, track: Option<(SlotId, u32)>) {
         if let Some(it) = self.requests.get_or_new(req) {
             it.window.launch(batch, track.map_or(to, |(_, len)| len), track.map(|(slot, _)| slot));
@@ -121,7 +121,7 @@ impl DecisionDiff {
         }
     }
 
-    /// Result processing skipped a row: its step is over, and gets no class.
+    /// Result processing skipped a row: its step is removed and gets no class.
     pub fn skip(&mut self, batch: BatchId, req: ReqId) {
         if let Some(it) = self.requests.get(req) {
             it.window.process(batch);
@@ -266,8 +266,8 @@ impl DecisionDiff {
         }
     }
 
-    /// The step that overwrote the state of length `label` in `slot`, which now holds `holds` tokens. `None` unless a decision of
-    /// the request named this length and slot correctly.
+    /// The step that overwrote the state of length `label` in `slot`, which now holds `holds` tokens. `None` unless a
+    /// decision of the request named this length and slot correctly.
     pub fn overwritten(&self, req: ReqId, label: u32, slot: SlotId, holds: u32) -> Option<Overwritten> {
         self.requests.peek(req)?.recorded.trail.overwritten(label, slot, holds)
     }

@@ -1,7 +1,7 @@
 //! The decode steps of one request between prepare and result.
 //!
-//! Owns, for each such step, its batch, its length, the track slot that its forward wrote, and the number of steps prepared
-//! since. Does not judge decisions: that is `classify`.
+//! Owns, for each such step, its batch, its length, the track slot that its forward wrote, and the number of steps
+//! prepared since. Does not judge decisions: that is `classify`.
 
 use educe::Educe;
 use tinyvec::TinyVec;
@@ -48,7 +48,8 @@ pub(in crate::judge) enum LookaheadKind {
 /// A step at the time when its result is processed, as the judge knows it from prepares and launches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ProcessedStep {
-    /// The length that the step reached; for a verify that crossed a boundary, the boundary. `None` if the record lacks the step.
+    /// The length that the step reached; for a verify that crossed a boundary, the boundary. `None` if the record lacks
+    /// the step.
     pub k: Option<u32>,
     /// The track slot that its forward wrote, if a checkpoint is due.
     pub due: Option<SlotId>,
@@ -81,8 +82,8 @@ impl StepWindow {
         self.steps.push(WindowStep { batch, k, track: None, prepared: true, launched: false });
     }
 
-    /// A step was launched, and its forward writes the state to `track`. Its batch differs from that of its prepare if the row
-    /// rides along in a mixed batch; then the step is found by its length.
+    /// A step was launched, and its forward writes the state to `track`. Its batch differs from that of its prepare if
+    /// the row rides along in a mixed batch; then the step is found by its length.
     #[inline(always)]
     pub fn launch(&mut self, batch: BatchId, k: u32, track: Option<SlotId>) {
         let steps = self.steps.as_mut_slice();

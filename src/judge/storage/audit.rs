@@ -1,7 +1,8 @@
-//! The state audit: at every donation and every cache hit, the slot must hold the state after exactly the tokens of the key.
+//! The state audit: at every donation and every cache hit, the slot must hold the state after exactly the tokens of the
+//! key.
 //!
-//! Owns the findings about wrong states, and the link from each inherited finding to the finding at its root. A content is
-//! judged as it is after all launched forwards. Does not judge which request may own a slot: that is `owners`.
+//! Owns the findings about wrong states, and the link from each inherited finding to the finding at its root. A content
+//! is judged as it is after all launched forwards. Does not judge which request may own a slot: that is `owners`.
 
 use crate::record::{DonationOutcome, Prefix, ReqId, SlotId};
 
@@ -25,8 +26,8 @@ pub(crate) struct OfferedState {
 }
 
 impl Storage {
-    /// Audits a donation of `req`. `by_decode` is whether a decode wrote the state, for the goals of later hits. Returns the
-    /// index of the finding, if the donation adds one.
+    /// Audits a donation of `req`. `by_decode` is whether a decode wrote the state, for the goals of later hits.
+    /// Returns the index of the finding, if the donation adds one.
     pub fn donate(
         &mut self,
         req: ReqId,
@@ -85,8 +86,8 @@ impl Storage {
         index
     }
 
-    /// Audits a cache hit: `req` will start from `source`, cached under `len` tokens. Returns whether a decode wrote the state,
-    /// if that is known, and whether the state is wrong.
+    /// Audits a cache hit: `req` will start from `source`, cached under `len` tokens. Returns whether a decode wrote
+    /// the state, if that is known, and whether the state is wrong.
     pub fn hit(&mut self, req: ReqId, source: SlotId, len: u32, findings: &mut Findings) -> (Option<bool>, bool) {
         let donated = self.contents.donation(source);
         let by_decode = donated.and_then(|donated| donated.by_decode);
@@ -118,8 +119,8 @@ impl Storage {
         (by_decode, taint.is_some())
     }
 
-    /// Whether a slot holds the first `len` tokens of a request. Tokens that are not in the record are compared by length, but
-    /// only in a slot that was written since its owner got it.
+    /// Whether a slot holds the first `len` tokens of a request. Tokens that are not in the record are compared by
+    /// length, but only in a slot that was written since its owner got it.
     pub(super) fn is_right(&self, tokens: &Tokens, slot: SlotId, len: u32) -> bool {
         let content = self.contents.content(slot);
         match self.contents.writer(slot) {
@@ -128,15 +129,15 @@ impl Storage {
         }
     }
 
-    /// Whether a slot holds the first `len` tokens of a live request after all launched forwards. `None` if the request has been
-    /// released.
+    /// Whether a slot holds the first `len` tokens of a live request after all launched forwards. `None` if the request
+    /// has been released.
     pub fn holds(&self, slot: SlotId, req: ReqId, len: u32) -> Option<bool> {
         let running = self.requests.peek(req)?;
         Some(self.is_right(&running.tokens, slot, len) && self.contents.flaw(slot).is_none())
     }
 
-    /// The kind and the reason of a finding about a slot that does not hold `len` tokens. `req` is the request that should have
-    /// written the slot, and did not start from a wrong state.
+    /// The kind and the reason of a finding about a slot that does not hold `len` tokens. `req` is the request that
+    /// should have written the slot, and did not start from a wrong state.
     fn fault(&self, req: ReqId, key: &str, len: u32, slot: SlotId, tokens: &Tokens) -> (FindingKind, String) {
         let content = self.contents.content(slot);
         let holds = if content.len == len {
@@ -164,8 +165,9 @@ impl Storage {
         }
     }
 
-    /// The kind and the reason of a finding about a cached slot that was correct at its donation and was overwritten since. The
-    /// copy of a hit runs on the forward stream, so it is ordered after the write: its content is wrong, not torn.
+    /// The kind and the reason of a finding about a cached slot that was correct at its donation and was overwritten
+    /// since. The copy of a hit runs on the forward stream, so it is ordered after the write: its content is wrong, not
+    /// torn.
     fn overwritten(&self, len: u32, donated: TreeDonation, content: Prefix, slot: SlotId) -> (FindingKind, String) {
         let n = content.len;
         match self.contents.writer(slot) {

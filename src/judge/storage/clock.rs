@@ -1,9 +1,9 @@
-//! Happens-before between forwards and the schedule stream: forwards are numbered in launch order, and the schedule stream
-//! has waited for all launches up to some number.
+//! Happens-before between forwards and the schedule stream: forwards are numbered in launch order, and the schedule
+//! stream has waited for all launches up to some number.
 //!
-//! Owns these two counts. The other direction needs no count: each forward waits for all work that the schedule stream had
-//! issued at its launch, and the record is in the order of the schedule stream. So every fact before a launch is ordered
-//! before the effects of the launch.
+//! Owns these two counts. The other direction needs no count: each forward waits for all work that the schedule stream
+//! had issued at its launch, and the record is in the order of the schedule stream. So every fact before a launch is
+//! ordered before the effects of the launch.
 
 use educe::Educe;
 use tinyvec::TinyVec;

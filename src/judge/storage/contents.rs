@@ -1,11 +1,11 @@
 //! The content of every state slot, derived from the effects in the record.
 //!
 //! Owns the contents, the last writer of each slot, the accesses of forwards in flight, and the donation of each cached
-//! state. Does not know which request may write a slot (`owners`), which content is correct (`audit`), or what an unordered
-//! access means (`race`).
+//! state. Does not know which request may write a slot (`owners`), which content is correct (`audit`), or what an
+//! unordered access means (`race`).
 //!
-//! "In flight" means: launched, and the CPU has not waited for it. A slot has two contents of interest: the content after
-//! all launched forwards ([`Contents::content`]), and the content after the forwards that the CPU has waited for
+//! "In flight" means: launched, and the CPU has not waited for it. A slot has two contents of interest: the content
+//! after all launched forwards ([`Contents::content`]), and the content after the forwards that the CPU has waited for
 //! ([`Contents::completed_content`]).
 
 mod encoding;
@@ -28,8 +28,8 @@ pub(crate) struct TreeDonation {
     pub state: Prefix,
     /// If this content was wrong: the index of the finding at the root.
     pub root: Option<usize>,
-    /// Whether a decode wrote the state; otherwise a prefill did. `None` if the record has no donation. For coverage goals
-    /// only.
+    /// Whether a decode wrote the state; otherwise a prefill did. `None` if the record has no donation. For coverage
+    /// goals only.
     pub by_decode: Option<bool>,
 }
 
@@ -82,11 +82,11 @@ pub(crate) struct PendingAccess {
 #[educe(Clone)]
 pub(crate) struct Contents {
     slots: Vec<Slot>,
-    /// The contents that forwards in flight overwrote, in launch order: the slot, its content before the launch, and the
-    /// number of the launch that overwrote it.
+    /// The contents that forwards in flight overwrote, in launch order: the slot, its content before the launch, and
+    /// the number of the launch that overwrote it.
     overwritten: Vec<(SlotId, ContentVersion)>,
-    /// Slots that a torn copy wrote, sorted: the content that the copy left, and the index of its finding. Nearly always
-    /// empty.
+    /// Slots that a torn copy wrote, sorted: the content that the copy left, and the index of its finding. Nearly
+    /// always empty.
     flaws: Vec<(SlotId, Prefix, usize)>,
     clock: LaunchClock,
     /// Whether the record has a slot from [`SLOTS_MAX`] on.
@@ -137,8 +137,8 @@ impl Contents {
         }
     }
 
-    /// The last launch writes a content. Keeps the content before the first write of this launch, for as long as the launch
-    /// is in flight.
+    /// The last launch writes a content. Keeps the content before the first write of this launch, for as long as the
+    /// launch is in flight.
     #[inline]
     fn overwrite(&mut self, slot: SlotId, content: Prefix) -> Option<&mut Slot> {
         let launch = self.clock.launched();
@@ -158,9 +158,9 @@ impl Contents {
         }
     }
 
-    /// The schedule stream writes `state`; the write is complete at once. If a forward in flight writes the slot too, the
-    /// order is open, and the content of the forward is kept: it is the worse outcome. `flaw` is the finding about the copy,
-    /// if the copy is torn.
+    /// The schedule stream writes `state`; the write is complete at once. If a forward in flight writes the slot too,
+    /// the order is open, and the content of the forward is kept: it is the worse outcome. `flaw` is the finding about
+    /// the copy, if the copy is torn.
     pub fn write_on_schedule(&mut self, slot: SlotId, state: Prefix, writer: Option<ReqId>, flaw: Option<usize>) {
         let in_flight = self.in_flight(slot);
         let Some(held) = self.slot(slot) else { return };
@@ -218,8 +218,8 @@ impl Contents {
         self.clock.in_flight()
     }
 
-    /// The content that an unordered read sees while a write is in flight: neither the old content nor the new one, with the
-    /// length of the old one.
+    /// The content that an unordered read sees while a write is in flight: neither the old content nor the new one,
+    /// with the length of the old one.
     pub fn torn(&self, slot: SlotId) -> Prefix {
         sequence::torn(self.completed_content(slot), self.content(slot))
     }
@@ -271,8 +271,8 @@ impl Slot {
         self.now.launch > self.since
     }
 
-    /// The request of the last write, also of one from before the present owner. `None` if the last write is the present
-    /// owner's own clear.
+    /// The request of the last write, also of one from before the present owner. `None` if the last write is the
+    /// present owner's own clear.
     #[inline]
     fn last_writer(&self) -> Option<ReqId> {
         if self.is_its_owners() { self.writer } else { self.writer.or(self.earlier) }

@@ -1,6 +1,7 @@
 //! The effects of forwards and copies on the contents of slots, with a finding if the request may not access a slot.
 //!
-//! Owns the update of contents for each effect. Does not judge a content: that happens at its donation or hit (`audit`).
+//! Owns the update of contents for each effect. Does not judge a content: that happens at its donation or hit
+//! (`audit`).
 
 use crate::record::{GpuStream, Owner, ReqId, SlotId, StepRow};
 
@@ -8,7 +9,7 @@ use super::super::findings::Findings;
 use super::{Storage, req_of};
 
 impl Storage {
-    /// A forward clears a slot for a request. A request that clears its active slot runs on a wrong state no more.
+    /// A forward clears a slot for a request. A request that clears its active slot no longer runs on a wrong state.
     pub fn clear(&mut self, req: ReqId, slot: SlotId, findings: &mut Findings) {
         let owner = self.owners.owner(slot);
         self.owners.writes(slot, req, findings);
@@ -38,8 +39,8 @@ impl Storage {
         }
     }
 
-    /// A forward advances a slot over the tokens `from..to` of a request. `second` is a track slot that receives the state of
-    /// a length within `from..=to`, and that length.
+    /// A forward advances a slot over the tokens `from..to` of a request. `second` is a track slot that receives the
+    /// state of a length within `from..=to`, and that length.
     #[inline]
     pub fn extend(
         &mut self,
@@ -60,8 +61,8 @@ impl Storage {
         }
     }
 
-    /// A decode forward advances a slot by token `k` of a request, copies the state to the track slot if there is one, and
-    /// samples the next token unless an earlier forward sampled it.
+    /// A decode forward advances a slot by token `k` of a request, copies the state to the track slot if there is one,
+    /// and samples the next token unless an earlier forward sampled it.
     #[inline]
     pub fn step(&mut self, row: StepRow, findings: &mut Findings) {
         let StepRow { req, k, slot, track, sampled } = row;

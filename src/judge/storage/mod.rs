@@ -1,9 +1,9 @@
 //! The true state of storage: the content of every slot, the owner of every slot, page and lock, and the requests that
 //! run on a wrong state.
 //!
-//! Owns the emulation that donations and hits are compared with. Effects are applied in the order of the record, each fact
-//! at once. Does not know boundaries, lookahead, or the decisions of a rule: any number of forwards may be in flight, and a
-//! scheduler with other bookkeeping is judged by the same code.
+//! Owns the emulation that donations and hits are compared with. Effects are applied in the order of the record, each
+//! fact at once. Does not know boundaries, lookahead, or the decisions of a rule: any number of forwards may be in
+//! flight, and a scheduler with other bookkeeping is judged by the same code.
 
 mod audit;
 mod clock;

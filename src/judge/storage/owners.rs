@@ -1,7 +1,7 @@
 //! The owner of every slot, and the lock of every request.
 //!
-//! Owns the findings about allocation, moves, frees, locks, and accesses to a slot of another owner. Does not know contents:
-//! the right owner can hold a wrong state.
+//! Owns the findings about allocation, moves, frees, locks, and accesses to a slot of another owner. Does not know
+//! contents: the right owner can hold a wrong state.
 
 use educe::Educe;
 
@@ -101,8 +101,8 @@ impl Owners {
         findings.add_accounting(AccountingFault::LockNotHeld, 1, Some(req), None, reason);
     }
 
-    /// A forward or copy of `req` writes a slot: a finding if `req` does not own it. Slot 0, the target of padding, may always
-    /// be written.
+    /// A forward or copy of `req` writes a slot: a finding if `req` does not own it. Slot 0, the target of padding, may
+    /// always be written.
     pub fn writes(&self, slot: SlotId, req: ReqId, findings: &mut Findings) {
         self.uses(AccountingFault::WritesSlot, "written", slot, req, findings);
     }
@@ -122,7 +122,8 @@ impl Owners {
         }
     }
 
-    /// The schedule stream writes a slot for `req`: a finding unless `req` owns it, or it is a spare slot or the tree's.
+    /// The schedule stream writes a slot for `req`: a finding unless `req` owns it, or it is a spare slot or the
+    /// tree's.
     pub fn writes_copy(&self, slot: SlotId, req: ReqId, findings: &mut Findings) {
         if !matches!(self.owner(slot), Some(Owner::Tree | Owner::Spare)) {
             self.writes(slot, req, findings);
@@ -137,7 +138,8 @@ impl Owners {
         }
     }
 
-    /// The run has ended: a finding for every slot that is neither free nor the tree's, except those of `excused` requests.
+    /// The run has ended: a finding for every slot that is neither free nor the tree's, except those of `excused`
+    /// requests.
     pub fn close_slots(&self, excused: impl Fn(ReqId) -> bool, findings: &mut Findings) {
         for (index, owner) in taken(&self.slots) {
             if owner != Owner::Tree && !req_of(owner).is_some_and(&excused) {

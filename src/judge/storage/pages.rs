@@ -1,7 +1,7 @@
 //! The owner of every page of the KV cache.
 //!
-//! Owns, for each grant, the ranges of pages with their owners, and the findings about allocation, moves and frees. Does not
-//! know the content of a page: KV is correct wherever the tokens are.
+//! Owns, for each grant, the ranges of pages with their owners, and the findings about allocation, moves and frees.
+//! Does not know the content of a page: KV is correct wherever the tokens are.
 
 use educe::Educe;
 use tinyvec::TinyVec;

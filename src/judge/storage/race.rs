@@ -1,8 +1,8 @@
 //! Data races: copies on the schedule stream that are not ordered after an access of a forward in flight.
 //!
 //! Owns the findings about such copies, and the content that they leave. A forward is ordered after everything that the
-//! schedule stream did before its launch, so only copies on the schedule stream can race. Virtual times are ignored: a copy
-//! is a race even if it runs late enough in this run.
+//! schedule stream did before its launch, so only copies on the schedule stream can race. Virtual times are ignored: a
+//! copy is a race even if it runs late enough in this run.
 
 use crate::record::{Owner, ReqId, SlotId};
 
@@ -12,8 +12,8 @@ use super::contents::PendingAccess;
 use crate::judge::FindingKind;
 
 impl Storage {
-    /// The schedule stream copies a state for `req` without waiting for a forward: a finding if a forward in flight writes
-    /// `from`, or reads or writes `to`.
+    /// The schedule stream copies a state for `req` without waiting for a forward: a finding if a forward in flight
+    /// writes `from`, or reads or writes `to`.
     pub(super) fn copy_on_schedule(&mut self, req: ReqId, from: SlotId, to: SlotId, findings: &mut Findings) {
         self.owners.writes_copy(to, req, findings);
         let hit = self.requests.get(req).and_then(|running| running.hit).filter(|hit| hit.source == from);
@@ -34,8 +34,8 @@ impl Storage {
             (self.contents.content(from), None)
         };
         let clash = self.contents.pending(to).and_then(|pending| self.clash(req, to, pending, findings));
-        // A copy that is no hit takes over the writer of its source: copying a slot that is unwritten, or that another request
-        // wrote, is not a write by this request.
+        // A copy that is no hit takes over the writer of its source: copying a slot that is unwritten, or that another
+        // request wrote, is not a write by this request.
         let writer = if hit.is_some() { Some(req) } else { self.contents.writer(from) };
         self.contents.write_on_schedule(to, state, writer, torn);
         if let Some(hit) = hit
@@ -45,8 +45,8 @@ impl Storage {
         }
     }
 
-    /// A copy for `req` writes a slot that a forward in flight accesses: always a finding. Returns it if the forward writes the
-    /// slot, so that the content of the copy is in doubt.
+    /// A copy for `req` writes a slot that a forward in flight accesses: always a finding. Returns it if the forward
+    /// writes the slot, so that the content of the copy is in doubt.
     fn clash(&self, req: ReqId, slot: SlotId, pending: PendingAccess, findings: &mut Findings) -> Option<usize> {
         let PendingAccess { req: user, writes, inherited } = pending;
         let does = if writes { "writes" } else { "reads" };

@@ -1,8 +1,9 @@
 //! The names of contents, and the true tokens of one request.
 //!
-//! Owns the comparison of a content with tokens. A content is a [`Prefix`]. A content that was extended with tokens of a
-//! request although it was not the state before these tokens is wrong: it is a prefix of no request, stays wrong until it is
-//! overwritten, and only its length is kept. Does not guess: if the record lacks the tokens, only lengths are compared.
+//! Owns the comparison of a content with tokens. A content is a [`Prefix`]. A content that was extended with tokens of
+//! a request although it was not the state before these tokens is wrong: it is a prefix of no request, stays wrong
+//! until it is overwritten, and only its length is kept. Does not guess: if the record lacks the tokens, only lengths
+//! are compared.
 
 use crate::record::{Lineage, Prefix, StreamId};
 
@@ -19,8 +20,8 @@ pub(crate) fn is_known(content: Prefix) -> bool {
     content.stream != UNKNOWN
 }
 
-/// The content that a copy reads if it is not ordered after the write of `new` over `old`: neither of them, with the length of
-/// `old`.
+/// The content that a copy reads if it is not ordered after the write of `new` over `old`: neither of them, with the
+/// length of `old`.
 pub(crate) fn torn(old: Prefix, new: Prefix) -> Prefix {
     if old == new || !is_known(old) || !is_known(new) { old } else { Prefix { stream: TORN, ..old } }
 }
@@ -39,8 +40,8 @@ impl Tokens {
         *self = Tokens { stream: prompt.stream, known: prompt.len };
     }
 
-    /// Token number `len + 1` was sampled; `stream` is the stream of all tokens up to it. A token that was sampled before
-    /// changes nothing unless it differs; a token after a gap is ignored.
+    /// Token number `len + 1` was sampled; `stream` is the stream of all tokens up to it. A token that was sampled
+    /// before changes nothing unless it differs; a token after a gap is ignored.
     #[inline]
     pub fn sampled(&mut self, len: u32, stream: StreamId, lineage: &Lineage) {
         let Some(known) = len.checked_add(1) else { return };

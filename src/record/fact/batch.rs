@@ -30,7 +30,8 @@ pub enum BatchFact {
         batch: BatchId,
         /// The request.
         req: ReqId,
-        /// `seq_lens[i]`: the length k that this step reaches; with speculation, the length at which the previous step began.
+        /// `seq_lens[i]`: the length k that this step reaches; with speculation, the length at which the previous step
+        /// began.
         k: u32,
         /// `decode_batch_idx` after prepare.
         decode_batch_idx: u32,

@@ -16,7 +16,8 @@ pub struct DonationOutcome {
 pub enum NoDonation {
     /// No checkpoint is recorded, or it is shorter than a page.
     NoCheckpoint,
-    /// A guard of the rule declined: the kept slot may have been overwritten, or may be overwritten by a step in flight.
+    /// A guard of the rule declined: the kept slot may have been overwritten, or may be overwritten by a step in
+    /// flight.
     Declined,
     /// The request was retracted.
     Retracted,

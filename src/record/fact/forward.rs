@@ -90,8 +90,8 @@ pub enum ForwardFact {
         /// The track slot that receives a copy of the new state, if any.
         track: Option<SlotId>,
     },
-    /// Forward effect: an active slot was advanced over the tokens `from..to` that a verify accepted. Rejected tokens have
-    /// no effect.
+    /// Forward effect: an active slot was advanced over the tokens `from..to` that a verify accepted. Rejected tokens
+    /// have no effect.
     Verify {
         /// The batch.
         batch: BatchId,

@@ -1,5 +1,5 @@
-//! Facts that the machine emits on demand only: fields and arrays as recordings contain them, reads of shared fields, and
-//! the admission latch.
+//! Facts that the machine emits on demand only: fields and arrays as recordings contain them, reads of shared fields,
+//! and the admission latch.
 
 use crate::record::{BatchId, ReqId, SlotId};
 
@@ -114,8 +114,8 @@ pub enum ProbeFact {
         /// Whether the rule would have acted differently with the value at prepare.
         changed: bool,
     },
-    /// The first waiting request was not considered for admission in this turn because the running batch is marked full,
-    /// although rows, slots and KV for it are available.
+    /// The first waiting request was not considered for admission in this turn because the running batch is marked
+    /// full, although rows, slots and KV for it are available.
     Latched {
         /// The request.
         req: ReqId,

@@ -87,8 +87,8 @@ pub enum RequestFact {
         batch: BatchId,
         /// The request.
         req: ReqId,
-        /// The number of outputs now. Outputs after the end of the request are included: the [`RequestFact::Finish`] that
-        /// follows has the number delivered.
+        /// The number of outputs now. Outputs after the end of the request are included: the [`RequestFact::Finish`]
+        /// that follows has the number delivered.
         outputs: u32,
         /// When.
         at: Time,

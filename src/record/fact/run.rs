@@ -37,8 +37,8 @@ pub enum AssertKind {
     OutOfSlots,
     /// No KV page is available, not even by eviction.
     OutOfPages,
-    /// A request that ends would donate a track slot that it does not hold. The releases of SGLang have no check here: they
-    /// cache slot -1 under the label, and a hit copies the last row of the pool.
+    /// A request that ends would donate a track slot that it does not hold. The releases of SGLang have no check here:
+    /// they cache slot -1 under the label, and a hit copies the last row of the pool.
     NoKeptSlot,
 }
 

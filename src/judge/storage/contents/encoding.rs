@@ -7,13 +7,13 @@ use crate::record::{ContentNames, Encoding, NAME_KINDS, Prefix, ReqId, SlotId};
 
 use super::{Contents, Slot, TreeDonation};
 
-/// The bit that marks the words of an idle slot: no forward in flight reads or writes it. The kind of owner takes the lowest
-/// nine bits of the word.
+/// The bit that marks the words of an idle slot: no forward in flight reads or writes it. The kind of owner takes the
+/// lowest nine bits of the word.
 const IDLE: u32 = 1 << 31;
 
 impl Contents {
-    /// The donor of an idle slot, and whether the donor also wrote it last. `None` unless the slot was donated with this
-    /// content, still holds it, and no finding is about it.
+    /// The donor of an idle slot, and whether the donor also wrote it last. `None` unless the slot was donated with
+    /// this content, still holds it, and no finding is about it.
     #[inline]
     pub fn intact_donation(&self, slot: SlotId, state: Prefix) -> Option<(ReqId, bool)> {
         let held = self.get(slot);
@@ -38,12 +38,12 @@ impl Contents {
         self.clock.has_completed(slot.now.launch.max(slot.read.0))
     }
 
-    /// Writes the kind and label of the owner, the content of a slot, and the accesses of forwards in flight. One word has
-    /// flags for the words that follow.
+    /// Writes the kind and label of the owner, the content of a slot, and the accesses of forwards in flight. One word
+    /// has flags for the words that follow.
     #[inline]
     pub fn encode(&self, slot: SlotId, [kind, holder]: [u32; 2], names: &impl ContentNames, out: &mut Encoding) {
-        // Slots without a label, and their flaws, cannot be reached any more. The clock is encoded by the number of launches in
-        // flight. A run that overflows ends at once. Overwritten contents are encoded with their slots.
+        // Slots without a label, and their flaws, cannot be reached any more. The clock is encoded by the number of
+        // launches in flight. A run that overflows ends at once. Overwritten contents are encoded with their slots.
         let Contents { slots: _, overwritten: _, flaws: _, clock: _, overflow: _ } = self;
         let held = self.get(slot);
         if self.is_idle(held) {
@@ -54,7 +54,8 @@ impl Contents {
         }
     }
 
-    /// Writes an idle slot: `first`, the kind of owner, and the content. `owner` is [`ContentNames::owner`] of the content.
+    /// Writes an idle slot: `first`, the kind of owner, and the content. `owner` is [`ContentNames::owner`] of the
+    /// content.
     #[inline]
     pub fn encode_idle(
         &self,
@@ -90,7 +91,8 @@ impl Contents {
         encode_donation(slot, out);
     }
 
-    /// Writes a slot that a forward in flight reads or writes. Launches are encoded by their distance from the last launch.
+    /// Writes a slot that a forward in flight reads or writes. Launches are encoded by their distance from the last
+    /// launch.
     #[inline(never)]
     fn encode_in_flight(&self, slot: SlotId, [kind, holder]: [u32; 2], names: &impl ContentNames, out: &mut Encoding) {
         let flaw = self.flaw_in(slot);
