@@ -32,21 +32,21 @@ pub(super) struct Outcomes {
 impl Outcomes {
     /// The request arrived.
     pub fn arrive(&mut self, req: ReqId) {
-        if let Some(it) = self.known(req) {
+        if let Some(it) = self.entry_of(req) {
             it.outcome.arrived = true;
         }
     }
 
     /// The longest prefix of the request with a cached state has this length.
     pub fn matched(&mut self, req: ReqId, state_len: u32) {
-        if let Some(it) = self.known(req) {
+        if let Some(it) = self.entry_of(req) {
             it.matched = state_len;
         }
     }
 
     /// The request was admitted. Returns the number of tokens from the cache: those of its last match.
     pub fn admit(&mut self, req: ReqId) -> u32 {
-        let Some(it) = self.known(req) else { return 0 };
+        let Some(it) = self.entry_of(req) else { return 0 };
         if !std::mem::replace(&mut it.admitted, true) {
             it.outcome.prefix_hit = it.matched;
         }
@@ -56,14 +56,14 @@ impl Outcomes {
     /// The request has this number of outputs.
     #[inline]
     pub fn output(&mut self, req: ReqId, outputs: u32) {
-        if let Some(it) = self.known(req) {
+        if let Some(it) = self.entry_of(req) {
             it.outcome.outputs = outputs;
         }
     }
 
     /// The request finished.
     pub fn end(&mut self, req: ReqId, kind: FinishKind, outputs: u32) {
-        if let Some(it) = self.known(req) {
+        if let Some(it) = self.entry_of(req) {
             (it.outcome.outputs, it.outcome.finish) = (outputs, Some(kind));
         }
     }
@@ -83,8 +83,9 @@ impl Outcomes {
         self.list.into_iter().map(|it| it.outcome).collect()
     }
 
+    /// The entry of a request; added if there is none. `None` if the request is not tracked.
     #[inline]
-    fn known(&mut self, req: ReqId) -> Option<&mut SeenRequest> {
+    fn entry_of(&mut self, req: ReqId) -> Option<&mut SeenRequest> {
         entry(&mut self.list, req.index(), REQS_MAX, SeenRequest::default, &mut self.overflow)
     }
 }

@@ -265,6 +265,7 @@ impl Encoding {
         None
     }
 
+    /// The entry of a slot in the list of labels.
     #[inline]
     fn slot_label(&mut self, slot: SlotId) -> &mut (u32, u32) {
         if slot.index() >= self.slots.len() {
@@ -341,6 +342,7 @@ impl Encoding {
         fingerprint(self.words())
     }
 
+    /// Writes several numbers after growing the list.
     #[cold]
     fn put_and_grow(&mut self, words: &[u32]) {
         let end = self.len + words.len();

@@ -46,7 +46,8 @@ impl RecordedLens {
         out.word(u32::MAX);
     }
 
-    /// The class of a row, and the length that its decision recorded, if any. The length is then recorded.
+    /// The class of a row, and the length that its decision names, if a forward wrote or will write that length. Such a
+    /// length is recorded from here on.
     ///
     /// `step` is the step of the row. `ahead` is the length and track slot of the step in flight, if it writes one.
     /// `decision` is label and kept slot after the decision; `None` if the rule did not fire. `late` returns the slot
@@ -60,10 +61,10 @@ impl RecordedLens {
         late: impl Fn(u32) -> Option<SlotId>,
     ) -> (Class, Option<u32>) {
         let due = step.k.filter(|&k| step.due.is_some() && !self.is_recorded(k));
-        let (mut class, mut recorded_len) = (Class::Agree, None);
+        let (mut class, mut named_len) = (Class::Agree, None);
         match decision {
             Some(after) => {
-                (class, recorded_len) = self.classify_decision(step, ahead, after, late);
+                (class, named_len) = self.classify_decision(step, ahead, after, late);
                 if let (Class::Agree | Class::Early, Some(label), Some(slot)) = (class, after.label, after.slot) {
                     self.trail.decided_correctly(label, slot, turn);
                 }
@@ -71,10 +72,11 @@ impl RecordedLens {
             None if step.due.is_some() => class = Class::Settled,
             None => {}
         }
-        if due.is_some() && recorded_len != due {
+        // The checkpoint of the row's own step is due, and neither an earlier decision nor this one names it.
+        if due.is_some() && named_len != due {
             class = class.max(Class::Missed);
         }
-        (class, recorded_len)
+        (class, named_len)
     }
 
     /// The class of a decision, without regard to a checkpoint that it misses. A length that is named with another slot
@@ -89,6 +91,8 @@ impl RecordedLens {
         let Some(label) = after.label else { return (Class::WrongLabel, None) };
         let own = step.k == Some(label);
         let ahead = ahead.filter(|&(len, _)| len == label).map(|(_, slot)| slot);
+        // The slot that a forward wrote, or will write, for the label: the row's own step or the step in flight, else
+        // (late) an earlier step.
         let due = if own { step.due } else { ahead };
         let Some(written) = due.or_else(|| late(label)) else {
             return (if self.is_recorded(label) { Class::Repeat } else { Class::WrongLabel }, None);
@@ -120,6 +124,7 @@ fn has(sorted: &[u32], len: u32) -> bool {
     }
 }
 
+/// Adds a length to a sorted list, unless it is there.
 fn insert(sorted: &mut TinyVec<[u32; 4]>, len: u32) {
     if let Err(at) = sorted.binary_search(&len) {
         sorted.insert(at, len);
@@ -171,9 +176,9 @@ mod tests {
             (&[], step(1, Some(1), Some(2)), kept(2, 2), Class::Missed, Some(2)),
             (&[2], step(4, Some(1), None), kept(2, 1), Class::Repeat, None),
         ];
-        for (index, (named, (step, ahead), decision, class, recorded_len)) in rows.into_iter().enumerate() {
+        for (index, (named, (step, ahead), decision, class, named_len)) in rows.into_iter().enumerate() {
             let mut recorded = RecordedLens { lens: named.into(), ..RecordedLens::default() };
-            assert_eq!(recorded.classify(step, ahead, decision, 0, none), (class, recorded_len), "row {index}");
+            assert_eq!(recorded.classify(step, ahead, decision, 0, none), (class, named_len), "row {index}");
         }
     }
 

@@ -169,8 +169,8 @@ impl DecisionDiff {
         let Some(it) = self.requests.get_or_new(req) else { return };
         let after = decision.map(|decision| decision.after);
         let ahead = step.k.and_then(|k| it.window.kept_beyond(k));
-        let (class, recorded_len) = it.recorded.classify(step, ahead, after, turn, |len| it.dues.slot(len));
-        if let Some(len) = recorded_len {
+        let (class, named_len) = it.recorded.classify(step, ahead, after, turn, |len| it.dues.slot(len));
+        if let Some(len) = named_len {
             it.dues.record(len, &mut self.counts);
         }
         if let (Some(k), Some(slot)) = (step.k, step.due) {
@@ -189,6 +189,7 @@ impl DecisionDiff {
         }
     }
 
+    /// Reaches a goal, if there is one.
     fn reach_goal(&mut self, goal: Option<Goal>) {
         if let Some(goal) = goal {
             self.goals.insert(goal);
@@ -336,6 +337,7 @@ impl DecisionDiff {
 }
 
 impl MaskReuse {
+    /// Counts a row.
     fn count(&mut self, check: BoundaryCheck) {
         match check {
             BoundaryCheck::None => {}
@@ -350,6 +352,7 @@ impl MaskReuse {
 }
 
 impl ClassCounts {
+    /// Counts a row of a class.
     fn add(&mut self, class: Class) {
         let count = match class {
             Class::Agree => &mut self.agree,

@@ -253,11 +253,13 @@ impl Contents {
         }
     }
 
+    /// The state of a slot, as created if the record has not named it.
     #[inline]
     fn get(&self, slot: SlotId) -> &Slot {
         self.slots.get(slot.index()).unwrap_or(&FRESH)
     }
 
+    /// The mutable state of a slot; `None` if the slot is not tracked.
     #[inline]
     fn slot(&mut self, slot: SlotId) -> Option<&mut Slot> {
         entry(&mut self.slots, slot.index(), SLOTS_MAX, || FRESH, &mut self.overflow)

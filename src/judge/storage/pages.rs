@@ -110,6 +110,7 @@ impl PageOwners {
 }
 
 impl Owned {
+    /// The range as pages of a grant.
     fn range(&self, grant: GrantId) -> PageRange {
         PageRange { grant, from: self.from, to: self.to }
     }
@@ -144,6 +145,7 @@ fn push(list: &mut TinyVec<[Owned; 2]>, next: Owned) {
     }
 }
 
+/// The words for a range of pages.
 fn words(pages: PageRange) -> String {
     format!("{}..{} of {}", pages.from, pages.to, pages.grant)
 }

@@ -62,7 +62,7 @@ impl Storage {
             }
             Some(index)
         } else {
-            let trouble = if writes { AccountingFault::RacesWrite } else { AccountingFault::RacesRead };
+            let fault = if writes { AccountingFault::RacesWrite } else { AccountingFault::RacesRead };
             let reason = || {
                 let user = user.map_or("another request".to_string(), |user| format!("<{user}>"));
                 if inherited && writes {
@@ -73,7 +73,7 @@ impl Storage {
                     format!("slot {slot} was given to <{req}> while the step in flight of {user} still {does} it")
                 }
             };
-            findings.add_accounting(trouble, 1, Some(req), Some(slot), reason)
+            findings.add_accounting(fault, 1, Some(req), Some(slot), reason)
         };
         index.filter(|_| pending.writes)
     }
