@@ -12,7 +12,7 @@ mod session;
 use std::ops::RangeInclusive;
 
 use crate::engine::{Chooser, Seeded};
-use crate::judge::{Judge, Judgement, Options as JudgeOptions};
+use crate::judge::{Judge, JudgeOptions, Judgement};
 use crate::metrics::{Meter, RunCounts, Skew, Timing};
 use crate::model::{Ended, Machine, Release, Rule, Setup, World};
 use crate::record::{Fact, Record, ReqId, RequestFact, RowFacts, Sink, Tee};
@@ -216,7 +216,7 @@ impl Sink for OutputWatch<'_> {
             }
             RowFacts::SlotsAlloc(..)
             | RowFacts::SlotsFree(..)
-            | RowFacts::Paged(_)
+            | RowFacts::PagesAlloc(_)
             | RowFacts::Prepared(..)
             | RowFacts::Stepped(..) => {}
         }

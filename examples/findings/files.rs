@@ -6,7 +6,7 @@ use std::path::Path;
 
 use overlapsim::command::expectation;
 use overlapsim::history;
-use overlapsim::judge::Kind;
+use overlapsim::judge::FindingKind;
 use overlapsim::model::Rule;
 use overlapsim::report::name;
 use overlapsim::runner::{self, Found, Keep, first_of};
@@ -57,10 +57,10 @@ struct Shortest {
 }
 
 /// By kind: the case in which it is found in the fewest turns, on the first grid that shows it.
-fn shortest(rule: &str, release: &'static str, strategy: &'static str) -> BTreeMap<Kind, Shortest> {
+fn shortest(rule: &str, release: &'static str, strategy: &'static str) -> BTreeMap<FindingKind, Shortest> {
     let mut kinds = BTreeMap::new();
     for grid in GRIDS {
-        let mut here: BTreeMap<Kind, Shortest> = BTreeMap::new();
+        let mut here: BTreeMap<FindingKind, Shortest> = BTreeMap::new();
         for prompt in 1..=2 * grid {
             let case = base(release, strategy, grid, prompt);
             for found in case.search(rule, STATES_MAX).findings {
@@ -77,7 +77,7 @@ fn shortest(rule: &str, release: &'static str, strategy: &'static str) -> BTreeM
 }
 
 /// The file: the history as a script, made small, with the expectation of every rule.
-fn text((rule, carried): (&str, &str), kind: Kind, shortest: &Shortest, named: &str) -> String {
+fn text((rule, carried): (&str, &str), kind: FindingKind, shortest: &Shortest, named: &str) -> String {
     let Shortest { case, found } = shortest;
     let rule = runner::rule(rule).expect("the rule exists");
     let (setup, vary) = case.setup();

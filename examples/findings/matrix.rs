@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use overlapsim::judge::{Kind, Verdict};
+use overlapsim::judge::{FindingKind, Verdict};
 use overlapsim::report::name;
 use overlapsim::runner;
 
@@ -44,7 +44,7 @@ pub fn base(release: &'static str, strategy: &'static str, grid: u32, prompt: u3
 #[derive(Default)]
 struct Cell {
     worst: Option<Verdict>,
-    kinds: BTreeMap<Kind, ()>,
+    kinds: BTreeMap<FindingKind, ()>,
     incomplete: bool,
     unique: u64,
     searches: u64,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::judge::{Goals, weight};
+use crate::judge::{Goals, finding_verdict};
 use crate::model::Rule;
 use crate::report::{CheckFinding, CheckReport, Reduction, check_json, check_summary, check_text, name};
 use crate::runner::{self, Checked, Found};
@@ -89,7 +89,7 @@ fn check_styled(args: &CheckArgs) -> Result<Printed, Failure> {
         let limit = TimeLimit::new(args.time_max_ns);
         let checked = search(args, &scenario, rule, limit);
         verdicts.push(checked.verdict);
-        verdicts.extend(checked.findings.iter().map(|found| weight(&found.finding)));
+        verdicts.extend(checked.findings.iter().map(|found| finding_verdict(&found.finding)));
         let mut report = report(&scenario, rule, &checked, out.as_ref(), limit.with_grace(), &mut unwritten);
         report.warnings.extend(unnamed_rule(&scenario, args.rule.as_deref()));
         reports.push(report);

@@ -1,6 +1,6 @@
 //! The exit code of verdicts, and the option that sets it: from which verdict on a command fails.
 
-use crate::judge::{Finding, Judgement, Kind, Verdict, weight};
+use crate::judge::{Finding, FindingKind, Judgement, Verdict, finding_verdict};
 use crate::record::ReqId;
 use crate::runner::counts;
 
@@ -58,9 +58,9 @@ impl FailOn {
 pub(super) fn verdicts(judgement: &Judgement) -> impl Iterator<Item = Verdict> {
     let has_ended = |req: ReqId| judgement.requests.get(req.index()).is_some_and(|outcome| outcome.finish.is_some());
     let is_sure = move |finding: &&Finding| {
-        finding.kind != Kind::Lost || judgement.bound.is_none() || finding.req.is_some_and(has_ended)
+        finding.kind != FindingKind::Lost || judgement.bound.is_none() || finding.req.is_some_and(has_ended)
     };
-    let findings = judgement.findings.iter().filter(|finding| counts(finding)).filter(is_sure).map(weight);
+    let findings = judgement.findings.iter().filter(|finding| counts(finding)).filter(is_sure).map(finding_verdict);
     std::iter::once(judgement.verdict).chain(findings)
 }
 

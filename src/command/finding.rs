@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::engine::Chooser;
 use crate::history;
-use crate::judge::Kind;
+use crate::judge::FindingKind;
 use crate::model::{Rule, Setup};
 use crate::report::name;
 use crate::runner::{self, Keep, first_of};
@@ -79,7 +79,7 @@ pub(super) struct Finder<'a> {
     /// The rule.
     pub rule: &'static dyn Rule,
     /// The kind of the finding.
-    pub kind: Kind,
+    pub kind: FindingKind,
     /// The name of the search.
     pub by: &'a str,
     /// The name of the searched scenario or preset.

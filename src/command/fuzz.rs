@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::engine::ChoicePoint;
-use crate::judge::{Kind, Verdict};
+use crate::judge::{FindingKind, Verdict};
 use crate::model::Rule;
 use crate::record::fingerprint;
 use crate::report::{FuzzBound, FuzzFinding, FuzzReport, FuzzRule, Verdicts, fuzz_text, name};
@@ -269,7 +269,13 @@ impl FuzzReporter<'_> {
     }
 
     /// Runs the first seed that found this kind again.
-    fn finding(&self, rule: &'static dyn Rule, kind: Kind, times: Times, unwritten: &mut Vec<Failure>) -> FuzzFinding {
+    fn finding(
+        &self,
+        rule: &'static dyn Rule,
+        kind: FindingKind,
+        times: Times,
+        unwritten: &mut Vec<Failure>,
+    ) -> FuzzFinding {
         let Times { runs, seed } = times;
         let (setup, open) = drawn(self.asked.source, seed);
         let mut draw = RandomChooser::new(&open, self.asked.style, seed);

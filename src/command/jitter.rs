@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::history::{ALL_MAX, Pattern, decode_steps, stand_ins, usual_first_step, with_pattern};
-use crate::judge::{Kind, Verdict};
+use crate::judge::{FindingKind, Verdict};
 use crate::metrics::JitterOutcome;
 use crate::model::{Rule, Setup};
 use crate::record::ReqId;
@@ -93,7 +93,7 @@ pub fn jitter_to_text(args: &JitterArgs) -> Result<(String, Exit), Failure> {
 /// The verdict of a run, and the verdict of each of its findings alone.
 fn verdicts(run: &JitterRun) -> Vec<Verdict> {
     let findings = run.findings.iter().filter_map(|finding| name::kind_from_name(finding.kind));
-    let findings = findings.filter(|kind| *kind != Kind::Inherited).map(Kind::verdict);
+    let findings = findings.filter(|kind| *kind != FindingKind::Inherited).map(FindingKind::verdict);
     std::iter::once(run.verdict).chain(findings).collect()
 }
 

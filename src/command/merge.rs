@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::judge::{Goals, Kind, Verdict};
+use crate::judge::{FindingKind, Goals, Verdict};
 use crate::packed::Packed;
 use crate::report::{FuzzReport, FuzzRule, name, plain};
 
@@ -94,7 +94,7 @@ fn merge_styled(args: &MergeArgs) -> Result<(String, Exit), Failure> {
 fn verdicts(rule: &FuzzRule) -> Vec<Verdict> {
     let runs = rule.verdicts.all().into_iter().filter(|(_, runs)| *runs > 0).map(|(verdict, _)| verdict);
     let findings = rule.findings.iter().filter_map(|finding| name::kind_from_name(&finding.kind));
-    runs.chain(findings.map(Kind::verdict)).collect()
+    runs.chain(findings.map(FindingKind::verdict)).collect()
 }
 
 fn missing(shard: u64, of: u64) -> Failure {

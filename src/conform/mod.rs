@@ -33,7 +33,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 
 use crate::engine::Chooser;
-use crate::judge::{Judge, Options as JudgeOptions};
+use crate::judge::{Judge, JudgeOptions};
 use crate::model::{Ended, Engine, Machine, Release, Rule, Setup, World};
 use crate::record::{Sink, Tee, Token};
 

@@ -3,7 +3,7 @@
 use crate::model::{
     Accept, Arrive, Costs, Engine, Event, Prompt, Release, RequestSpec, Setup, Spec, Stop, Strategy, lcm,
 };
-use crate::record::{ReqId, State, Token};
+use crate::record::{ReqId, Token, TokenFold};
 
 use super::config::{Config, Scripted};
 use super::inputs::{Arrival, Inputs};
@@ -113,7 +113,7 @@ fn stop_at(prompt: &[Token], token: Token, max_new: u32) -> Option<u32> {
     if token >= SAMPLED_END {
         return None;
     }
-    let mut state = State::ZERO.fold_all(prompt);
+    let mut state = TokenFold::ZERO.fold_all(prompt);
     (1..=max_new).find(|_| {
         let sampled = state.sample();
         state = state.fold(sampled);

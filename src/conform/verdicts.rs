@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::judge::{Finding, Judgement, Kind};
+use crate::judge::{Finding, FindingKind, Judgement};
 use crate::record::Phase;
 
 use super::cursor::RecordedDonation;
@@ -21,8 +21,10 @@ fn recorded_word(donation: &RecordedDonation) -> &'static str {
 fn judged_word(found: Option<&Finding>) -> &'static str {
     match found.map(|finding| finding.kind) {
         None => "ok",
-        Some(Kind::Inherited) => "inherited",
-        Some(Kind::Mislabelled | Kind::Unwritten | Kind::Foreign | Kind::Aliased) => "wrong",
+        Some(FindingKind::Inherited) => "inherited",
+        Some(FindingKind::Mislabelled | FindingKind::Unwritten | FindingKind::Foreign | FindingKind::Aliased) => {
+            "wrong"
+        }
         Some(_) => "of another kind",
     }
 }
@@ -32,7 +34,7 @@ fn judged_word(found: Option<&Finding>) -> &'static str {
 pub(super) fn differ(judgement: &Judgement, names: &[String], donations: &[RecordedDonation]) -> Option<Divergence> {
     let name = |finding: &Finding| finding.req.map_or("", |req| names[req.index()].as_str());
     let mut by_place: std::collections::BTreeMap<(u32, &str, i64, u32), &Finding> = Default::default();
-    for finding in judgement.findings.iter().filter(|finding| finding.kind != Kind::Lost) {
+    for finding in judgement.findings.iter().filter(|finding| finding.kind != FindingKind::Lost) {
         let slot = finding.slot.map_or(0, |slot| i64::from(slot.0));
         by_place.entry((finding.turn, name(finding), slot, finding.label.unwrap_or(0))).or_insert(finding);
     }
@@ -56,7 +58,9 @@ pub(super) fn differ(judgement: &Judgement, names: &[String], donations: &[Recor
             });
         }
     }
-    let broken = |kind| matches!(kind, Kind::Leak | Kind::DoubleFree | Kind::UseAfterFree | Kind::Lock);
+    let broken = |kind| {
+        matches!(kind, FindingKind::Leak | FindingKind::DoubleFree | FindingKind::UseAfterFree | FindingKind::Lock)
+    };
     judgement.findings.iter().find(|finding| broken(finding.kind)).map(|finding| Divergence {
         line: 0,
         turn: finding.turn,

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use crate::record::{BatchId, CacheFact, Fact, ForwardFact, Record, ReqId, RequestFact, RunFact, Sink, SlotId, Stream};
+use crate::record::{
+    BatchId, CacheFact, Fact, ForwardFact, GpuStream, Record, ReqId, RequestFact, RunFact, Sink, SlotId,
+};
 use crate::scene::{Lane, Span, Work};
 
 use super::{Access, Edge, EdgeKind, GraphEvent, Use};
@@ -242,8 +244,8 @@ impl Builder {
                 let event = self.effects();
                 self.access(event, Use::Write, slot, req, Some(0));
             }
-            ForwardFact::CopyState { req, from, to, stream: Stream::Schedule } => self.copy_now(req, from, to),
-            ForwardFact::CopyState { req, from, to, stream: Stream::Forward } => {
+            ForwardFact::CopyState { req, from, to, stream: GpuStream::Schedule } => self.copy_now(req, from, to),
+            ForwardFact::CopyState { req, from, to, stream: GpuStream::Forward } => {
                 let event = self.effects();
                 self.access(event, Use::Read, from, req, None);
                 self.access(event, Use::Write, to, req, None);

@@ -6,7 +6,7 @@ use petgraph::Direction::Incoming;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef as _;
 
-use crate::judge::{Finding, Kind};
+use crate::judge::{Finding, FindingKind};
 use crate::record::{ReqId, SlotId};
 use crate::scene::{Lane, Work};
 
@@ -84,7 +84,7 @@ impl EventIndex<'_> {
 
     /// The event of a finding: the use of its slot for its request, else its phase, else the last event up to its turn. Findings
     /// of one kind that fit several events are assigned to different events, in order.
-    fn place(&self, finding: &Finding, taken: &BTreeSet<(Kind, NodeIndex)>) -> Option<NodeIndex> {
+    fn place(&self, finding: &Finding, taken: &BTreeSet<(FindingKind, NodeIndex)>) -> Option<NodeIndex> {
         let in_phase =
             |event: &GraphEvent| event.span.work == Work::Phase(finding.phase) || event.span.work == Work::Cpu;
         let turn = self.by_turn.get(&finding.turn).into_iter().flatten().copied();
@@ -104,12 +104,16 @@ impl EventIndex<'_> {
     /// should have come from, with the slot in question.
     fn origin(&self, finding: &Finding, at: NodeIndex) -> Result<(NodeIndex, SlotId), Absent> {
         match finding.kind {
-            Kind::Torn | Kind::UseAfterFree => self.unordered(finding, at).ok_or(Absent::InOrder),
-            Kind::Mislabelled | Kind::Unwritten | Kind::Foreign | Kind::Aliased | Kind::Lost => {
-                self.keeper(finding, at).ok_or(Absent::NeverKept)
+            FindingKind::Torn | FindingKind::UseAfterFree => self.unordered(finding, at).ok_or(Absent::InOrder),
+            FindingKind::Mislabelled
+            | FindingKind::Unwritten
+            | FindingKind::Foreign
+            | FindingKind::Aliased
+            | FindingKind::Lost => self.keeper(finding, at).ok_or(Absent::NeverKept),
+            FindingKind::Inherited => Err(Absent::Inherited),
+            FindingKind::Assertion | FindingKind::Leak | FindingKind::DoubleFree | FindingKind::Lock => {
+                Err(Absent::Bookkeeping)
             }
-            Kind::Inherited => Err(Absent::Inherited),
-            Kind::Assertion | Kind::Leak | Kind::DoubleFree | Kind::Lock => Err(Absent::Bookkeeping),
         }
     }
 
@@ -141,22 +145,35 @@ impl EventIndex<'_> {
 }
 
 /// The rank of a use of the slot as the event of a finding of this kind, 0 first; `None` if it cannot be its event.
-fn use_rank(kind: Kind, event: &GraphEvent, access: &Access) -> Option<u8> {
+fn use_rank(kind: FindingKind, event: &GraphEvent, access: &Access) -> Option<u8> {
     let reads = !access.how.writes();
     match (kind, event.span.lane) {
         (_, Lane::Copy) => None,
         // Torn reads are found at the copy.
-        (Kind::Torn, Lane::Schedule) => Some(0),
-        (Kind::Torn, Lane::Cpu | Lane::Forward) => None,
+        (FindingKind::Torn, Lane::Schedule) => Some(0),
+        (FindingKind::Torn, Lane::Cpu | Lane::Forward) => None,
         // Wrong states are found at the donation, or at the read of a hit, not at the forward that writes the slot.
-        (Kind::Mislabelled | Kind::Unwritten | Kind::Foreign | Kind::Aliased | Kind::Inherited, lane) => match lane {
+        (
+            FindingKind::Mislabelled
+            | FindingKind::Unwritten
+            | FindingKind::Foreign
+            | FindingKind::Aliased
+            | FindingKind::Inherited,
+            lane,
+        ) => match lane {
             Lane::Cpu => Some(0),
             Lane::Schedule => reads.then_some(1),
             Lane::Forward => reads.then_some(2),
             Lane::Copy => None,
         },
-        (Kind::Lost | Kind::Assertion | Kind::Leak | Kind::DoubleFree | Kind::UseAfterFree | Kind::Lock, lane) => {
-            Some(u8::from(lane != Lane::Schedule))
-        }
+        (
+            FindingKind::Lost
+            | FindingKind::Assertion
+            | FindingKind::Leak
+            | FindingKind::DoubleFree
+            | FindingKind::UseAfterFree
+            | FindingKind::Lock,
+            lane,
+        ) => Some(u8::from(lane != Lane::Schedule)),
     }
 }

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use crate::judge::{Judgement, Kind};
+use crate::judge::{FindingKind, Judgement};
 use crate::record::{BatchId, Record, ReqId, SlotId};
 use crate::scene::{Lane, Span};
 
@@ -113,7 +113,7 @@ pub struct EventGraph {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FindingPlace {
     /// The kind of the finding.
-    pub kind: Kind,
+    pub kind: FindingKind,
     /// The request of the finding.
     pub req: Option<ReqId>,
     /// The event at which the finding was made.

@@ -1,6 +1,6 @@
 //! The text above a drawing: the finding, and its missing edge or why it has none.
 
-use crate::judge::{Finding, Kind};
+use crate::judge::{Finding, FindingKind};
 use crate::report::name;
 
 use super::label::head;
@@ -36,21 +36,21 @@ fn edge(events: &EventGraph, finding: &Finding, place: &FindingPlace, names: &[S
     let (from, at) = (of(from), place.at.map_or(String::new(), of));
     let length = finding.label.map_or(String::new(), |label| format!(" {label}"));
     match finding.kind {
-        Kind::Torn | Kind::UseAfterFree => {
+        FindingKind::Torn | FindingKind::UseAfterFree => {
             format!("missing (red, dashed): nothing orders {from} before {at}, both use {slot}")
         }
-        Kind::Lost => {
+        FindingKind::Lost => {
             format!("missing (red, dashed): {from} kept length{length} in {slot}, to be recorded at {at}")
         }
-        Kind::Mislabelled
-        | Kind::Unwritten
-        | Kind::Foreign
-        | Kind::Aliased
-        | Kind::Inherited
-        | Kind::Assertion
-        | Kind::Leak
-        | Kind::DoubleFree
-        | Kind::Lock => {
+        FindingKind::Mislabelled
+        | FindingKind::Unwritten
+        | FindingKind::Foreign
+        | FindingKind::Aliased
+        | FindingKind::Inherited
+        | FindingKind::Assertion
+        | FindingKind::Leak
+        | FindingKind::DoubleFree
+        | FindingKind::Lock => {
             format!("missing (red, dashed): length{length} should have come from {from}, which kept it in {slot}")
         }
     }
@@ -59,7 +59,7 @@ fn edge(events: &EventGraph, finding: &Finding, place: &FindingPlace, names: &[S
 fn why(absent: Absent, finding: &Finding, names: &[String]) -> String {
     match absent {
         Absent::Unplaced => "the record has no event for it".to_owned(),
-        Absent::Bookkeeping if finding.kind == Kind::Assertion => {
+        Absent::Bookkeeping if finding.kind == FindingKind::Assertion => {
             "an assertion is about values on the CPU, not about order".to_owned()
         }
         Absent::Bookkeeping => "owners of slots and pages change on the CPU, in program order".to_owned(),

@@ -1,39 +1,39 @@
-//! Which situations the facts show: what reaches the coverage goals that the judge's own classification does not.
+//! The coverage goals that do not follow from findings, classes or counts.
 //!
-//! Owns what is remembered for goals alone. Nothing here bears on findings, counts or verdict. What lies on the path of
-//! every token only looks at what the judge has at hand; the rest is done where something rare happened.
+//! Owns the state that is kept for goals only. Changes no finding, count or verdict. The functions that run for every
+//! batch do almost nothing; all other work is done at rare facts.
 
 use educe::Educe;
 use tinyvec::TinyVec;
 
-use crate::record::{BatchId, FinishKind, Mode, Place, ReqId};
+use crate::record::{AbortStage, BatchId, FinishKind, ForwardMode, ReqId};
 
-use super::decision::{Before, Window};
-use super::storage::Offer;
+use super::decision::{LookaheadKind, StepWindow};
+use super::storage::OfferedState;
 use super::{Class, Goal, Goals, Judge};
 
-/// What is remembered for goals alone: two judges that differ only in this judge the rest of a run alike.
+/// The state that is kept for goals only. Two judges that differ only in it make the same findings.
 #[derive(Educe, Debug, Default)]
 #[educe(Clone)]
 pub(super) struct Coverage {
-    /// The batch whose result is processed: a request that ends there is not in flight by it.
+    /// The batch whose result is being processed. Its own step is not in flight.
     result: BatchId,
-    /// Rows of the decode batch prepared last.
+    /// The number of rows of the last prepared decode batch.
     rows: u32,
-    /// Requests of the decode batch launched last whose step keeps a state.
+    /// The requests of the last launched decode batch whose step writes a track slot.
     boundaries: TinyVec<[ReqId; 4]>,
-    /// In which turn the last state was evicted, by the judge's count of turns.
+    /// The turn of the last eviction of a state, by the judge's count of turns.
     evicted: Option<u32>,
 }
 
 impl Coverage {
-    /// The result of a batch is waited for.
+    /// The CPU has waited for a batch, and processes its result next.
     #[inline]
     pub fn wait(&mut self, batch: BatchId) {
         self.result = batch;
     }
 
-    /// A decode step that keeps a state was launched.
+    /// A decode step that writes a track slot was launched.
     pub fn boundary(&mut self, req: ReqId) {
         self.boundaries.push(req);
     }
@@ -45,17 +45,17 @@ impl Judge {
         self.goals.union(self.decisions.goals())
     }
 
-    /// A forward was queued: what its prepare did to the running batch is told by its rows.
+    /// A forward was launched. Its number of rows shows whether rows joined or left the running batch.
     #[inline]
-    pub(super) fn queued(&mut self, mode: Mode, rows: u32) {
+    pub(super) fn queued(&mut self, mode: ForwardMode, rows: u32) {
         match mode {
-            Mode::Decode | Mode::Verify => self.rows_prepared(rows, false),
+            ForwardMode::Decode | ForwardMode::Verify => self.rows_prepared(rows, false),
             // The decode rows of a mixed batch were prepared in a batch of their own.
-            Mode::Extend | Mode::Mixed => {}
+            ForwardMode::Extend | ForwardMode::Mixed => {}
         }
     }
 
-    /// The rows of a decode batch are known; `mixed` if they ride along.
+    /// A decode batch has this number of rows. `mixed` is whether they ride along in a prefill batch.
     #[inline]
     pub(super) fn rows_prepared(&mut self, rows: u32, mixed: bool) {
         let before = std::mem::replace(&mut self.coverage.rows, rows);
@@ -64,6 +64,7 @@ impl Judge {
         }
     }
 
+    /// Reaches the goals of a merge or filter while a boundary step is in flight.
     #[inline(never)]
     fn rows_changed(&mut self, before: u32, rows: u32, mixed: bool) {
         if (mixed || rows != before) && self.stay_on_boundary() {
@@ -77,9 +78,9 @@ impl Judge {
         self.coverage.boundaries.clear();
     }
 
-    /// Whether a request has a step prepared, and one before it in flight that keeps a state.
+    /// Whether a request of a boundary step in flight has its next step prepared: it stays in the batch.
     fn stay_on_boundary(&self) -> bool {
-        let stays = |&req: &ReqId| self.decisions.window(req).is_some_and(Window::stays_on_boundary);
+        let stays = |&req: &ReqId| self.decisions.window(req).is_some_and(StepWindow::stays_on_boundary);
         self.coverage.boundaries.iter().any(stays)
     }
 
@@ -107,18 +108,20 @@ impl Judge {
 
     /// A request is about to be retracted.
     pub(super) fn retracting(&mut self, req: ReqId) {
-        if self.decisions.window(req).is_some_and(Window::boundary_in_flight) {
+        if self.decisions.window(req).is_some_and(StepWindow::boundary_in_flight) {
             self.goals.insert(Goal::RetractBoundaryInFlight);
         }
     }
 
-    /// An abort was taken in.
-    pub(super) fn aborted(&mut self, req: ReqId, place: Place, taken: bool) {
-        let decodes = match place {
-            Place::Decode => taken,
-            Place::Waiting | Place::Chunk | Place::Prefill | Place::Finished | Place::Gone => false,
+    /// The scheduler took in an abort.
+    pub(super) fn aborted(&mut self, req: ReqId, stage: AbortStage, taken: bool) {
+        let decodes = match stage {
+            AbortStage::Decode => taken,
+            AbortStage::Waiting | AbortStage::Chunk | AbortStage::Prefill | AbortStage::Finished | AbortStage::Gone => {
+                false
+            }
         };
-        if decodes && self.decisions.window(req).is_some_and(Window::boundary_in_flight) {
+        if decodes && self.decisions.window(req).is_some_and(StepWindow::boundary_in_flight) {
             self.goals.insert(Goal::AbortBoundaryInFlight);
         }
     }
@@ -135,8 +138,8 @@ impl Judge {
         self.goals.insert(if stalled { Goal::Stall } else { Goal::Bound });
     }
 
-    /// A state was offered to the tree.
-    pub(super) fn offered(&mut self, offer: Offer) {
+    /// A request donated a state.
+    pub(super) fn offered(&mut self, offer: OfferedState) {
         if offer.how.existed {
             self.goals.insert(Goal::DonationExisted);
         }
@@ -146,7 +149,7 @@ impl Judge {
         }
     }
 
-    /// A request starts from a cached state that a decode left, or a prefill, if that is known.
+    /// A request starts from a cached state. `by_decode` is whether a decode wrote it, if that is known.
     pub(super) fn started(&mut self, by_decode: Option<bool>, wrong: bool) {
         match by_decode {
             Some(true) => self.goals.insert(Goal::HitOfDecode),
@@ -159,8 +162,8 @@ impl Judge {
     }
 }
 
-/// The goal that a class is, for a row with a boundary due or a decision.
-pub(super) fn classed(class: Class, due: bool) -> Option<Goal> {
+/// The goal of a row with this class. `due` is whether a checkpoint was due.
+pub(super) fn class_goal(class: Class, due: bool) -> Option<Goal> {
     match class {
         Class::Agree => due.then_some(Goal::Agree),
         Class::Early => Some(Goal::Early),
@@ -172,15 +175,16 @@ pub(super) fn classed(class: Class, due: bool) -> Option<Goal> {
     }
 }
 
-/// The goal that a due boundary is, by the lookahead at the result before and at its own.
+/// The goal of a due checkpoint, by the lookahead at the previous result and at its own.
 #[inline(never)]
-pub(super) fn jitter(before: Before, now: Before) -> Option<Goal> {
+pub(super) fn boundary_goal(before: LookaheadKind, now: LookaheadKind) -> Option<Goal> {
     match (before, now) {
-        (Before::NoResult, _) => Some(Goal::FirstDecodeIsBoundary),
-        (Before::Level, Before::Level) => Some(Goal::BoundaryLevelLevel),
-        (Before::Level, Before::Ahead) => Some(Goal::BoundaryLevelAhead),
-        (Before::Ahead, Before::Level) => Some(Goal::BoundaryAheadLevel),
-        (Before::Ahead, Before::Ahead) => Some(Goal::BoundaryAheadAhead),
-        (Before::Level | Before::Ahead, Before::NoResult | Before::Far) | (Before::Far, _) => None,
+        (LookaheadKind::NoResult, _) => Some(Goal::FirstDecodeIsBoundary),
+        (LookaheadKind::Level, LookaheadKind::Level) => Some(Goal::BoundaryLevelLevel),
+        (LookaheadKind::Level, LookaheadKind::Ahead) => Some(Goal::BoundaryLevelAhead),
+        (LookaheadKind::Ahead, LookaheadKind::Level) => Some(Goal::BoundaryAheadLevel),
+        (LookaheadKind::Ahead, LookaheadKind::Ahead) => Some(Goal::BoundaryAheadAhead),
+        (LookaheadKind::Level | LookaheadKind::Ahead, LookaheadKind::NoResult | LookaheadKind::Far)
+        | (LookaheadKind::Far, _) => None,
     }
 }

@@ -1,35 +1,35 @@
-//! The state of the judge between two turns, written out in canonical words: all that can bear on a later finding.
+//! The canonical encoding of the judge between two turns: all fields that can matter for a later finding.
 //!
-//! Left out are counts, where and when things were, what was found already, and what is known only of requests that are
-//! over. Findings are taken as they come ([`Judge::take_findings`]), so that two ways to a state need not have found the
-//! same.
+//! Not encoded: counts, places and times, earlier findings, and requests that have ended. A search takes the findings
+//! of each turn ([`Judge::take_findings`]), so two paths to a state may have different findings.
 
-use crate::record::{Encoding, Names, Owner, PageRange, Prefix, ReqId, SlotId};
+use crate::record::{ContentNames, Encoding, Owner, PageRange, Prefix, ReqId, SlotId};
 
 use super::storage::{Hit, LiveRequest, Storage};
 use super::{Finding, Goals, Judge};
 
-/// Where one list ends and the next begins.
+/// The word that ends a list.
 const END: u32 = u32::MAX - 2;
 
 impl Judge {
-    /// What was found since this was last asked, with the goals that were reached, and forgets what only a report needs.
-    /// `over` says that the run has ended. The words of accounting findings do not say how often.
+    /// Takes the findings and goals since the last call, and resets everything that only a report needs. `over` is
+    /// whether the run has ended. Reasons of accounting findings have no counts.
     pub fn take_findings(&mut self, over: bool) -> (Vec<Finding>, Goals) {
         if over {
-            self.decisions.settle(&mut self.findings);
+            self.decisions.close(&mut self.findings);
         }
         let goals = self.goals();
         self.forget_counts();
         (self.findings.take(), goals)
     }
 
-    /// What contents are called.
-    pub fn names(&self) -> &impl Names {
+    /// The names of contents, for an encoding.
+    pub fn names(&self) -> &impl ContentNames {
         &self.storage
     }
 
-    /// The state letter by letter, but for where and when it is: a wait that can go on for ever is one state.
+    /// The state of the judge as text, without reduction, except for the turn: an endless sequence of idle turns is one
+    /// state.
     pub fn unreduced(&self) -> String {
         let mut judge = self.clone();
         judge.turns = 0;
@@ -37,6 +37,7 @@ impl Judge {
         format!("{judge:?}")
     }
 
+    /// Resets counts, goals and lists for reports.
     fn forget_counts(&mut self) {
         self.decisions.forget_counts();
         self.goals = Goals::NONE;
@@ -44,29 +45,30 @@ impl Judge {
         self.pins_ended.clear();
     }
 
-    /// Encodes what is known of every live request and of every slot that has a label, in the order of the labels; slots
-    /// that only the judge still looks at get theirs here.
+    /// Encodes every live request and every slot with a label, in the order of the labels. Slots that only the judge
+    /// can still reach get their labels here.
     pub fn encode(&self, out: &mut Encoding) {
-        // No field is left out by oversight: a new one does not compile until it stands here.
+        // All fields are listed, so that a new field does not compile until it is considered here.
         let Judge {
             storage,
             decisions,
-            // Given with the setup.
+            // By the setup.
             options: _,
-            // What was found was taken, and where it was is for reports.
+            // Findings are taken after each turn; turn and phase are for reports.
             findings: _,
-            // Whether a live request has finished is the machine's: it is released in the same turn. All else is for a report.
+            // A finished request is released in the same turn, so no live request has finished. All else is for
+            // reports.
             outcomes: _,
-            // What only a report or a goal needs.
+            // For reports and goals only.
             goals: _,
             coverage: _,
             turns: _,
             pins_missed: _,
             pins_ended: _,
             events_unused: _,
-            // A run is over after either.
+            // The run has ended if one of them is set.
             bound: _,
-            dead: _,
+            asserted: _,
         } = self;
         for at in 0..out.reqs().len() {
             let req = out.reqs()[at];
@@ -83,10 +85,11 @@ impl Judge {
 }
 
 impl Storage {
+    /// Encodes the lock, the taint and the last hit of a live request.
     fn encode_request(&self, req: ReqId, out: &mut Encoding) {
         out.flag(self.owners.is_locked(req));
         let Some(LiveRequest { taint, hit, tokens: _ }) = self.requests.peek(req) else { return out.word(END) };
-        // The tokens are those that the machine encodes. Which finding is at the root is for reports.
+        // The machine encodes the tokens. The index of the root finding is for reports.
         let tainted = u32::from(taint.is_some());
         match hit {
             Some(Hit { source, len, root }) => {
@@ -97,7 +100,7 @@ impl Storage {
         }
     }
 
-    /// Encodes what belongs to no live request and no slot with a label.
+    /// Encodes the number of forwards in flight, and what requests that have ended still own.
     fn encode_rest(&self, out: &mut Encoding) {
         let Storage {
             contents,
@@ -105,40 +108,41 @@ impl Storage {
             pages,
             // Encoded for each live request.
             requests: _,
-            // Encoded with every name that it bears on.
+            // Encoded with each name that depends on it.
             lineage: _,
-            // A run that names too much is cut short at once.
+            // A run that overflows ends at once.
             streams_overflow: _,
         } = self;
-        let is_over = |req: ReqId| !out.is_live(req);
-        // What is owned by a request that is over would be found at the end.
-        let left = owners.owned_by(is_over) + pages.owned_by(is_over);
+        let has_ended = |req: ReqId| !out.is_live(req);
+        // A finding at the end of the run.
+        let leaked = owners.owned_by(has_ended) + pages.owned_by(has_ended);
         out.word(contents.in_flight_count());
-        out.long(left);
+        out.long(leaked);
     }
 
+    /// Encodes the owner and the content of a slot.
     fn encode_slot(&self, slot: SlotId, out: &mut Encoding) {
         let (kind, req) = self.owners.kind(slot);
-        self.contents.encode(slot, [kind, out.rank_if_live(req)], self, out);
+        self.contents.encode(slot, [kind, out.label_if_live(req)], self, out);
     }
 }
 
-impl Names for Storage {
+impl ContentNames for Storage {
     #[inline]
     fn owner(&self, content: Prefix, encoding: &Encoding) -> Option<ReqId> {
-        let is_of = |req: &&ReqId| self.is_of(content, **req);
+        let is_of = |req: &&ReqId| self.is_prefix_of(content, **req);
         if content.len == 0 { None } else { encoding.reqs().iter().find(is_of).copied() }
     }
 
-    fn sequence(&self, content: Prefix, out: &mut Encoding) {
+    fn put_sequence(&self, content: Prefix, out: &mut Encoding) {
         self.encode_sequence(content, out);
     }
 
     #[inline]
-    fn free(&self, slot: SlotId, place: u32, out: &mut Encoding) {
-        let Some(state) = self.contents.settled(slot).filter(|_| self.owners.owner(slot).is_none()) else {
+    fn put_free_slot(&self, slot: SlotId, position: u32, out: &mut Encoding) {
+        let Some(state) = self.contents.idle_content(slot).filter(|_| self.owners.owner(slot).is_none()) else {
             let label = out.label_slot(Some(slot));
-            return out.put([place, label]);
+            return out.put([position, label]);
         };
         if state == Prefix::EMPTY {
             return;
@@ -147,19 +151,19 @@ impl Names for Storage {
         if owner.is_none() && !out.shares() {
             return;
         }
-        match out.label_free(slot, place) {
-            Some(label) => out.put([place, label]),
-            None => self.contents.encode_settled(slot, [place, 0], owner, self, out),
+        match out.label_free(slot, position) {
+            Some(label) => out.put([position, label]),
+            None => self.contents.encode_idle(slot, [position, 0], owner, self, out),
         }
     }
 
     #[inline]
-    fn plain(&self, slot: SlotId, state: Prefix) -> Option<(ReqId, bool)> {
+    fn intact_donation(&self, slot: SlotId, state: Prefix) -> Option<(ReqId, bool)> {
         let is_cached = self.owners.owner(slot) == Some(Owner::Tree);
-        self.contents.plain(slot, state).filter(|_| is_cached)
+        self.contents.intact_donation(slot, state).filter(|_| is_cached)
     }
 
-    fn pages(&self, pages: PageRange, req: ReqId, out: &mut Encoding) {
+    fn put_pages(&self, pages: PageRange, req: ReqId, out: &mut Encoding) {
         self.pages.encode(pages, req, out);
     }
 }

@@ -1,7 +1,7 @@
-//! The list of findings, with the place where the run is now.
+//! The list of findings, and the present turn and phase of the run.
 //!
-//! Owns turn, phase, order and the grouping of accounting findings: the same trouble of the same request is one
-//! finding that says how often, but no kind is ever dropped. Refuses to decide what is wrong.
+//! Owns the order of findings and the grouping of accounting findings: equal faults of the same request are one finding
+//! with a count. Does not decide what is wrong.
 
 use std::collections::BTreeMap;
 
@@ -9,36 +9,37 @@ use educe::Educe;
 
 use crate::record::{Phase, ReqId, SlotId};
 
-use super::{Finding, Kind};
+use super::{Finding, FindingKind};
 
-/// Accounting trouble that is the same but for the slot, page or time.
+/// A kind of accounting fault. Faults of the same kind and request differ only in slot, page and time, and are one
+/// finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Trouble {
-    /// A slot was given out while somebody had it.
+pub(super) enum AccountingFault {
+    /// A slot was allocated while it had an owner.
     SlotTwice,
-    /// A page was given out while somebody had it.
+    /// A page was allocated while it had an owner.
     PageTwice,
-    /// A slot was freed or handed on by somebody else.
-    SlotNotHis,
-    /// A page was freed or handed on by somebody else.
-    PageNotHis,
-    /// A forward or a copy read a slot that its request does not hold.
+    /// A slot was freed or moved by another than its owner.
+    SlotNotOwned,
+    /// A page was freed or moved by another than its owner.
+    PageNotOwned,
+    /// A forward or a copy read a slot that its request does not own.
     ReadsSlot,
-    /// A forward or a copy wrote a slot that its request does not hold.
+    /// A forward or a copy wrote a slot that its request does not own.
     WritesSlot,
-    /// The schedule stream writes a slot that the step in flight of its previous owner still writes.
+    /// The schedule stream wrote a slot that a forward in flight of the previous owner still writes.
     RacesWrite,
-    /// The same, and that step still reads it.
+    /// The schedule stream wrote a slot that a forward in flight of the previous owner still reads.
     RacesRead,
-    /// A lock taken while another is held.
+    /// A request locked a node while it held a lock.
     LockTwice,
-    /// A lock given back that is not held.
+    /// A request unlocked a node whose lock it did not hold.
     LockNotHeld,
-    /// A slot neither free nor in the tree at the end.
+    /// At the end, a slot was neither free nor in the tree.
     SlotLeft,
-    /// A page neither free nor in the tree at the end.
+    /// At the end, a page was neither free nor in the tree.
     PageLeft,
-    /// A lock held at the end.
+    /// At the end, a lock was held.
     LockLeft,
 }
 
@@ -46,39 +47,41 @@ pub(super) enum Trouble {
 #[derive(Educe, Debug)]
 #[educe(Clone)]
 pub(super) struct Findings {
-    /// The loop turn.
+    /// The present turn.
     pub turn: u32,
-    /// The CPU phase.
+    /// The present phase.
     pub phase: Phase,
     list: Vec<Finding>,
-    groups: BTreeMap<(Trouble, Option<ReqId>), (usize, u64)>,
-    /// Whether somebody will read the reasons.
-    worded: bool,
+    /// By kind of fault and request: the index of the finding, and the count.
+    groups: BTreeMap<(AccountingFault, Option<ReqId>), (usize, u64)>,
+    /// Whether findings get reasons.
+    with_reasons: bool,
 }
 
 impl Findings {
-    /// None yet, before the first turn. Reasons are empty unless they are `worded`.
-    pub fn new(worded: bool) -> Findings {
-        Findings { turn: 0, phase: Phase::Ingest, list: Vec::new(), groups: BTreeMap::new(), worded }
+    /// An empty list, before the first turn.
+    pub fn new(with_reasons: bool) -> Findings {
+        Findings { turn: 0, phase: Phase::Ingest, list: Vec::new(), groups: BTreeMap::new(), with_reasons }
     }
 
-    /// A finding of a kind about a request, here and now. Returns its index; details follow by [`Findings::at`].
-    pub fn add(&mut self, kind: Kind, req: Option<ReqId>, reason: impl FnOnce() -> String) -> usize {
+    /// Adds a finding about a request, at the present turn and phase. Returns its index; the caller sets other fields
+    /// by [`Findings::at`].
+    pub fn add(&mut self, kind: FindingKind, req: Option<ReqId>, reason: impl FnOnce() -> String) -> usize {
         let (turn, phase) = (self.turn, self.phase);
-        let reason = if self.worded { reason() } else { String::new() };
+        let reason = if self.with_reasons { reason() } else { String::new() };
         let (label, holds, slot, root, overwritten) = Default::default();
         self.list.push(Finding { kind, req, turn, phase, label, holds, slot, reason, root, overwritten });
         self.list.len() - 1
     }
 
-    /// Puts words behind the reason of a finding.
+    /// Appends words to the reason of a finding.
     pub fn add_words(&mut self, index: usize, words: impl FnOnce() -> String) {
-        if self.worded {
+        if self.with_reasons {
             self.list[index].reason.push_str(&words());
         }
     }
 
-    /// How many there are.
+    /// The number of findings.
     pub fn len(&self) -> usize {
         self.list.len()
     }
@@ -88,10 +91,11 @@ impl Findings {
         self.list.get_mut(index)
     }
 
-    /// Accounting trouble, `count` times. The first one gives slot, place and words. Returns the index of the finding.
-    pub fn trouble(
+    /// Adds `count` accounting faults. Slot, turn, phase and reason are those of the first fault of the group. Returns
+    /// the index of the finding; `None` if `count` is 0.
+    pub fn add_accounting(
         &mut self,
-        trouble: Trouble,
+        fault: AccountingFault,
         count: u64,
         req: Option<ReqId>,
         slot: Option<SlotId>,
@@ -100,31 +104,31 @@ impl Findings {
         if count == 0 {
             return None;
         }
-        if let Some((index, total)) = self.groups.get_mut(&(trouble, req)) {
+        if let Some((index, total)) = self.groups.get_mut(&(fault, req)) {
             *total += count;
             return Some(*index);
         }
-        let index = self.add(trouble.kind(), req, reason);
+        let index = self.add(fault.kind(), req, reason);
         self.list[index].slot = slot;
-        self.groups.insert((trouble, req), (index, count));
+        self.groups.insert((fault, req), (index, count));
         Some(index)
     }
 
-    /// How often there was accounting trouble.
+    /// The number of accounting faults.
     #[cfg(test)]
-    pub fn troubles(&self) -> u64 {
+    pub fn accounting_count(&self) -> u64 {
         self.groups.values().map(|&(_, count)| count).sum()
     }
 
-    /// Takes what was found so far.
+    /// Takes the findings so far.
     pub fn take(&mut self) -> Vec<Finding> {
         self.groups.clear();
         std::mem::take(&mut self.list)
     }
 
-    /// The list, with the counts of grouped findings in their reasons, and the requests there by name.
+    /// The list. Reasons get the counts of grouped findings, and names of requests.
     pub fn finish(&mut self, names: &[String]) -> Vec<Finding> {
-        if !self.worded {
+        if !self.with_reasons {
             return self.take();
         }
         for &(index, count) in self.groups.values() {
@@ -139,7 +143,7 @@ impl Findings {
     }
 }
 
-/// Puts names where a reason says `<r5>`; where there is no name the number must do.
+/// Replaces `<r5>` in a reason by the name of request 5, or by `r5` if it has no name.
 fn by_name(reason: &str, names: &[String]) -> String {
     let mut parts = reason.split('<');
     let mut out = parts.next().unwrap_or("").to_string();
@@ -152,13 +156,20 @@ fn by_name(reason: &str, names: &[String]) -> String {
     out
 }
 
-impl Trouble {
-    fn kind(self) -> Kind {
+impl AccountingFault {
+    /// The kind of the finding.
+    fn kind(self) -> FindingKind {
         match self {
-            Trouble::SlotTwice | Trouble::PageTwice | Trouble::SlotLeft | Trouble::PageLeft => Kind::Leak,
-            Trouble::SlotNotHis | Trouble::PageNotHis => Kind::DoubleFree,
-            Trouble::ReadsSlot | Trouble::WritesSlot | Trouble::RacesWrite | Trouble::RacesRead => Kind::UseAfterFree,
-            Trouble::LockTwice | Trouble::LockNotHeld | Trouble::LockLeft => Kind::Lock,
+            AccountingFault::SlotTwice
+            | AccountingFault::PageTwice
+            | AccountingFault::SlotLeft
+            | AccountingFault::PageLeft => FindingKind::Leak,
+            AccountingFault::SlotNotOwned | AccountingFault::PageNotOwned => FindingKind::DoubleFree,
+            AccountingFault::ReadsSlot
+            | AccountingFault::WritesSlot
+            | AccountingFault::RacesWrite
+            | AccountingFault::RacesRead => FindingKind::UseAfterFree,
+            AccountingFault::LockTwice | AccountingFault::LockNotHeld | AccountingFault::LockLeft => FindingKind::Lock,
         }
     }
 }

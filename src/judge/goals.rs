@@ -1,14 +1,14 @@
-//! Coverage goals: situations that a search should have reached at some time.
+//! Coverage goals: situations that a search should reach at least once.
 //!
-//! Owns their names, their order and the set of those reached. Refuses to find anything wrong: a goal says that a run
-//! has been somewhere, not what came of it. What reaches each one is in `coverage` and beside the judge's own
-//! classification.
+//! Owns the names of the goals, their order, and sets of goals. A goal is no finding: it says that a run was in a
+//! situation, not that the situation is wrong. The code that reaches a goal is in `coverage.rs`, or next to the judge's
+//! code for the same situation.
 
 use std::fmt;
 
 macro_rules! goals {
     ($($(#[$doc:meta])+ $goal:ident, $name:literal;)+) => {
-        /// A situation worth reaching. The order is the one in which they are written up.
+        /// A situation that a search should reach. The order is that of reports.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Goal {
             $($(#[$doc])+ $goal,)+
@@ -18,7 +18,7 @@ macro_rules! goals {
             /// All of them, in order.
             pub const ALL: &'static [Goal] = &[$(Goal::$goal),+];
 
-            /// What it is called in reports.
+            /// The name in reports.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Goal::$goal => $name,)+
@@ -73,29 +73,29 @@ goals! {
     MergeBoundaryInFlight, "merge-boundary-in-flight";
     /// Rows left the running batch while a boundary step of a request that stays was in flight.
     FilterBoundaryInFlight, "filter-boundary-in-flight";
-    /// The slot that a boundary step asked for was refused.
+    /// A boundary step got no track slot.
     SecondSlotRefused, "second-slot-refused";
-    /// A donation was skipped because no slot was to be had for it.
+    /// A donation was skipped because no slot was available for it.
     DonationNoSlot, "donation-no-slot";
-    /// A hit on a state that a decode left: donated at the end of a request that had decoded.
+    /// A hit on a state that a decode wrote: it was donated at the end of a request that had decoded.
     HitOfDecode, "hit-of-decode";
-    /// A hit on a state that a prefill left.
+    /// A hit on a state that a prefill wrote.
     HitOfPrefill, "hit-of-prefill";
     /// A cached state was evicted.
     Eviction, "eviction";
     /// Several cached states were evicted in one turn.
     EvictionSeveral, "eviction-several";
-    /// A donation found that the node owned a state already.
+    /// A donation to a node that already owned a state.
     DonationExisted, "donation-existed";
-    /// A donation under a key that is the label floored to a page, and below it.
+    /// A donation under a key that is shorter than the label: the label floored to a page.
     KeyFloored, "key-floored";
-    /// A prompt was prefilled in chunks: the result of one that does not end it was processed.
+    /// The result of a chunk that does not end its prompt was processed.
     PrefillInChunks, "prefill-in-chunks";
     /// A decode row rode along in a mixed batch.
     RowRidesAlong, "row-rides-along";
-    /// A verify crossed a boundary and kept its state.
+    /// A verify crossed a boundary and wrote a track slot.
     VerifyCrosses, "verify-crosses";
-    /// A row was computed again because its masks were gone.
+    /// A rule computed a boundary again because the host masks had been dropped.
     MasksLost, "masks-lost";
     /// A row was processed with L = 0.
     LookaheadLevel, "lookahead-0";
@@ -107,7 +107,7 @@ goals! {
     InheritedStart, "inherited-start";
     /// The bound on turns ended the run.
     Bound, "bound";
-    /// Nothing could ever happen again.
+    /// The run stalled: requests wait that can never be admitted.
     Stall, "stall";
 }
 
@@ -118,9 +118,9 @@ pub struct Goals(u64);
 const _: () = assert!(Goal::ALL.len() <= u64::BITS as usize, "every goal has a bit");
 
 impl Goals {
-    /// None.
+    /// The empty set.
     pub const NONE: Goals = Goals(0);
-    /// All of them.
+    /// The set of all goals.
     pub const ALL: Goals = Goals(u64::MAX >> (u64::BITS as usize - Goal::ALL.len()));
 
     /// A bit for each goal, in order.
@@ -133,7 +133,7 @@ impl Goals {
         Goals(bits & Goals::ALL.0)
     }
 
-    /// The names of the goals that are in the set, and of those that are not.
+    /// The names of the goals in the set, and of those not in the set.
     pub fn names(self) -> (Vec<&'static str>, Vec<&'static str>) {
         let (reached, missed): (Vec<Goal>, Vec<Goal>) = Goal::ALL.iter().partition(|goal| self.contains(**goal));
         let names = |goals: Vec<Goal>| goals.into_iter().map(Goal::name).collect();
@@ -146,19 +146,19 @@ impl Goals {
         self.0 |= 1 << goal as u8;
     }
 
-    /// Those in either.
+    /// The goals in either set.
     #[must_use]
     pub fn union(self, other: Goals) -> Goals {
         Goals(self.0 | other.0)
     }
 
-    /// Whether a goal is in it.
+    /// Whether a goal is in the set.
     #[inline]
     pub fn contains(self, goal: Goal) -> bool {
         self.0 >> goal as u8 & 1 == 1
     }
 
-    /// Those in it, in order.
+    /// The goals in the set, in order.
     pub fn iter(self) -> impl Iterator<Item = Goal> {
         Goal::ALL.iter().copied().filter(move |&goal| self.contains(goal))
     }

@@ -1,8 +1,10 @@
-//! Lists by number that grow as numbers are named.
+//! Lists by index that grow on demand, up to a limit.
 //!
-//! Owns how far: a record may name any number, and what lies beyond a limit is not followed.
+//! A record can contain any index. Entries beyond the limit are not tracked, so that a wrong record cannot exhaust
+//! memory.
 
-/// The entry at `index` of a list that is filled up with `fill` as far as that. Nothing from `max` on; then `overflow` is set.
+/// The entry at `index`; the list is extended with `fill` up to there. From `max` on, returns `None` and sets
+/// `overflow`.
 #[inline]
 pub(super) fn entry<'a, T>(
     list: &'a mut Vec<T>,

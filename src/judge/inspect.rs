@@ -1,29 +1,30 @@
-//! What the judge knows of a slot in the middle of a run, for views of a run under way.
+//! Queries about a slot during a run, for interactive views.
 //!
-//! Owns no state. Finds nothing: a slot that would be wrong if it were donated now is no finding yet.
+//! Owns no state and makes no findings: a wrong state in a slot is a finding only at its donation or hit.
 
 use crate::record::{ReqId, SlotId};
 
 use super::Judge;
 
-/// What a slot holds.
+/// The content of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holding {
-    /// Tokens folded once all launched forwards have run; nothing if nobody has written the slot since its owner got it.
+    /// The length of the content after all launched forwards; `None` if no forward has written the slot since its owner
+    /// got it.
     pub tokens: Option<u32>,
-    /// Who wrote it last since its owner got it.
+    /// The request of the last write since the owner got the slot.
     pub writer: Option<ReqId>,
-    /// Whether the last write has not been waited for.
+    /// Whether the CPU has not waited for the last write.
     pub in_flight: bool,
 }
 
 impl Judge {
-    /// How many findings there are so far: those of a run are found in the order in which its judgement lists them.
-    pub fn found(&self) -> usize {
+    /// The number of findings so far. They are the first ones of the judgement, in the same order.
+    pub fn finding_count(&self) -> usize {
         self.findings.len()
     }
 
-    /// What a slot holds.
+    /// The content of a slot.
     pub fn holding(&self, slot: SlotId) -> Holding {
         let writer = self.storage.contents.writer(slot);
         Holding {
@@ -33,14 +34,14 @@ impl Judge {
         }
     }
 
-    /// Whether a slot holds the first `len` tokens of a live request once all launched forwards have run. Nothing if the
-    /// request has been released.
+    /// Whether a slot holds the first `len` tokens of a live request after all launched forwards. `None` if the request
+    /// has been released.
     pub fn holds(&self, slot: SlotId, req: ReqId, len: u32) -> Option<bool> {
         self.storage.holds(slot, req, len)
     }
 
-    /// Whether a slot of the tree was right when it was donated and still holds that. Nothing if the record has no donation of
-    /// it.
+    /// Whether a slot of the tree was correct at its donation and still holds the same content. `None` if the record
+    /// has no donation of the slot.
     pub fn holds_donation(&self, slot: SlotId) -> Option<bool> {
         let donation = self.storage.contents.donation(slot)?;
         let same = donation.state == self.storage.contents.content(slot);

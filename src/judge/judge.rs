@@ -1,58 +1,60 @@
-//! The judge: its parts, the life of a request before it, and the verdict at the end.
+//! The judge: its parts, donations and releases, and the verdict.
 //!
-//! Owns the parts and the order in which they are told of a release. Decides nothing but the verdict.
+//! Owns the parts, and what spans several of them: a donation is audited by `storage` and counted by `decision`, and a
+//! release ends a request in both. Makes no findings itself except failed assertions.
 
 use educe::Educe;
 
-use crate::record::{AssertKind, Nothing, ReqId};
+use crate::record::{AssertKind, NoDonation, ReqId};
 
 use super::coverage::Coverage;
 use super::decision::DecisionDiff;
 use super::findings::Findings;
 use super::outcomes::Outcomes;
-use super::storage::{Offer, Storage};
-use super::{Finding, Goal, Goals, Judgement, Kind, Verdict};
+use super::storage::{OfferedState, Storage};
+use super::{Finding, FindingKind, Goal, Goals, Judgement, Verdict};
 
-/// What the judge is told beside the record.
+/// The options of a judge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// Tokens of a page: keys are floored to it.
+pub struct JudgeOptions {
+    /// Tokens in a page. Keys are floored to whole pages.
     pub page_size: u32,
-    /// Whether to list every row with a decision or a due boundary.
+    /// Whether to keep every row with a decision or a due checkpoint in [`Judgement::boundaries`].
     pub keep_boundaries: bool,
-    /// Whether to say in words why something is wrong: a search that counts findings by kind alone does not need the words.
+    /// Whether findings get a reason in words. A search that counts findings by kind does not need the words.
     pub keep_reasons: bool,
 }
 
-/// Judges a run while it happens, or a record afterwards: a [`crate::record::Sink`] that ends in a [`Judgement`].
+/// A [`crate::record::Sink`] that judges a run as it happens, or a record afterwards. Ends in a [`Judgement`].
 ///
-/// Memory grows with requests, admissions, slots and, in a record that never waits for a forward or processes a result, with those in
-/// flight; not with the length of a run.
+/// Memory grows with the number of requests, admissions, slots and forwards in flight, not with the length of a run.
 #[derive(Educe, Debug)]
 #[educe(Clone)]
 pub struct Judge {
-    pub(super) options: Options,
-    /// What every slot holds and who owns what.
+    pub(super) options: JudgeOptions,
+    /// Contents and owners.
     pub(super) storage: Storage,
-    /// What the rule recorded, against what was written.
+    /// Decisions compared with writes.
     pub(super) decisions: DecisionDiff,
     pub(super) outcomes: Outcomes,
     pub(super) findings: Findings,
-    /// Goals reached, but for those by rows.
+    /// Goals reached, except those by rows.
     pub(super) goals: Goals,
     pub(super) coverage: Coverage,
+    /// The number of turns in the record.
     pub(super) turns: u32,
+    /// Whether a bound ended the run, and if so whether it was a stall.
     pub(super) bound: Option<bool>,
-    /// An assertion ended the modelled process: what it held then is no fault.
-    pub(super) dead: bool,
+    /// Whether an assertion ended the modelled process: what it owned then is no finding.
+    pub(super) asserted: bool,
     pub(super) pins_missed: Vec<ReqId>,
     pub(super) pins_ended: Vec<ReqId>,
     pub(super) events_unused: Vec<(u32, ReqId)>,
 }
 
 impl Judge {
-    /// A judge that has seen nothing.
-    pub fn new(options: Options) -> Judge {
+    /// A judge before the first fact.
+    pub fn new(options: JudgeOptions) -> Judge {
         Judge {
             options,
             storage: Storage::default(),
@@ -63,20 +65,20 @@ impl Judge {
             coverage: Coverage::default(),
             turns: 0,
             bound: None,
-            dead: false,
+            asserted: false,
             pins_missed: Vec::new(),
             pins_ended: Vec::new(),
             events_unused: Vec::new(),
         }
     }
 
-    /// The judgement of all that was seen. What is due and not recorded by then is lost, as at [`crate::record::RunFact::Done`]; what is
-    /// still held is only looked at if the run said that it was done.
+    /// The judgement. Checkpoints that are due and not recorded are lost, as at [`crate::record::RunFact::Done`]; leaks
+    /// are found at that fact only.
     ///
-    /// `names` are what requests are called in words, by index; an unnamed one is called by its number.
+    /// `names` are the names of requests in reasons, by index. A request without a name appears as its number.
     pub fn finish(mut self, names: &[String]) -> Judgement {
-        self.decisions.settle(&mut self.findings);
-        let (goals, cut, overflow) = (self.goals(), self.is_cut(), self.is_overflow());
+        self.decisions.close(&mut self.findings);
+        let (goals, cut, overflow) = (self.goals(), self.is_truncated(), self.is_overflow());
         let findings = self.findings.finish(names);
         Judgement {
             verdict: verdict(&findings, cut),
@@ -98,8 +100,9 @@ impl Judge {
         }
     }
 
-    pub(super) fn donate(&mut self, req: ReqId, offer: Offer) {
-        let Offer { label, key_len, slot: _, how } = offer;
+    /// A request donated a state: audits the slot, and ends the request if it has finished.
+    pub(super) fn donate(&mut self, req: ReqId, offer: OfferedState) {
+        let OfferedState { label, key_len, slot: _, how } = offer;
         let has_decoded = self.decisions.window(req).is_some_and(|window| window.has_decoded());
         let by_decode = how.finished && has_decoded;
         if let Some(index) = self.storage.donate(req, offer, self.options.page_size, by_decode, &mut self.findings) {
@@ -112,11 +115,12 @@ impl Judge {
         }
     }
 
-    /// Adds to the finding about an offer what the decisions of the request say of it.
-    fn explain(&mut self, index: usize, req: ReqId, offer: Offer) {
-        let Offer { label, slot, how, .. } = offer;
+    /// Appends the cause to the reason of a finding about a donation: the step that overwrote the slot after a correct
+    /// decision, and whether the state was cached.
+    fn explain(&mut self, index: usize, req: ReqId, offer: OfferedState) {
+        let OfferedState { label, slot, how, .. } = offer;
         let holds = self.storage.contents.content(slot).len;
-        let is_own = self.findings.at(index).is_some_and(|finding| finding.kind != Kind::Inherited);
+        let is_own = self.findings.at(index).is_some_and(|finding| finding.kind != FindingKind::Inherited);
         if let Some(cause) = self.decisions.overwritten(req, label, slot, holds).filter(|_| is_own) {
             self.findings.add_words(index, || cause.words());
             if let Some(finding) = self.findings.at(index) {
@@ -128,19 +132,20 @@ impl Judge {
         }
     }
 
-    pub(super) fn no_donate(&mut self, req: ReqId, why: Nothing) {
+    /// A release donated nothing, for a reason.
+    pub(super) fn no_donate(&mut self, req: ReqId, why: NoDonation) {
         match why {
-            Nothing::Retracted => self.retract(req),
-            Nothing::Aborted => {
+            NoDonation::Retracted => self.retract(req),
+            NoDonation::Aborted => {
                 self.forget_kept(req);
                 self.release(req);
             }
-            Nothing::NoSlot => {
+            NoDonation::NoSlot => {
                 self.decisions.counts.skipped += 1;
                 self.goals.insert(Goal::DonationNoSlot);
             }
-            Nothing::NoCheckpoint => self.release(req),
-            Nothing::Declined => {
+            NoDonation::NoCheckpoint => self.release(req),
+            NoDonation::Declined => {
                 self.goals.insert(Goal::DonationDeclined);
                 self.decisions.decline(req);
                 self.release(req);
@@ -148,8 +153,7 @@ impl Judge {
         }
     }
 
-    /// A request gives its track slots back; if it has finished, nothing more is kept of it. A record that never says that it has keeps its
-    /// tokens.
+    /// A request gives its track slots back. If it has finished, the judge forgets it.
     fn release(&mut self, req: ReqId) {
         self.decisions.release(req, &mut self.findings);
         if self.outcomes.is_over(req) {
@@ -158,65 +162,71 @@ impl Judge {
         }
     }
 
+    /// A request was retracted.
     pub(super) fn retract(&mut self, req: ReqId) {
         self.retracting(req);
         self.forget_kept(req);
     }
 
+    /// A request lost its slots without a donation.
     fn forget_kept(&mut self, req: ReqId) {
         self.decisions.retract(req);
         self.storage.retract(req);
     }
 
+    /// An assertion of the modelled system failed.
     pub(super) fn assertion(&mut self, req: Option<ReqId>, kind: AssertKind) {
-        self.dead = true;
-        self.findings.add(Kind::Assertion, req, || broken(kind).to_string());
+        self.asserted = true;
+        self.findings.add(FindingKind::Assertion, req, || assertion_words(kind).to_string());
     }
 
+    /// The run has ended: findings for lost checkpoints and for everything that is still owned. If a bound ended the
+    /// run, running requests may own slots and pages.
     pub(super) fn done(&mut self) {
-        self.decisions.settle(&mut self.findings);
-        if !self.dead {
+        self.decisions.close(&mut self.findings);
+        if !self.asserted {
             let (cut, outcomes) = (self.bound.is_some(), &self.outcomes);
             self.storage.close(|req| cut && outcomes.is_running(req), &mut self.findings);
         }
     }
 
-    /// Whether a bound ended the run, or it named more than the judge follows.
-    pub fn is_cut(&self) -> bool {
+    /// Whether a bound ended the run, or the record has an index that is not tracked.
+    pub fn is_truncated(&self) -> bool {
         self.bound.is_some() || self.is_overflow()
     }
 
-    /// Whether the run named more than the judge follows.
+    /// Whether the record has an index that is not tracked.
     pub fn is_overflow(&self) -> bool {
         self.storage.is_overflow() || self.decisions.is_overflow() || self.outcomes.overflow
     }
 }
 
-/// The worst of the findings, unless only the bound is to be told.
+/// The worst verdict of the findings; at least `Inconclusive` if the run is truncated.
 fn verdict(findings: &[Finding], cut: bool) -> Verdict {
-    let worst = findings.iter().map(weight).max().unwrap_or(Verdict::Clean);
+    let worst = findings.iter().map(finding_verdict).max().unwrap_or(Verdict::Clean);
     if cut { worst.max(Verdict::Inconclusive) } else { worst }
 }
 
-/// What a finding by itself makes of a run. An inherited one adds nothing to its root.
-pub fn weight(finding: &Finding) -> Verdict {
+/// The verdict of a run with only this finding. An inherited finding adds nothing to the finding at its root.
+pub fn finding_verdict(finding: &Finding) -> Verdict {
     match finding.kind {
-        Kind::Inherited if finding.root.is_some() => Verdict::Clean,
+        FindingKind::Inherited if finding.root.is_some() => Verdict::Clean,
         kind => kind.verdict(),
     }
 }
 
-fn broken(kind: AssertKind) -> &'static str {
+/// The reason of a finding about a failed assertion.
+fn assertion_words(kind: AssertKind) -> &'static str {
     match kind {
         AssertKind::Lookahead => "assertion: the lookahead is neither 0 nor 1",
-        AssertKind::OffGrid => "assertion: a boundary where the committed length is not on the grid",
-        AssertKind::CommittedLead => "assertion: the committed length leads the tokens by more than one",
-        AssertKind::NoOutput => "assertion: a boundary before any output",
+        AssertKind::OffGrid => "assertion: a mask is set although the committed length is not on the grid",
+        AssertKind::CommittedLead => "assertion: the committed length is more than one token ahead of the tokens",
+        AssertKind::NoOutput => "assertion: a boundary before the first output",
         AssertKind::MissingSnapshot => "assertion: the batch's counter snapshot or masks are missing",
         AssertKind::NoKeptSlot => {
-            "the rule keeps a slot that was given back: the release would cache slot -1 under the label"
+            "the rule keeps a slot that was already freed: the release would cache slot -1 under the label"
         }
-        AssertKind::OutOfSlots => "assertion: no state slot can be had, not even by eviction",
-        AssertKind::OutOfPages => "assertion: no KV page can be had, not even by eviction",
+        AssertKind::OutOfSlots => "assertion: no state slot is available, not even by eviction",
+        AssertKind::OutOfPages => "assertion: no KV page is available, not even by eviction",
     }
 }

@@ -1,87 +1,91 @@
-//! What became of each request, for the report: kept for good.
+//! The outcome of each request, for the report.
+//!
+//! Owns arrival, prefix hit, outputs and end of every request, also after its release. Makes no findings.
 
 use educe::Educe;
 
 use crate::record::{FinishKind, ReqId};
 
-use super::Outcome;
+use super::RequestOutcome;
 use super::grow::entry;
 use super::storage::REQS_MAX;
 
-/// A request that was seen.
+/// A request in the record.
 #[derive(Clone, Copy, Debug, Default)]
-struct Known {
-    outcome: Outcome,
-    /// The longest prefix with a state for it in the cache, at its last match.
+struct SeenRequest {
+    outcome: RequestOutcome,
+    /// The length of the cached state at its last match.
     matched: u32,
+    /// Whether it was admitted before.
     admitted: bool,
 }
 
-/// All requests.
+/// The outcomes of all requests.
 #[derive(Educe, Debug, Default)]
 #[educe(Clone)]
 pub(super) struct Outcomes {
-    list: Vec<Known>,
-    /// Whether a request was named that is not followed.
+    list: Vec<SeenRequest>,
+    /// Whether the record has a request from [`REQS_MAX`] on.
     pub overflow: bool,
 }
 
 impl Outcomes {
-    /// The request was seen by the scheduler.
+    /// The request arrived.
     pub fn arrive(&mut self, req: ReqId) {
-        if let Some(it) = self.known(req) {
+        if let Some(it) = self.entry_of(req) {
             it.outcome.arrived = true;
         }
     }
 
-    /// A prefix of this length has a state for it in the cache.
+    /// The longest prefix of the request with a cached state has this length.
     pub fn matched(&mut self, req: ReqId, state_len: u32) {
-        if let Some(it) = self.known(req) {
+        if let Some(it) = self.entry_of(req) {
             it.matched = state_len;
         }
     }
 
-    /// It was admitted with what was matched last: how many tokens.
+    /// The request was admitted. Returns the number of tokens from the cache: those of its last match.
     pub fn admit(&mut self, req: ReqId) -> u32 {
-        let Some(it) = self.known(req) else { return 0 };
+        let Some(it) = self.entry_of(req) else { return 0 };
         if !std::mem::replace(&mut it.admitted, true) {
             it.outcome.prefix_hit = it.matched;
         }
         it.matched
     }
 
-    /// It has this many outputs.
+    /// The request has this number of outputs.
     #[inline]
     pub fn output(&mut self, req: ReqId, outputs: u32) {
-        if let Some(it) = self.known(req) {
+        if let Some(it) = self.entry_of(req) {
             it.outcome.outputs = outputs;
         }
     }
 
-    /// It finished.
+    /// The request finished.
     pub fn end(&mut self, req: ReqId, kind: FinishKind, outputs: u32) {
-        if let Some(it) = self.known(req) {
+        if let Some(it) = self.entry_of(req) {
             (it.outcome.outputs, it.outcome.finish) = (outputs, Some(kind));
         }
     }
 
-    /// Whether it has finished.
+    /// Whether the request has finished.
     pub fn is_over(&self, req: ReqId) -> bool {
         self.list.get(req.index()).is_some_and(|it| it.outcome.finish.is_some())
     }
 
-    /// Whether it arrived and has not finished, so that it may hold something when a bound ends the run.
+    /// Whether the request has arrived and not finished: it may own slots when a bound ends the run.
     pub fn is_running(&self, req: ReqId) -> bool {
         self.list.get(req.index()).is_some_and(|it| it.outcome.arrived && it.outcome.finish.is_none())
     }
 
-    /// What became of each request, by index.
-    pub fn finish(self) -> Vec<Outcome> {
+    /// The outcome of each request, by index.
+    pub fn finish(self) -> Vec<RequestOutcome> {
         self.list.into_iter().map(|it| it.outcome).collect()
     }
 
+    /// The entry of a request; added if there is none. `None` if the request is not tracked.
     #[inline]
-    fn known(&mut self, req: ReqId) -> Option<&mut Known> {
-        entry(&mut self.list, req.index(), REQS_MAX, Known::default, &mut self.overflow)
+    fn entry_of(&mut self, req: ReqId) -> Option<&mut SeenRequest> {
+        entry(&mut self.list, req.index(), REQS_MAX, SeenRequest::default, &mut self.overflow)
     }
 }

@@ -1,14 +1,14 @@
-//! The judge as a sink: which part of it is told of which fact.
+//! The judge as a sink: the table of facts and the parts of the judge that receive them.
 //!
-//! Owns that table. Does not interpret facts.
+//! Owns this table only. Does not interpret facts.
 
 use crate::record::{
     BatchFact, BatchId, CacheFact, DecisionFact, Fact, ForwardFact, Owner, PageFact, ReqId, RequestFact, ResultRow,
     RowFacts, RunFact, ScriptFact, Sink, SlotFact, SlotId, StepRow,
 };
 
-use super::decision::Row;
-use super::storage::Offer;
+use super::decision::DecisionRow;
+use super::storage::OfferedState;
 use super::{Goal, Judge};
 
 impl Sink for Judge {
@@ -39,7 +39,7 @@ impl Sink for Judge {
                     self.slot_free(slot, owner);
                 }
             }
-            RowFacts::Paged(rows) => {
+            RowFacts::PagesAlloc(rows) => {
                 for &(req, pages) in rows {
                     self.storage.pages.alloc(pages, Owner::Request(req), &mut self.findings);
                 }
@@ -56,7 +56,7 @@ impl Sink for Judge {
                 let now = (self.findings.turn, self.findings.phase);
                 for &ResultRow { req, outputs, lookahead, check, .. } in rows {
                     self.outcomes.output(req, outputs);
-                    self.decisions.row(Row { batch, req, lookahead, check, decision: None }, now);
+                    self.decisions.row(DecisionRow { batch, req, lookahead, check, decision: None }, now);
                 }
             }
         }
@@ -84,7 +84,7 @@ impl Judge {
 
     fn request_fact(&mut self, fact: RequestFact) {
         match fact {
-            RequestFact::Abort { req, place, taken } => self.aborted(req, place, taken),
+            RequestFact::Abort { req, stage, taken } => self.aborted(req, stage, taken),
             RequestFact::MiddleChunk { .. } => self.goals.insert(Goal::PrefillInChunks),
             RequestFact::Arrive { req, .. } => {
                 self.storage.arrive(req);
@@ -118,8 +118,10 @@ impl Judge {
     fn page_fact(&mut self, fact: PageFact) {
         match fact {
             PageFact::Alloc { pages, owner } => self.storage.pages.alloc(pages, owner, &mut self.findings),
-            PageFact::Move { pages, from, to } => self.storage.pages.pass(pages, from, Some(to), &mut self.findings),
-            PageFact::Free { pages, owner } => self.storage.pages.pass(pages, owner, None, &mut self.findings),
+            PageFact::Move { pages, from, to } => {
+                self.storage.pages.transfer(pages, from, Some(to), &mut self.findings)
+            }
+            PageFact::Free { pages, owner } => self.storage.pages.transfer(pages, owner, None, &mut self.findings),
         }
     }
 
@@ -133,7 +135,7 @@ impl Judge {
             CacheFact::Lock { req, node } => self.storage.owners.lock(req, node, &mut self.findings),
             CacheFact::Unlock { req, node } => self.storage.owners.unlock(req, node, &mut self.findings),
             CacheFact::Donate { req, label, key_len, slot, how } => {
-                self.donate(req, Offer { label, key_len, slot, how });
+                self.donate(req, OfferedState { label, key_len, slot, how });
             }
             CacheFact::NoDonate { req, why, .. } => self.no_donate(req, why),
         }
@@ -186,8 +188,10 @@ impl Judge {
     fn decision_fact(&mut self, fact: DecisionFact) {
         match fact {
             DecisionFact::Row { batch, req, lookahead, check, decision, .. } => {
-                self.decisions
-                    .row(Row { batch, req, lookahead, check, decision }, (self.findings.turn, self.findings.phase));
+                self.decisions.row(
+                    DecisionRow { batch, req, lookahead, check, decision },
+                    (self.findings.turn, self.findings.phase),
+                );
             }
             DecisionFact::Flip { .. } => {}
         }
@@ -203,15 +207,16 @@ impl Judge {
 }
 
 impl Judge {
-    /// A slot was freed.
+    /// A slot was freed. If the tree owned it, its state was evicted.
     fn slot_free(&mut self, slot: SlotId, owner: Owner) {
-        self.storage.owners.pass(slot, owner, None, &mut self.findings);
+        self.storage.owners.transfer(slot, owner, None, &mut self.findings);
         if owner == Owner::Tree {
             self.evicted();
         }
     }
 
-    /// A forward advances a slot over tokens `from..to`, and keeps the state of a length on the way in a track slot.
+    /// A forward advances a slot over the tokens `from..to`. `track` is a track slot that receives the state of a
+    /// length within `from..=to`, and that length.
     fn extend(
         &mut self,
         batch: BatchId,
@@ -226,7 +231,7 @@ impl Judge {
         }
     }
 
-    /// Decode steps are launched.
+    /// The effects of decode steps of one batch.
     fn steps(&mut self, batch: BatchId, rows: &[StepRow]) {
         let Judge { storage, decisions, coverage, findings, .. } = self;
         for &row in rows {

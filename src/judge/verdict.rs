@@ -1,128 +1,139 @@
-//! What the judge says of a run: verdict, findings, counts.
+//! The judgement of a run as plain data: verdict, findings, counts.
+//!
+//! Owns the types and the verdict of each kind of finding. Decides nothing else.
 
 use std::collections::BTreeMap;
 
-use crate::record::{BatchId, Check, FinishKind, Phase, ReqId, SlotId};
+use crate::record::{BatchId, BoundaryCheck, FinishKind, Phase, ReqId, SlotId};
 
 use super::Goals;
 
 /// The verdict of a run, from best to worst; `Inconclusive` if a bound ended the run before anything worse was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
-    /// Every boundary recorded, every state what its label says, every slot and page accounted for.
+    /// No findings: every due checkpoint recorded, every state correct, every slot and page accounted for.
     Clean,
-    /// Checkpoints lost, nothing wrong.
+    /// Checkpoints were lost; nothing was wrong.
     Lossy,
     /// A bound ended the run.
     Inconclusive,
-    /// A state was offered or used under a label that it does not have.
+    /// A wrong state was donated or used.
     Corrupt,
-    /// An assertion of the modelled system failed, or its accounting was violated.
+    /// An assertion of the modelled system failed, or a slot, page or lock did not have exactly one owner.
     Broken,
 }
 
-/// The class of one decision: what a rule did at one result of one request, against what the forward wrote.
+/// The class of one row: the decision of the rule at one result of one request, compared with the write of its forward.
+/// A later class outranks an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
-    /// Nothing due and nothing done, or the due checkpoint recorded at its own result.
+    /// Nothing due and no decision, or the due checkpoint recorded at its own result.
     Agree,
-    /// Due, not fired, because it was recorded one result early.
+    /// Due, no decision, since the length is recorded already.
     Settled,
-    /// Fired one result ahead, for the step in flight.
+    /// Recorded one result ahead, for the step in flight.
     Early,
-    /// The right length, another slot than the forward wrote.
+    /// The correct length, but another slot than the forward wrote.
     WrongSlot,
     /// A length that no forward has written or will write.
     WrongLabel,
     /// Due and not recorded.
     Missed,
-    /// Fired again for a length already recorded.
+    /// A decision for a length that is recorded already.
     Repeat,
 }
 
 /// The kind of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum FindingKind {
     /// The slot holds the state of another length or of another sequence.
     Mislabelled,
-    /// Nobody has written the slot since this request got it.
+    /// No forward has written the slot since this request got it.
     Unwritten,
     /// Another request wrote the slot since this one got it.
     Foreign,
-    /// Right at this moment, but a forward already launched will change it.
+    /// The slot is correct at this moment, but a forward in flight will overwrite it.
     Aliased,
-    /// Read without a happens-before path from the write.
+    /// A copy that no happens-before path orders after the forward that writes its slot.
     Torn,
-    /// The request itself had started from a wrong state; not counted as a fault of its own.
+    /// The request had started from a wrong state. Adds nothing to the verdict if the finding at the root is known.
     Inherited,
     /// A checkpoint that was due at a processed result was never recorded.
     Lost,
     /// An assertion of the modelled system failed.
     Assertion,
-    /// A slot or page given out twice, or held by nobody at the end.
+    /// A slot or page was allocated while it had an owner, or was neither free nor in the tree at the end.
     Leak,
-    /// A slot or page freed by somebody who does not hold it.
+    /// A slot or page was freed or moved by another than its owner.
     DoubleFree,
-    /// A slot was used by a request that does not hold it, or given to another while a step in flight still uses it.
+    /// A slot was used by a request that does not own it, or was given to another request while a forward in flight
+    /// still uses it.
     UseAfterFree,
-    /// Locks that do not balance.
+    /// Locks and unlocks that do not balance.
     Lock,
 }
 
-impl Kind {
-    /// The verdict of a run that shows findings of this kind, faults of their own, and no others.
+impl FindingKind {
+    /// The verdict of a run whose findings are all of this kind.
     pub fn verdict(self) -> Verdict {
         match self {
-            Kind::Lost => Verdict::Lossy,
-            Kind::Mislabelled | Kind::Unwritten | Kind::Foreign | Kind::Aliased | Kind::Torn | Kind::Inherited => {
-                Verdict::Corrupt
-            }
-            Kind::Assertion | Kind::Leak | Kind::DoubleFree | Kind::UseAfterFree | Kind::Lock => Verdict::Broken,
+            FindingKind::Lost => Verdict::Lossy,
+            FindingKind::Mislabelled
+            | FindingKind::Unwritten
+            | FindingKind::Foreign
+            | FindingKind::Aliased
+            | FindingKind::Torn
+            | FindingKind::Inherited => Verdict::Corrupt,
+            FindingKind::Assertion
+            | FindingKind::Leak
+            | FindingKind::DoubleFree
+            | FindingKind::UseAfterFree
+            | FindingKind::Lock => Verdict::Broken,
         }
     }
 }
 
-/// Something wrong, with where and why.
+/// A fault of the modelled system, with place and reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What kind.
-    pub kind: Kind,
-    /// Whose.
+    /// The kind.
+    pub kind: FindingKind,
+    /// The request concerned, if any.
     pub req: Option<ReqId>,
     /// The loop turn.
     pub turn: u32,
     /// The CPU phase.
     pub phase: Phase,
-    /// The length the state is (to be) cached under, or that was lost.
+    /// The length under which the state is, or would be, cached; for `Lost`, the lost length.
     pub label: Option<u32>,
-    /// How many tokens the slot really holds; `None` when unwritten or where no slot is meant.
+    /// The length of the content of the slot; `None` if the slot is unwritten, or the finding is not about a content.
     pub holds: Option<u32>,
     /// The slot.
     pub slot: Option<SlotId>,
-    /// In words, for people.
+    /// The reason, in words.
     pub reason: String,
-    /// For `Inherited`: the index in [`Judgement::findings`] of the finding that it started from, if known.
+    /// For `Inherited`: the index in [`Judgement::findings`] of the finding at the root, if known.
     pub root: Option<usize>,
-    /// What wrote over the state, if the checkpoint was decided rightly.
+    /// The step that overwrote the state, if the decision about the checkpoint was correct.
     pub overwritten: Option<Overwritten>,
 }
 
-/// Why a slot does not hold a checkpoint that was decided rightly: a later step of the same request wrote there.
+/// The cause of a wrong state after a correct decision: a later step of the same request overwrote the slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overwritten {
     /// The turn of the decision.
     pub decided_turn: u32,
-    /// The length of the state that the step wrote.
+    /// The length of the state that the later step wrote.
     pub len: u32,
-    /// The batch of that step.
+    /// The batch of the later step.
     pub batch: BatchId,
-    /// The turn in which that was launched.
+    /// The turn in which the later step was launched.
     pub turn: u32,
 }
 
-/// Counts of decision classes over all processed decode rows.
+/// The number of processed decode rows of each class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Decisions {
+pub struct ClassCounts {
     /// [`Class::Agree`].
     pub agree: u64,
     /// [`Class::Early`].
@@ -141,35 +152,36 @@ pub struct Decisions {
 
 /// Counts of checkpoints at decode boundaries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Checkpoints {
+pub struct CheckpointCounts {
     /// Boundary steps whose result was processed.
     pub due: u64,
-    /// Of these, recorded by the rule.
+    /// Of the due ones: recorded by the rule.
     pub recorded: u64,
-    /// Of these, never recorded.
+    /// Of the due ones: lost.
     pub lost: u64,
     /// Not recorded or not donated because the engine forced it.
     pub skipped: u64,
-    /// States offered to the radix tree (prefill and decode, kept or found to exist).
+    /// States donated to the radix tree, after prefills and at ends, including those whose node already owned a state.
     pub donated: u64,
-    /// Tokens to recompute because of loss: best length due minus the length donated, over all releases.
+    /// Tokens to recompute because of losses: the longest length due less the longest length donated or hit, over all
+    /// releases with a loss.
     pub cost_tokens: u64,
 }
 
-/// How the rule found its boundaries.
+/// The number of rows by how the rule determined boundaries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MaskReuse {
     /// Rows answered from a host mask.
     pub reused: u64,
-    /// Rows computed again.
+    /// Rows whose boundary was computed again.
     pub recomputed: u64,
-    /// Of these, rows whose masks were gone.
+    /// Of the recomputed ones: rows whose host masks had been dropped.
     pub lost: u64,
-    /// Bytes of host mask arrays built.
+    /// Size of all host mask arrays built, in bytes.
     pub bytes: u64,
 }
 
-/// One processed decode row that is worth a line: a decision, or a boundary that was due.
+/// A processed decode row with a decision or a due checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Boundary {
     /// The loop turn in which the result was processed.
@@ -178,34 +190,34 @@ pub struct Boundary {
     pub batch: BatchId,
     /// The request.
     pub req: ReqId,
-    /// The length that the batch reached for it.
+    /// The length that the step reached.
     pub k: u32,
-    /// Decode batches prepared for it since.
+    /// The lookahead: decode batches prepared for the request since.
     pub lookahead: i64,
-    /// How the rule found out.
-    pub check: Check,
+    /// How the rule determined whether the result is a boundary.
+    pub check: BoundaryCheck,
     /// Whether the rule fired.
     pub fired: bool,
-    /// The label after, if it fired.
+    /// The label after the decision, if the rule fired.
     pub label: Option<u32>,
-    /// The kept slot after, if it fired.
+    /// The kept slot after the decision, if the rule fired.
     pub slot: Option<SlotId>,
-    /// The slot that this step's forward wrote, if a checkpoint was due.
+    /// The track slot that the forward of this step wrote, if a checkpoint was due.
     pub due: Option<SlotId>,
     /// The class.
     pub class: Class,
 }
 
-/// What became of one request.
+/// The outcome of one request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
-    /// Whether it was ever seen.
+pub struct RequestOutcome {
+    /// Whether it arrived.
     pub arrived: bool,
     /// Tokens taken from the cache at its first admission.
     pub prefix_hit: u32,
-    /// Outputs at the end.
+    /// The number of outputs at the end.
     pub outputs: u32,
-    /// How it finished.
+    /// How it finished; `None` if it did not finish.
     pub finish: Option<FinishKind>,
 }
 
@@ -214,33 +226,33 @@ pub struct Outcome {
 pub struct Judgement {
     /// The verdict.
     pub verdict: Verdict,
-    /// Loop turns that did something.
+    /// The number of turns in the record.
     pub turns: u32,
     /// Processed decode rows.
     pub decode_results: u64,
     /// Processed decode rows by lookahead.
     pub lookahead: BTreeMap<i64, u64>,
-    /// Decision classes.
-    pub decisions: Decisions,
-    /// Checkpoints.
-    pub checkpoints: Checkpoints,
-    /// Masks.
+    /// Rows by class.
+    pub decisions: ClassCounts,
+    /// Counts of checkpoints.
+    pub checkpoints: CheckpointCounts,
+    /// Reuse of host masks.
     pub mask_reuse: MaskReuse,
-    /// Findings in the order in which they were found.
+    /// The findings, in the order in which they were made.
     pub findings: Vec<Finding>,
-    /// Rows with a decision or a due boundary, in order; empty unless asked for.
+    /// Rows with a decision or a due checkpoint, in order; empty unless [`super::JudgeOptions::keep_boundaries`].
     pub boundaries: Vec<Boundary>,
-    /// By request index.
-    pub requests: Vec<Outcome>,
-    /// Requests pinned before a step that were not admitted in that turn.
+    /// The outcomes of all requests, by index.
+    pub requests: Vec<RequestOutcome>,
+    /// Requests pinned before a step that were not admitted in the turn of that step.
     pub pins_missed: Vec<ReqId>,
-    /// Requests whose pin came to nothing because the other request ended first.
+    /// Requests whose pin had no effect because the other request ended before the step.
     pub pins_ended: Vec<ReqId>,
-    /// Scripted events that found nothing to do: turn and request.
+    /// Scripted events that had no effect: turn and request.
     pub events_unused: Vec<(u32, ReqId)>,
     /// Whether a bound ended the run, and if so whether it was a stall.
     pub bound: Option<bool>,
-    /// Whether the run named more than the judge follows.
+    /// Whether the record has an index that the judge does not track.
     pub overflow: bool,
     /// The coverage goals that the run reached.
     pub goals: Goals,

@@ -2,9 +2,9 @@
 
 use std::ops::RangeInclusive;
 
-use crate::judge::{Judgement, Kind};
+use crate::judge::{FindingKind, Judgement};
 use crate::record::{
-    BatchFact, BatchId, CacheFact, DecisionFact, Fact, Nothing, Phase, ReqId, RequestFact, RunFact, Sink, SlotId,
+    BatchFact, BatchId, CacheFact, DecisionFact, Fact, NoDonation, Phase, ReqId, RequestFact, RunFact, Sink, SlotId,
 };
 
 /// The state that a request offered at its end.
@@ -27,7 +27,7 @@ pub struct JitterOutcome {
     /// lookaheads.
     pub came_out: Vec<Option<i64>>,
     /// The state that the request offered at its end, or the reason why it offered none; `None` if the request did not end.
-    pub end: Option<Result<LastOffer, Nothing>>,
+    pub end: Option<Result<LastOffer, NoDonation>>,
 }
 
 impl JitterOutcome {
@@ -45,8 +45,8 @@ impl JitterOutcome {
     /// Whether the lookahead equals `pattern`. Where an assertion or a bound ended the run before the request ended, only the
     /// steps before that count.
     pub fn came_about(&self, pattern: &str) -> bool {
-        let ended_early =
-            self.judgement.bound.is_some() || self.judgement.findings.iter().any(|of| of.kind == Kind::Assertion);
+        let ended_early = self.judgement.bound.is_some()
+            || self.judgement.findings.iter().any(|of| of.kind == FindingKind::Assertion);
         let came_out = self.came_out();
         let told = if ended_early && self.end.is_none() { came_out.trim_end_matches('-') } else { &came_out };
         !told.is_empty() && pattern.starts_with(told)
@@ -78,7 +78,7 @@ pub struct LookaheadMeter {
     /// The lookahead of processed results by length.
     rows: Vec<(u32, i64)>,
     finished: bool,
-    end: Option<Result<LastOffer, Nothing>>,
+    end: Option<Result<LastOffer, NoDonation>>,
 }
 
 impl LookaheadMeter {

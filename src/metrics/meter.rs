@@ -130,7 +130,7 @@ impl Sink for Meter {
             RowFacts::Results(_, rows) => rows.iter().for_each(|row| self.output(row.req, row.outputs, row.at)),
             RowFacts::SlotsAlloc(..)
             | RowFacts::SlotsFree(..)
-            | RowFacts::Paged(_)
+            | RowFacts::PagesAlloc(_)
             | RowFacts::Prepared(..)
             | RowFacts::Stepped(..) => {}
         }

@@ -70,7 +70,7 @@ impl Sink for RunCounts {
             // These facts are about other slots, and about rows that were admitted before.
             RowFacts::SlotsFree(..)
             | RowFacts::SlotsAlloc(..)
-            | RowFacts::Paged(_)
+            | RowFacts::PagesAlloc(_)
             | RowFacts::Prepared(..)
             | RowFacts::Stepped(..)
             | RowFacts::Results(..) => {}

@@ -1,12 +1,12 @@
 //! Reads of shared fields: how often a result reads a field newer than its prepare saw it, and whether that changed what the rule
 //! did.
 
-use crate::record::{Fact, Field, ProbeFact, Sink};
+use crate::record::{Fact, ProbeFact, SharedField, Sink};
 
 /// Counts by shared field; a sink of [`ProbeFact::Read`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Skew {
-    counts: [SkewCount; Field::ALL.len()],
+    counts: [SkewCount; SharedField::ALL.len()],
 }
 
 /// The counts of one field.
@@ -33,8 +33,8 @@ impl Sink for Skew {
 
 impl Skew {
     /// Every shared field with its counts.
-    pub fn counts(&self) -> impl Iterator<Item = (Field, SkewCount)> {
-        Field::ALL.into_iter().zip(self.counts)
+    pub fn counts(&self) -> impl Iterator<Item = (SharedField, SkewCount)> {
+        SharedField::ALL.into_iter().zip(self.counts)
     }
 }
 
@@ -49,11 +49,11 @@ mod tests {
         let read = |field, newer, changed| {
             Fact::Probe(ProbeFact::Read { batch: BatchId(1), req: ReqId(0), field, newer, changed })
         };
-        skew.fact(read(Field::KvCommittedLen, true, true));
-        skew.fact(read(Field::KvCommittedLen, true, false));
-        skew.fact(read(Field::LastTrackSeqlen, false, false));
+        skew.fact(read(SharedField::KvCommittedLen, true, true));
+        skew.fact(read(SharedField::KvCommittedLen, true, false));
+        skew.fact(read(SharedField::LastTrackSeqlen, false, false));
         let of = |wanted| skew.counts().find(|(field, _)| *field == wanted).expect("every field is counted").1;
-        assert_eq!(of(Field::KvCommittedLen), SkewCount { reads: 2, newer: 2, changed: 1 });
-        assert_eq!(of(Field::LastTrackSeqlen), SkewCount { reads: 1, newer: 0, changed: 0 });
+        assert_eq!(of(SharedField::KvCommittedLen), SkewCount { reads: 2, newer: 2, changed: 1 });
+        assert_eq!(of(SharedField::LastTrackSeqlen), SkewCount { reads: 1, newer: 0, changed: 0 });
     }
 }

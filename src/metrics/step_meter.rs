@@ -1,7 +1,9 @@
 //! Steady decode steps of a run, measured from its facts: turns in which a full decode batch is launched and the result of a full
 //! decode batch is processed. A run without such turns has no steps. Also measures the gaps between outputs.
 
-use crate::record::{BatchId, Check, DecisionFact, Fact, ForwardFact, Mode, Phase, ReqId, RequestFact, RunFact, Sink};
+use crate::record::{
+    BatchId, BoundaryCheck, DecisionFact, Fact, ForwardFact, ForwardMode, Phase, ReqId, RequestFact, RunFact, Sink,
+};
 
 /// Steady turns at the beginning that are not counted: the GPU may still run prefills.
 pub const WARM_UP: u64 = 2;
@@ -159,7 +161,7 @@ impl Sink for StepMeter {
     #[inline]
     fn fact(&mut self, fact: Fact) {
         match fact {
-            Fact::Decision(DecisionFact::Row { check: Check::Mask, .. }) => self.masks = true,
+            Fact::Decision(DecisionFact::Row { check: BoundaryCheck::Mask, .. }) => self.masks = true,
             Fact::Request(RequestFact::Output { req, outputs, at, .. }) => self.output(req, outputs, at.ns()),
             Fact::Request(RequestFact::Finish { req, outputs, .. }) => self.finish(req, outputs),
             Fact::Run(RunFact::Turn { at, .. } | RunFact::Done { at }) => self.close(at.ns()),
@@ -172,7 +174,7 @@ impl Sink for StepMeter {
             Fact::Run(RunFact::Wait { at, .. }) => self.now.wait_ns += at.ns() - self.now.result_began_ns,
             Fact::Forward(ForwardFact::Launch { batch, mode, rows, start, end, copied }) => {
                 let times_ns = (start.ns(), end.ns(), copied.ns());
-                self.launch(batch, mode == Mode::Decode && rows == self.rows, times_ns);
+                self.launch(batch, mode == ForwardMode::Decode && rows == self.rows, times_ns);
             }
             Fact::Run(RunFact::Assert { .. }) => self.stopped = Some(Stopped::Assertion),
             Fact::Run(RunFact::Bound { .. }) => self.stopped = Some(Stopped::Bound),

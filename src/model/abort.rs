@@ -2,7 +2,7 @@
 //! request is finished by its next result.
 
 use crate::engine::{Choice, ChoicePoint, Chooser};
-use crate::record::{FinishKind, Nothing, Place, ReqId, RequestFact, Sink};
+use crate::record::{AbortStage, FinishKind, NoDonation, ReqId, RequestFact, Sink};
 
 use super::machine::{Attempt, Machine};
 use super::request::ReqStage;
@@ -37,24 +37,24 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     fn abort(&mut self, req: ReqId) -> bool {
         let place = self.place(req);
         match place {
-            Place::Finished | Place::Gone => {
-                self.emit(RequestFact::Abort { req, place, taken: false });
+            AbortStage::Finished | AbortStage::Gone => {
+                self.emit(RequestFact::Abort { req, stage: place, taken: false });
                 return false;
             }
-            Place::Waiting => {
+            AbortStage::Waiting => {
                 self.world.waiting.retain(|&waiting| waiting != req);
-                self.emit(RequestFact::Abort { req, place, taken: true });
+                self.emit(RequestFact::Abort { req, stage: place, taken: true });
                 self.drop_request(req);
                 return true;
             }
-            Place::Chunk | Place::Prefill | Place::Decode => {}
+            AbortStage::Chunk | AbortStage::Prefill | AbortStage::Decode => {}
         }
         let in_chunks = self.world.chunked == Some(req);
         // A request that was retracted with a pending abort may be in chunks again. The abort of the chunks is then a
         // new abort.
         let by_result = self.world.reqs[req.index()].to_abort && !in_chunks;
         let pending = by_result || self.world.chunk_abort == Some(req);
-        self.emit(RequestFact::Abort { req, place, taken: !pending });
+        self.emit(RequestFact::Abort { req, stage: place, taken: !pending });
         if pending {
             return false;
         }
@@ -69,18 +69,18 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// Where an abort finds a request now.
-    fn place(&self, req: ReqId) -> Place {
+    fn place(&self, req: ReqId) -> AbortStage {
         let it = &self.world.reqs[req.index()];
         let in_last = matches!(&self.world.last, LastBatch::Extend(last) if last.reqs.contains(&req));
         match it.stage {
-            ReqStage::Unseen => Place::Gone,
-            ReqStage::Finished if it.dropped => Place::Gone,
-            ReqStage::Finished => Place::Finished,
-            ReqStage::Running if it.finished() => Place::Finished,
-            ReqStage::Running if self.world.chunked == Some(req) => Place::Chunk,
-            ReqStage::Waiting => Place::Waiting,
-            ReqStage::Running if in_last && it.outputs == 0 => Place::Prefill,
-            ReqStage::Running => Place::Decode,
+            ReqStage::Unseen => AbortStage::Gone,
+            ReqStage::Finished if it.dropped => AbortStage::Gone,
+            ReqStage::Finished => AbortStage::Finished,
+            ReqStage::Running if it.finished() => AbortStage::Finished,
+            ReqStage::Running if self.world.chunked == Some(req) => AbortStage::Chunk,
+            ReqStage::Waiting => AbortStage::Waiting,
+            ReqStage::Running if in_last && it.outputs == 0 => AbortStage::Prefill,
+            ReqStage::Running => AbortStage::Decode,
         }
     }
 
@@ -95,7 +95,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             return Ok(());
         }
         self.req(req).to_abort = false;
-        self.donate_nothing(req, Nothing::Aborted, None);
+        self.donate_nothing(req, NoDonation::Aborted, None);
         self.release_rest(req, None);
         self.world.chunked = None;
         self.world.chunk_abort = None;

@@ -1,7 +1,7 @@
 //! Admission: the waiting requests that the next prefill batch takes (`_get_new_batch_prefill_raw`, `PrefillAdder`).
 
 use crate::engine::{ChoicePoint, Chooser};
-use crate::record::{CacheFact, Owner, ReqId, RequestFact, RowFacts, Sink, SlotFact, SlotId, Stream};
+use crate::record::{CacheFact, GpuStream, Owner, ReqId, RequestFact, RowFacts, Sink, SlotFact, SlotId};
 
 use super::batch::Rows;
 use super::budget::{AddReqResult, Budget, PrefillLimits};
@@ -237,7 +237,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             it.needs_clear = false;
             it.cow_source = Some(source);
             if self.setup.engine.copy_on_write == CopyOnWrite::Immediate {
-                self.copy_hit(req, Stream::Schedule);
+                self.copy_hit(req, GpuStream::Schedule);
             }
         }
         let Match { state_len, kv_len, branching, state: source, .. } = found;

@@ -131,7 +131,7 @@ impl ArrivalQueue {
         let mut due = due.clone();
         due.sort_unstable();
         for DueArrival { at, req } in due {
-            out.req(req);
+            out.put_req(req);
             out.flag(at == now);
             if times {
                 out.long(at.ns());

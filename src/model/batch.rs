@@ -3,7 +3,7 @@
 use educe::Educe;
 use tinyvec::TinyVec;
 
-use crate::record::{BatchId, Mode, PreparedRow, ReqId, SlotId};
+use crate::record::{BatchId, ForwardMode, PreparedRow, ReqId, SlotId};
 
 use super::masks::HostMasks;
 use super::rule::RowMasks;
@@ -31,7 +31,7 @@ pub struct Batch {
     /// The object of the modelled system: an alias has the same object, a copy has its own.
     pub object: u32,
     /// Its mode.
-    pub mode: Mode,
+    pub mode: ForwardMode,
     /// Its requests, in row order.
     pub reqs: Rows<ReqId>,
     /// The length of each row once the forward has run.
@@ -63,7 +63,7 @@ impl Batch {
         Batch {
             id: BatchId(0),
             object,
-            mode: Mode::Decode,
+            mode: ForwardMode::Decode,
             reqs: Rows::new(),
             seq_lens: Rows::new(),
             prefills: Rows::new(),

@@ -3,8 +3,8 @@
 
 use crate::engine::Chooser;
 use crate::record::{
-    AssertKind, CacheFact, Donated, ForwardFact, Nothing, Offered, Owner, PageFact, ReqId, Sink, SlotFact, SlotId,
-    Stream,
+    AssertKind, CacheFact, DonationOutcome, ForwardFact, GpuStream, NoDonation, Owner, PageFact, PossibleDonation,
+    ReqId, Sink, SlotFact, SlotId,
 };
 
 use super::batch::Rows;
@@ -27,7 +27,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Donates the kept state of a finished request and frees the rest (`cache_finished_req`, `release_kv_cache`).
     pub(super) fn release_finished(&mut self, req: ReqId) -> Attempt {
         let kept = if self.world.policy.may_decline && self.world.reqs[req.index()].decline {
-            self.donate_nothing(req, Nothing::Declined, None);
+            self.donate_nothing(req, NoDonation::Declined, None);
             None
         } else {
             self.donate_finished(req)?
@@ -58,7 +58,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         };
         let key_len = self.floor_to_page(label.min(committed));
         if key_len == 0 {
-            self.donate_nothing(req, Nothing::NoCheckpoint, slot);
+            self.donate_nothing(req, NoDonation::NoCheckpoint, slot);
             return Ok(None);
         }
         let Some(slot) = slot else {
@@ -80,16 +80,16 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// The donation from the track slots if the request ended now.
-    pub(super) fn offer_now(&self, req: ReqId) -> Option<Offered> {
+    pub(super) fn offer_now(&self, req: ReqId) -> Option<PossibleDonation> {
         let committed = self.committed_to_cache(req);
         let (label, idx) = self.checkpoint(req, committed);
         let slot = self.world.reqs[req.index()].track[usize::from(idx?)]?;
         let key_len = self.floor_to_page(label.min(committed));
-        (key_len > 0).then_some(Offered { label, key_len, slot })
+        (key_len > 0).then_some(PossibleDonation { label, key_len, slot })
     }
 
     /// Donates no state for a request that ends or is retracted, and frees the pages that are not the tree's.
-    pub(super) fn donate_nothing(&mut self, req: ReqId, why: Nothing, slot: Option<SlotId>) {
+    pub(super) fn donate_nothing(&mut self, req: ReqId, why: NoDonation, slot: Option<SlotId>) {
         self.emit(CacheFact::NoDonate { req, why, slot });
         self.drop_pages(req, self.world.reqs[req.index()].cache_protected_len);
     }
@@ -144,11 +144,11 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         // The next chunk starts here, however much of the prefix is cached.
         self.req(req).prefix_len = end;
         let Some(label) = label else {
-            self.emit(CacheFact::NoDonate { req, why: Nothing::NoCheckpoint, slot: None });
+            self.emit(CacheFact::NoDonate { req, why: NoDonation::NoCheckpoint, slot: None });
             return Ok(());
         };
         let Some((slot, owner)) = self.hand_over(req)? else {
-            self.emit(CacheFact::NoDonate { req, why: Nothing::NoSlot, slot: None });
+            self.emit(CacheFact::NoDonate { req, why: NoDonation::NoSlot, slot: None });
             self.req(req).last_track_seqlen = None;
             return Ok(());
         };
@@ -160,7 +160,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             }
             self.relock(req, key_len, inserted.node);
         } else {
-            self.emit(CacheFact::NoDonate { req, why: Nothing::NoCheckpoint, slot: None });
+            self.emit(CacheFact::NoDonate { req, why: NoDonation::NoCheckpoint, slot: None });
             self.free_slot(slot, owner, true);
         }
         let it = self.req(req);
@@ -178,7 +178,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             let it = &self.world.reqs[req.index()];
             let kept = if it.has_track { it.track[usize::from(self.keep_idx(req))] } else { it.active };
             let from = kept.expect("a running request has a slot to donate");
-            self.emit(ForwardFact::CopyState { req, from, to: slot, stream: Stream::Schedule });
+            self.emit(ForwardFact::CopyState { req, from, to: slot, stream: GpuStream::Schedule });
             return Ok(Some((slot, Owner::Spare)));
         }
         let idx = self.keep_idx(req);
@@ -216,7 +216,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         if given.count() > 0 {
             self.emit(PageFact::Move { pages: given, from: Owner::Request(req), to: Owner::Tree });
         }
-        let how = Donated { finished, existed: inserted.state_existed };
+        let how = DonationOutcome { finished, existed: inserted.state_existed };
         let &DonationOffer { label, slot, owner, key_len } = offer;
         self.emit(CacheFact::Donate { req, label, key_len, slot, how });
         if !inserted.state_existed {

@@ -4,7 +4,9 @@
 //! from the true tokens of the request, never from a slot.
 
 use crate::engine::{ChoicePoint, Chooser, Time};
-use crate::record::{CacheFact, ForwardFact, Mode, Phase, PreparedRow, ReqId, RowFacts, Sink, SlotId, StepRow, Stream};
+use crate::record::{
+    CacheFact, ForwardFact, ForwardMode, GpuStream, Phase, PreparedRow, ReqId, RowFacts, Sink, SlotId, StepRow,
+};
 
 use super::batch::{Batch, Prefill, Rows};
 use super::clock::{draw, draw_many};
@@ -24,13 +26,13 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let costs = &self.setup.costs;
         let rows = batch.reqs.len() as u32;
         let duration_ns = match batch.mode {
-            Mode::Extend | Mode::Mixed => {
+            ForwardMode::Extend | ForwardMode::Mixed => {
                 let tokens =
                     batch.seq_lens.iter().sum::<u32>() - batch.prefills.iter().map(|row| row.prefix_len).sum::<u32>();
                 let tokens = tokens - self.tail_context(batch);
                 draw(self.chooser, costs.gpu_extend) + draw_many(self.chooser, costs.gpu_extend_token, tokens)
             }
-            Mode::Decode | Mode::Verify => {
+            ForwardMode::Decode | ForwardMode::Verify => {
                 draw(self.chooser, costs.gpu_decode) + draw_many(self.chooser, costs.gpu_decode_request, rows)
             }
         };
@@ -41,9 +43,9 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.emit(ForwardFact::Launch { batch: batch.id, mode: batch.mode, rows, start, end, copied });
         let mut accepted = Rows::new();
         match batch.mode {
-            Mode::Extend | Mode::Mixed => self.forward_extend(batch),
-            Mode::Decode => self.forward_decode(batch),
-            Mode::Verify => accepted = self.forward_verify(batch),
+            ForwardMode::Extend | ForwardMode::Mixed => self.forward_extend(batch),
+            ForwardMode::Decode => self.forward_decode(batch),
+            ForwardMode::Verify => accepted = self.forward_verify(batch),
         }
         self.end();
         (copied, accepted)
@@ -65,7 +67,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             }
         }
         for &req in &batch.reqs {
-            self.copy_hit(req, Stream::Forward);
+            self.copy_hit(req, GpuStream::Forward);
         }
         for (i, &Prefill { prefix_len: from, track }) in batch.prefills.iter().enumerate() {
             let req = batch.reqs[i];
@@ -78,7 +80,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// Copies the state of a hit into the active slot, if the request has a hit to copy.
-    pub(super) fn copy_hit(&mut self, req: ReqId, stream: Stream) {
+    pub(super) fn copy_hit(&mut self, req: ReqId, stream: GpuStream) {
         let it = &mut self.world.reqs[req.index()];
         if let Some(from) = it.cow_source.take() {
             let to = it.active.expect("a hit has an active slot");

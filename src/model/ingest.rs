@@ -1,7 +1,7 @@
 //! The ingest phase: the requests that arrive in this turn.
 
 use crate::engine::{Choice, ChoicePoint, Chooser};
-use crate::record::{Phase, ReqId, RequestFact, ScriptFact, Sink, State};
+use crate::record::{Phase, ReqId, RequestFact, ScriptFact, Sink, TokenFold};
 
 use super::arrivals::DueArrival;
 use super::batch::Rows;
@@ -82,7 +82,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             self.sink.tokens(req, 0, &self.world.streams.tokens(prompt));
         }
         self.emit(RequestFact::Arrive { req, at, max_new: spec.max_new });
-        let tip = if self.spells() { self.world.streams.fold(prompt) } else { State::ZERO };
+        let tip = if self.spells() { self.world.streams.fold(prompt) } else { TokenFold::ZERO };
         let it = self.req(req);
         it.stream = stream;
         (it.prompt_len, it.known, it.tip) = (prompt.len, prompt.len, tip);

@@ -3,7 +3,9 @@
 //! Owns the order of the phases and the result queue. Each phase has a file of its own.
 
 use crate::engine::{ChoicePoint, Chooser};
-use crate::record::{AssertKind, BatchId, Fact, Mode, PageRange, Phase, ReqId, ResultRow, RunFact, Sink, StepRow};
+use crate::record::{
+    AssertKind, BatchId, Fact, ForwardMode, PageRange, Phase, ReqId, ResultRow, RunFact, Sink, StepRow,
+};
 
 use super::batch::{Batch, Rows};
 use super::clock::draw;
@@ -169,7 +171,8 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
             LastBatch::Running | LastBatch::None => None,
         };
         let batch = self.plan()?;
-        let extends = batch.as_ref().is_some_and(|batch| matches!(batch.mode, Mode::Extend | Mode::Mixed));
+        let extends =
+            batch.as_ref().is_some_and(|batch| matches!(batch.mode, ForwardMode::Extend | ForwardMode::Mixed));
         // If the last prefill became the running batch and rides along in this batch, it is a decode batch now.
         let last_extends = last_prefill.is_some_and(|object| object != self.world.decoded);
         let waits = self.setup.engine.disable_consecutive_prefill_overlap && last_extends && extends;
@@ -203,8 +206,8 @@ impl<'a, C: Chooser, S: Sink> Machine<'a, C, S> {
         self.world.forwards += 1;
         let (copied, accepted) = self.launch(&batch);
         self.world.last = match batch.mode {
-            Mode::Extend | Mode::Mixed => LastBatch::Extend(batch.clone()),
-            Mode::Decode | Mode::Verify => LastBatch::Running,
+            ForwardMode::Extend | ForwardMode::Mixed => LastBatch::Extend(batch.clone()),
+            ForwardMode::Decode | ForwardMode::Verify => LastBatch::Running,
         };
         self.world.queue.push(PendingResult { batch, copied, accepted });
         true

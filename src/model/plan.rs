@@ -2,7 +2,7 @@
 //! running batch.
 
 use crate::engine::{ChoicePoint, Chooser};
-use crate::record::{BatchFact, Mode, Phase, ReqId, Sink};
+use crate::record::{BatchFact, ForwardMode, Phase, ReqId, Sink};
 
 use super::batch::{Batch, Rows};
 use super::machine::{Attempt, Machine};
@@ -150,7 +150,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// A new batch with its number.
-    pub(super) fn new_batch(&mut self, mode: Mode) -> Batch {
+    pub(super) fn new_batch(&mut self, mode: ForwardMode) -> Batch {
         self.world.batches += 1;
         self.world.objects += 1;
         let id = crate::record::BatchId(self.world.batches);

@@ -4,7 +4,7 @@
 
 use crate::engine::{ChoicePoint, Chooser};
 use crate::record::{
-    AssertKind, BatchFact, BatchId, GrantId, Mode, Owner, Phase, PreparedRow, ReqId, RowFacts, Sink, SlotId,
+    AssertKind, BatchFact, BatchId, ForwardMode, GrantId, Owner, Phase, PreparedRow, ReqId, RowFacts, Sink, SlotId,
 };
 
 use super::batch::{Batch, Prefill};
@@ -20,7 +20,7 @@ use super::world::World;
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Prepares a prefill batch (`prepare_for_extend`).
     pub(super) fn prepare_extend(&mut self, admitted: &[ReqId]) -> Attempt<Box<Batch>> {
-        let mut batch = Box::new(self.new_batch(Mode::Extend));
+        let mut batch = Box::new(self.new_batch(ForwardMode::Extend));
         batch.chunked = self.world.chunked;
         self.begin_prepare(&batch, admitted.len());
         self.take_request_slots(admitted)?;
@@ -70,7 +70,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Prepares the running batch for one decode step (`prepare_for_decode`).
     pub(super) fn prepare_decode(&mut self) -> Attempt<Box<Batch>> {
-        let mut batch = self.take_running(Mode::Decode);
+        let mut batch = self.take_running(ForwardMode::Decode);
         let page = self.setup.engine.page_size;
         let wanted = if page > 1 { page } else { 1 } * batch.reqs.len() as u32;
         self.make_kv_room(wanted);
@@ -117,7 +117,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             MixedTracking::Kept if self.world.policy.second_slot_on_demand => self.undo_prealloc(decode),
             MixedTracking::Kept => {}
         }
-        batch.mode = Mode::Mixed;
+        batch.mode = ForwardMode::Mixed;
         batch.merge(decode);
         batch.prepared = decode.prepared.iter().map(|&row| PreparedRow { track: None, ..row }).collect();
         for &req in &decode.reqs {
@@ -129,7 +129,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Takes the running batch under a new number, and begins its prepare. An empty batch takes its place until
     /// [`Machine::queue_copy`].
-    pub(super) fn take_running(&mut self, mode: Mode) -> Box<Batch> {
+    pub(super) fn take_running(&mut self, mode: ForwardMode) -> Box<Batch> {
         self.world.batches += 1;
         let mut batch = Box::new(std::mem::replace(&mut self.world.running, Batch::empty(0)));
         batch.id = BatchId(self.world.batches);
@@ -229,7 +229,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         self.paged.extend(reqs.by_ref().take(free).map(|req| (req, all[req.index()].pages.append(1))));
         assert!(pages.alloc(self.paged.len() as u32), "no more pages are taken than are free");
         if !self.paged.is_empty() {
-            self.sink.rows(RowFacts::Paged(&self.paged));
+            self.sink.rows(RowFacts::PagesAlloc(&self.paged));
         }
         match reqs.next() {
             Some(req) => Err(FailedAssert { req: Some(req), kind: AssertKind::OutOfPages }),

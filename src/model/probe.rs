@@ -2,7 +2,7 @@
 //! of the real scheduler has them. The machine emits them only on demand.
 
 use crate::engine::Chooser;
-use crate::record::{Fields, ProbeFact, ReqId, RowArrays, Sink};
+use crate::record::{ProbeFact, ReqId, RequestFields, RowArrays, Sink};
 
 use super::batch::Batch;
 use super::machine::Machine;
@@ -21,7 +21,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             return;
         }
         let it = &self.world.reqs[req.index()];
-        let fields = Fields {
+        let fields = RequestFields {
             next_track_idx: it.has_track.then_some(it.next_track_idx),
             last_track_idx: it.has_track.then_some(it.last_track_idx),
             last_track_seqlen: it.last_track_seqlen,

@@ -1,6 +1,6 @@
 //! The request object. Every batch and batch copy with the request shares it by index.
 
-use crate::record::{FinishKind, SlotId, State, StreamId};
+use crate::record::{FinishKind, SlotId, StreamId, TokenFold};
 
 use super::pages::ReqPages;
 use super::radix::{Lock, NodeId};
@@ -22,7 +22,7 @@ pub enum ReqStage {
 #[derive(Clone, Debug)]
 pub struct Req {
     /// Fold of all known tokens, where tokens are spelled out.
-    pub tip: State,
+    pub tip: TokenFold,
     /// Tokens whose KV and state are computed once all batches prepared so far have run.
     pub kv_committed_len: u32,
     /// Number of decode batches prepared for it.
@@ -104,7 +104,7 @@ impl Req {
             stage: ReqStage::Unseen,
             stream: StreamId::ROOT,
             known: 0,
-            tip: State::ZERO,
+            tip: TokenFold::ZERO,
             prompt_len: 0,
             outputs: 0,
             ends_at: 0,

@@ -3,8 +3,8 @@
 
 use crate::engine::{Choice, ChoicePoint, Chooser, Time};
 use crate::record::{
-    AssertKind, Check, Decision, DecisionFact, FinishKind, Mode, Owner, Passed, Phase, PreparedRow, ReqId, RequestFact,
-    ResultRow, RowFacts, RunFact, Sink,
+    AssertKind, BoundaryCheck, Decision, DecisionFact, FinishKind, ForwardMode, Owner, Phase, PreparedRow, ReqId,
+    RequestFact, ResultRow, RowFacts, RunFact, Sink, SkipReason,
 };
 
 use super::batch::Batch;
@@ -75,9 +75,16 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let (outputs, end) = self.append_outputs(req, pending.accepted.get(i).copied().unwrap_or(1));
         let it = &self.world.reqs[req.index()];
         let lookahead = i64::from(it.decode_batch_idx) - i64::from(prepared.decode_batch_idx);
-        let row = ResultRow { at, lookahead, req, outputs, kv_committed_len: it.kv_committed_len, check: Check::None };
-        let tracked = it.has_track && pending.batch.mode != Mode::Mixed;
-        let asked = if tracked { self.ask_rule(pending, i, it) } else { Ok(Action::none(Check::None)) };
+        let row = ResultRow {
+            at,
+            lookahead,
+            req,
+            outputs,
+            kv_committed_len: it.kv_committed_len,
+            check: BoundaryCheck::None,
+        };
+        let tracked = it.has_track && pending.batch.mode != ForwardMode::Mixed;
+        let asked = if tracked { self.ask_rule(pending, i, it) } else { Ok(Action::none(BoundaryCheck::None)) };
         match asked {
             Ok(action) if action.is_nothing() && end.is_none() && !self.skew && !self.probe => {
                 self.results.push(ResultRow { check: action.check, ..row });
@@ -103,10 +110,10 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let ResultRow { at, lookahead, req, outputs, kv_committed_len, check: _ } = row;
         self.emit_results(pending);
         self.emit_outputs(pending, req, (outputs, at), end);
-        if batch.mode != Mode::Mixed {
+        if batch.mode != ForwardMode::Mixed {
             self.emit_fields(req);
         }
-        if self.skew && tracked && batch.mode == Mode::Decode {
+        if self.skew && tracked && batch.mode == ForwardMode::Decode {
             let view = self.view(batch, i, &self.world.reqs[req.index()]);
             self.report_skew(pending, i, &view);
         }
@@ -193,8 +200,10 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     #[inline(always)]
     fn ask_rule(&self, pending: &PendingResult, i: usize, it: &Req) -> Result<Action, AssertKind> {
         match pending.batch.mode {
-            Mode::Verify => Ok(self.rule.on_verify(&self.verify_view(pending, i))),
-            Mode::Decode | Mode::Extend | Mode::Mixed => self.rule.on_result(&self.view(&pending.batch, i, it)),
+            ForwardMode::Verify => Ok(self.rule.on_verify(&self.verify_view(pending, i))),
+            ForwardMode::Decode | ForwardMode::Extend | ForwardMode::Mixed => {
+                self.rule.on_result(&self.view(&pending.batch, i, it))
+            }
         }
     }
 
@@ -252,10 +261,10 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
 /// The reason why a result passes over the row of a request, if it does.
 #[inline(always)]
-fn passed(it: &Req) -> Option<Passed> {
+fn passed(it: &Req) -> Option<SkipReason> {
     match (it.finished(), it.retracted) {
-        (true, _) => Some(Passed::Ended),
-        (false, true) => Some(Passed::Retracted),
+        (true, _) => Some(SkipReason::Ended),
+        (false, true) => Some(SkipReason::Retracted),
         (false, false) => None,
     }
 }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use crate::engine::{Choice, ChoicePoint, Chooser};
-use crate::record::{AssertKind, BatchFact, Nothing, ReqId, RequestFact, Sink};
+use crate::record::{AssertKind, BatchFact, NoDonation, ReqId, RequestFact, Sink};
 
 use super::budget::RETRACT_DECODE_STEPS;
 use super::machine::{Attempt, FailedAssert, Machine};
@@ -85,7 +85,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     fn retract_one(&mut self, req: ReqId, left: u32) {
         let outputs = self.world.reqs[req.index()].outputs;
         self.emit(RequestFact::Retract { req, outputs });
-        self.donate_nothing(req, Nothing::Retracted, None);
+        self.donate_nothing(req, NoDonation::Retracted, None);
         self.release_rest(req, None);
         self.make_kv_room(left * RETRACT_DECODE_STEPS);
         self.req(req).reset_for_retract();

@@ -3,7 +3,7 @@
 //! A rule is a pure function. It decides when a boundary fires, which label it gets and which slot is kept. The machine
 //! applies and records the action. A rule sees neither the content of a slot nor the judge.
 
-use crate::record::{AssertKind, Check};
+use crate::record::{AssertKind, BoundaryCheck};
 
 use super::track_policy::TrackPolicy;
 
@@ -124,7 +124,7 @@ impl VerifyView {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Action {
     /// How the rule checked for a boundary.
-    pub check: Check,
+    pub check: BoundaryCheck,
     /// Fire: set the label (`last_track_seqlen`), and `last_track_idx` if given.
     pub record: Option<(u32, Option<u8>)>,
     /// Set `next_track_idx`.
@@ -144,7 +144,7 @@ impl Action {
     }
 
     /// An action without an effect.
-    pub fn none(check: Check) -> Action {
+    pub fn none(check: BoundaryCheck) -> Action {
         Action { check, record: None, next_track_idx: None, release_idx: None, decline: false }
     }
 }

@@ -9,7 +9,7 @@ mod variants;
 use std::sync::Arc;
 
 use crate::engine::Time;
-use crate::record::{ReqId, State, Token};
+use crate::record::{ReqId, Token, TokenFold};
 
 pub(crate) use costs::cost_fields;
 pub use costs::{Cost, Costs};
@@ -182,7 +182,7 @@ impl Setup {
     /// The stop token of a request with this prompt, if it has one: the token that the fake model samples as that output.
     pub fn stop_token(&self, req: ReqId, prompt: &[Token]) -> Option<Token> {
         let Stop::Token(nth) = self.requests[req.index()].stop else { return None };
-        let mut state = State::ZERO.fold_all(prompt);
+        let mut state = TokenFold::ZERO.fold_all(prompt);
         for _ in 1..nth {
             state = state.fold(state.sample());
         }

@@ -2,7 +2,7 @@
 //! older value. The machine compares them only on demand.
 
 use crate::engine::Chooser;
-use crate::record::{Field, ProbeFact, ReqId, Sink, SlotId};
+use crate::record::{ProbeFact, ReqId, SharedField, Sink, SlotId};
 
 use super::machine::Machine;
 use super::request::Req;
@@ -36,30 +36,30 @@ impl FieldSnapshot {
     }
 
     /// Whether a field has another value in `live`.
-    fn differs(&self, live: &FieldSnapshot, field: Field) -> bool {
+    fn differs(&self, live: &FieldSnapshot, field: SharedField) -> bool {
         match field {
-            Field::OutputIds => self.outputs != live.outputs,
-            Field::KvCommittedLen => self.kv_committed_len != live.kv_committed_len,
-            Field::DecodeBatchIdx => self.decode_batch_idx != live.decode_batch_idx,
-            Field::TrackSlots => self.track != live.track,
-            Field::NextTrackIdx => self.next_track_idx != live.next_track_idx,
-            Field::LastTrackIdx => self.last_track_idx != live.last_track_idx,
-            Field::LastTrackSeqlen => self.last_track_seqlen != live.last_track_seqlen,
+            SharedField::OutputIds => self.outputs != live.outputs,
+            SharedField::KvCommittedLen => self.kv_committed_len != live.kv_committed_len,
+            SharedField::DecodeBatchIdx => self.decode_batch_idx != live.decode_batch_idx,
+            SharedField::TrackSlots => self.track != live.track,
+            SharedField::NextTrackIdx => self.next_track_idx != live.next_track_idx,
+            SharedField::LastTrackIdx => self.last_track_idx != live.last_track_idx,
+            SharedField::LastTrackSeqlen => self.last_track_seqlen != live.last_track_seqlen,
         }
     }
 
     /// The view of a row with one field as it was at prepare. Only donations read the label, so no rule sees it.
-    fn replace(&self, view: &RowView, field: Field) -> RowView {
+    fn replace(&self, view: &RowView, field: SharedField) -> RowView {
         let mut view = *view;
         match field {
             // At least 1, since a decode step has an output and `token_len` subtracts one.
-            Field::OutputIds => view.outputs = self.outputs.max(1),
-            Field::KvCommittedLen => view.kv_committed_len = self.kv_committed_len,
-            Field::DecodeBatchIdx => view.decode_batch_idx = self.decode_batch_idx,
-            Field::TrackSlots => view.held = [self.track[0].is_some(), self.track[1].is_some()],
-            Field::NextTrackIdx => view.next_track_idx = self.next_track_idx,
-            Field::LastTrackIdx => view.last_track_idx = self.last_track_idx,
-            Field::LastTrackSeqlen => {}
+            SharedField::OutputIds => view.outputs = self.outputs.max(1),
+            SharedField::KvCommittedLen => view.kv_committed_len = self.kv_committed_len,
+            SharedField::DecodeBatchIdx => view.decode_batch_idx = self.decode_batch_idx,
+            SharedField::TrackSlots => view.held = [self.track[0].is_some(), self.track[1].is_some()],
+            SharedField::NextTrackIdx => view.next_track_idx = self.next_track_idx,
+            SharedField::LastTrackIdx => view.last_track_idx = self.last_track_idx,
+            SharedField::LastTrackSeqlen => {}
         }
         view
     }
@@ -87,7 +87,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         let (batch, req) = (pending.batch.id, pending.batch.reqs[i]);
         let live = FieldSnapshot::of(&self.world.reqs[req.index()]);
         let done = self.rule.on_result(view);
-        for field in Field::ALL {
+        for field in SharedField::ALL {
             let newer = seen.differs(&live, field);
             let changed = newer && self.rule.on_result(&seen.replace(view, field)) != done;
             self.emit(ProbeFact::Read { batch, req, field, newer, changed });

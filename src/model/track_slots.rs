@@ -4,7 +4,7 @@
 //! which of them a strategy makes.
 
 use crate::engine::{Choice, ChoicePoint, Chooser};
-use crate::record::{BatchFact, Kept, Owner, ReqId, Sink, SlotFact, SlotId};
+use crate::record::{BatchFact, KeptState, Owner, ReqId, Sink, SlotFact, SlotId};
 
 use super::batch::{Batch, Rows};
 use super::machine::Machine;
@@ -150,8 +150,8 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// The label and the slot that a donation would take now.
-    pub(super) fn kept(&self, req: ReqId) -> Kept {
+    pub(super) fn kept(&self, req: ReqId) -> KeptState {
         let it = &self.world.reqs[req.index()];
-        Kept { label: it.last_track_seqlen, slot: it.track[usize::from(self.keep_idx(req))] }
+        KeptState { label: it.last_track_seqlen, slot: it.track[usize::from(self.keep_idx(req))] }
     }
 }

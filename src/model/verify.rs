@@ -4,7 +4,7 @@
 //! plans for twice the tokens that it can accept.
 
 use crate::engine::{Choice, ChoicePoint, Chooser};
-use crate::record::{ForwardFact, Mode, Owner, PreparedRow, ReqId, Sink};
+use crate::record::{ForwardFact, ForwardMode, Owner, PreparedRow, ReqId, Sink};
 
 use super::batch::{Batch, Rows};
 use super::machine::{Attempt, Machine};
@@ -16,7 +16,7 @@ use super::world::PendingResult;
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Prepares the running batch for one verify step (`spec_prepare_for_decode`).
     pub(super) fn prepare_verify(&mut self) -> Attempt<Box<Batch>> {
-        let mut batch = self.take_running(Mode::Verify);
+        let mut batch = self.take_running(ForwardMode::Verify);
         batch.plan = self.plan_tracks(&batch.reqs);
         let wanted: Rows<u32> = batch.reqs.iter().map(|&req| self.verify_needs(req)).collect();
         self.make_kv_room(wanted.iter().sum());

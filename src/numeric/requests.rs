@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use crate::record::{BatchId, ReqId, State, Token};
+use crate::record::{BatchId, ReqId, Token, TokenFold};
 
 use super::scan::Scan;
 use super::severity::{HitKl, Severity};
@@ -67,8 +67,8 @@ impl GaugedRequest {
     }
 
     /// The state after the first `len` tokens, if they are known.
-    pub fn truth(&self, len: u32) -> Option<State> {
-        Some(State::ZERO.fold_all(self.tokens.get(..len as usize)?))
+    pub fn truth(&self, len: u32) -> Option<TokenFold> {
+        Some(TokenFold::ZERO.fold_all(self.tokens.get(..len as usize)?))
     }
 
     /// Adds a compared forward. Its result decides whether it has an output.

@@ -2,7 +2,7 @@
 //!
 //! Only writes change a slot: allocation, moves and frees change nothing in it.
 
-use crate::record::{SlotId, State};
+use crate::record::{SlotId, TokenFold};
 
 /// Slots from this index on are ignored. The judge has the same limit and calls such a run inconclusive.
 const SLOTS_MAX: usize = 1 << 20;
@@ -13,7 +13,7 @@ pub(super) struct NumericState {
     /// The numbers.
     pub h: Vec<f32>,
     /// The name of the token sequence; `None` after a token that the record does not have. Then the numbers mean nothing.
-    pub provenance: Option<State>,
+    pub provenance: Option<TokenFold>,
 }
 
 /// All slots.
@@ -31,7 +31,7 @@ impl Store {
 
     /// The state before any token.
     pub fn zero(&self) -> NumericState {
-        NumericState { h: vec![0.0; self.dim], provenance: Some(State::ZERO) }
+        NumericState { h: vec![0.0; self.dim], provenance: Some(TokenFold::ZERO) }
     }
 
     /// A copy of the content of a slot after all launched forwards; zero if it was never written.
@@ -63,10 +63,10 @@ impl Store {
     }
 
     /// The name of the token sequence in a slot, if it is known.
-    pub fn provenance(&self, slot: SlotId) -> Option<State> {
+    pub fn provenance(&self, slot: SlotId) -> Option<TokenFold> {
         match self.slots.get(slot.index()) {
             Some(Some(content)) => content.provenance,
-            Some(None) | None => Some(State::ZERO),
+            Some(None) | None => Some(TokenFold::ZERO),
         }
     }
 }
@@ -80,12 +80,12 @@ mod tests {
         let mut store = Store::new(2);
         let slot = SlotId(3);
         assert_eq!(store.read(slot), store.zero());
-        let content = NumericState { h: vec![1.0, 2.0], provenance: Some(State::ZERO.fold(7)) };
+        let content = NumericState { h: vec![1.0, 2.0], provenance: Some(TokenFold::ZERO.fold(7)) };
         store.write(slot, content.clone());
         assert_eq!(store.read(slot), content);
         assert_eq!(store.provenance(slot), content.provenance);
         store.clear(slot);
-        assert_eq!((store.read(slot), store.provenance(slot)), (store.zero(), Some(State::ZERO)));
+        assert_eq!((store.read(slot), store.provenance(slot)), (store.zero(), Some(TokenFold::ZERO)));
     }
 
     #[test]

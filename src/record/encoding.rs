@@ -1,83 +1,88 @@
-//! A state of a run written out in canonical words, and its fingerprint: two states with the same words have the same
-//! future, but for the names of slots, batches and interchangeable requests.
+//! The canonical encoding of a state of a run, and its fingerprint. Two states with the same encoding have the same
+//! future, up to the names of slots, batches and interchangeable requests.
 //!
-//! Owns the renaming: by order of first use. Who writes a state out decides what can matter later; this only makes sure
-//! that numbers given by chance do not.
+//! Owns the labels that replace these names: numbers in order of first use. Does not know which fields of a state must
+//! be encoded: machine, tree and judge each encode their own.
 
 use super::{BatchId, PageRange, Prefix, ReqId, SlotId};
 
 /// The label of a request that is not alive.
 const GONE: u32 = u32::MAX;
-/// The label of nothing.
+/// The word for `None`.
 const NONE: u32 = u32::MAX - 1;
 
-/// Labels of slots from here on are places of the free list.
-const PLACES: u32 = 1 << 30;
+/// Slot labels from here on are positions in the free list.
+const FREE_POSITIONS: u32 = 1 << 30;
 
-/// Ways to name a content.
-pub const NAME_END: u32 = 4;
+/// The number of values of the first word of a content's name: see [`Encoding::content_name`].
+pub const NAME_KINDS: u32 = 4;
 
-/// Room for words in the beginning.
-const ROOM: usize = 1024;
+/// The initial capacity, in words.
+const WORDS_INITIAL: usize = 1024;
 
-/// What the contents of slots and nodes are called: by whoever knows the tokens of the requests.
-pub trait Names {
-    /// The live request whose first tokens these are, if there is one.
+/// Names for the contents of slots and tree nodes. The judge implements it, since it knows the tokens of the requests
+/// and the contents of the slots.
+pub trait ContentNames {
+    /// The first live request, in the order of labels, of whose tokens this content is a prefix.
     fn owner(&self, content: Prefix, encoding: &Encoding) -> Option<ReqId>;
 
-    /// Writes all that a sequence of no live request depends on: its stream, and where each ancestor of that goes on.
-    fn sequence(&self, content: Prefix, out: &mut Encoding);
+    /// Writes the identity of a sequence that is no prefix of a live request: its stream, and the length at which each
+    /// ancestor of the stream continues.
+    fn put_sequence(&self, content: Prefix, out: &mut Encoding);
 
-    /// Writes a slot at a place of the free list, but for one that is like one that was never used: no forward in flight uses it, and
-    /// what it holds is the prefix of no request.
-    fn free(&self, slot: SlotId, place: u32, out: &mut Encoding);
+    /// Writes a slot of the free list and its position there. Writes nothing for a slot that is equivalent to one never
+    /// used: no forward in flight uses it, and its content is not a prefix of any live request.
+    fn put_free_slot(&self, slot: SlotId, position: u32, out: &mut Encoding);
 
-    /// Whether a slot is the tree's and holds what it was donated as, which is this, and no forward in flight or
-    /// earlier fault has to do with it. Who donated it, and whether that is who wrote it last, is all that is left to say.
-    fn plain(&self, slot: SlotId, content: Prefix) -> Option<(ReqId, bool)>;
+    /// The donor of a slot of the tree, and whether the donor also wrote the slot last. `None` unless the slot was
+    /// donated with this content and still holds it, no forward in flight uses it, and no finding is about it: then
+    /// these two values encode the slot completely.
+    fn intact_donation(&self, slot: SlotId, content: Prefix) -> Option<(ReqId, bool)>;
 
-    /// Writes whether a request owns these pages and no others, and if not, which.
-    fn pages(&self, pages: PageRange, req: ReqId, out: &mut Encoding);
+    /// Writes whether a request owns exactly these pages; if not, also the pages that it owns.
+    fn put_pages(&self, pages: PageRange, req: ReqId, out: &mut Encoding);
 }
 
-/// Words under way, with the labels given so far. One value serves many states: [`Encoding::begin`] clears it.
+/// An encoding in progress: the words so far and the labels assigned so far. One value is reused for many states:
+/// [`Encoding::begin`] clears it.
 #[derive(Clone, Debug)]
 pub struct Encoding {
-    /// Little-endian words, the first `len` of it: all else is room.
+    /// Little-endian words. The first `len` are the encoding; the rest is unused capacity.
     words: Vec<[u8; 4]>,
     len: usize,
-    /// By request: the first member of its class of interchangeable requests, itself if it has none.
+    /// By request: the first member of its class of interchangeable requests; the request itself if it is alone.
     classes: Vec<u32>,
-    /// Whether a state that no live request has a prefix of can still be of use: prompts are made of others' tokens.
+    /// Whether a content that is no prefix of a live request can still be matched later: some prompt contains tokens of
+    /// another request.
     shares: bool,
-    /// By class: how many members have a label.
+    /// By class: the number of members with a label.
     used: Vec<u32>,
-    /// By class: members without a label, unseen and over.
+    /// By class: the numbers of members without a label that have not arrived, and that have ended.
     counts: Vec<[u32; 2]>,
-    /// The classes that there are.
+    /// All classes.
     heads: Vec<u32>,
-    /// By request: its label.
+    /// By request: its label, or [`GONE`].
     reqs: Vec<u32>,
     /// Requests in the order of their labels.
     req_order: Vec<ReqId>,
-    /// By slot: the round in which it got its label, and the label.
+    /// By slot: the round in which the label was assigned, and the label. Labels of earlier rounds are invalid.
     slots: Vec<(u32, u32)>,
     slot_order: Vec<SlotId>,
     round: u32,
     batches: Vec<BatchId>,
-    /// Room for a list to be sorted: by key, two numbers of whoever sorts.
+    /// Scratch memory of callers: a list to sort by key, with two numbers for each entry.
     pub sorted: Vec<(u128, [u32; 2])>,
-    /// Room for the places in such a list.
+    /// Scratch memory of callers: positions in the sorted list.
     pub ranks: Vec<u32>,
 }
 
 impl Encoding {
-    /// For runs of requests with these classes of interchangeable ones.
+    /// An empty encoding, for runs whose requests have these classes and this value of [`Encoding::shares`].
     pub fn new(classes: Vec<u32>, shares: bool) -> Encoding {
         let count = classes.len();
         let heads = (0..).zip(&classes).filter(|&(index, &class)| index == class).map(|(_, &class)| class).collect();
         Encoding {
-            words: vec![[0; 4]; ROOM],
+            words: vec![[0; 4]; WORDS_INITIAL],
             len: 0,
             classes,
             shares,
@@ -95,7 +100,7 @@ impl Encoding {
         }
     }
 
-    /// Forgets words and labels.
+    /// Clears words and labels.
     pub fn begin(&mut self) {
         self.len = 0;
         self.used.fill(0);
@@ -104,19 +109,19 @@ impl Encoding {
         self.slot_order.clear();
         self.batches.clear();
         self.round = self.round.checked_add(1).unwrap_or_else(|| {
-            // A label of a round that comes again would be taken for one of now.
+            // After a wrap, labels of an old round would look valid.
             self.slots.clear();
             1
         });
     }
 
-    /// A number.
+    /// Writes a number.
     #[inline]
     pub fn word(&mut self, word: u32) {
         self.put([word]);
     }
 
-    /// Some numbers.
+    /// Writes several numbers.
     #[inline]
     pub fn put<const N: usize>(&mut self, words: [u32; N]) {
         match self.words.get_mut(self.len..).and_then(<[_]>::first_chunk_mut::<N>) {
@@ -128,37 +133,37 @@ impl Encoding {
         }
     }
 
-    /// A yes or no.
+    /// Writes a boolean.
     #[inline]
     pub fn flag(&mut self, flag: bool) {
         self.word(u32::from(flag));
     }
 
-    /// A long number.
+    /// Writes a 64-bit number.
     #[inline]
     pub fn long(&mut self, long: u64) {
         self.put([long as u32, (long >> 32) as u32]);
     }
 
-    /// A number or nothing.
+    /// Writes a number or `None`.
     #[inline]
-    pub fn maybe(&mut self, word: Option<u32>) {
+    pub fn optional(&mut self, word: Option<u32>) {
         self.word(or_none(word));
     }
 
-    /// Whether contents that no live request has a prefix of can still be of use.
+    /// Whether a content that is no prefix of a live request can still be matched later.
     pub fn shares(&self) -> bool {
         self.shares
     }
 
-    /// Gives a live request its label, if it has none, and writes that.
+    /// Writes the label of a live request; assigns it if there is none.
     #[inline]
-    pub fn req(&mut self, req: ReqId) {
+    pub fn put_req(&mut self, req: ReqId) {
         let label = self.label_req(req);
         self.word(label);
     }
 
-    /// Gives a live request its label, if it has none.
+    /// Returns the label of a live request; assigns it if there is none.
     #[inline]
     pub fn label_req(&mut self, req: ReqId) -> u32 {
         let index = req.index();
@@ -172,20 +177,20 @@ impl Encoding {
         self.reqs[index]
     }
 
-    /// Writes the label of a request that may not be alive.
+    /// Writes the label of a request, a fixed word if it is not alive, or `None`.
     #[inline]
-    pub fn req_if_live(&mut self, req: Option<ReqId>) {
-        self.word(self.rank_if_live(req));
+    pub fn put_req_if_live(&mut self, req: Option<ReqId>) {
+        self.word(self.label_if_live(req));
     }
 
-    /// The label of a request that may not be alive.
+    /// The label of a request, a fixed word if it is not alive, or the word for `None`.
     #[inline]
-    pub fn rank_if_live(&self, req: Option<ReqId>) -> u32 {
+    pub fn label_if_live(&self, req: Option<ReqId>) -> u32 {
         req.map_or(NONE, |req| self.reqs[req.index()])
     }
 
     /// The label of a live request.
-    pub fn rank(&self, req: ReqId) -> u32 {
+    pub fn label(&self, req: ReqId) -> u32 {
         self.reqs[req.index()]
     }
 
@@ -195,7 +200,7 @@ impl Encoding {
         self.reqs.get(req.index()).is_some_and(|&label| label != GONE)
     }
 
-    /// Whether no two requests are interchangeable.
+    /// Whether every request is alone in its class.
     pub fn are_all_unlike(&self) -> bool {
         self.heads.len() == self.classes.len()
     }
@@ -205,32 +210,32 @@ impl Encoding {
         self.classes[req.index()]
     }
 
-    /// Counts a member of a class that has no label: 0 for one that was not seen, 1 for one that is over.
+    /// Counts a member of a class without a label: `kind` 0 if it has not arrived, 1 if it has ended.
     pub fn count(&mut self, class: u32, kind: usize) {
         self.counts[class as usize][kind] += 1;
     }
 
-    /// Writes the counts of every class.
-    pub fn counts(&mut self) {
+    /// Writes the counts of every class, and resets them.
+    pub fn put_counts(&mut self) {
         for at in 0..self.heads.len() {
             let [unseen, over] = std::mem::take(&mut self.counts[self.heads[at] as usize]);
             self.put([unseen << 16 | over]);
         }
     }
 
-    /// The requests that have labels, in their order.
+    /// The requests with labels, in the order of the labels.
     pub fn reqs(&self) -> &[ReqId] {
         &self.req_order
     }
 
-    /// Gives a slot its label, if it has none, and writes that.
+    /// Writes the label of a slot, or `None`; assigns the label if there is none.
     #[inline]
-    pub fn slot(&mut self, slot: Option<SlotId>) {
+    pub fn put_slot(&mut self, slot: Option<SlotId>) {
         let label = self.label_slot(slot);
         self.word(label);
     }
 
-    /// Gives a slot its label, if it has none.
+    /// Returns the label of a slot, or the word for `None`; assigns the label if there is none.
     #[inline]
     pub fn label_slot(&mut self, slot: Option<SlotId>) -> u32 {
         let Some(slot) = slot else { return NONE };
@@ -244,11 +249,11 @@ impl Encoding {
         next
     }
 
-    /// Calls a slot that has no label by its place in the free list: whoever asks writes all about it at once, and it is none of those
-    /// that are left to be written. Otherwise returns its label.
+    /// Labels an unlabelled free slot by its position in the free list, and returns `None`: the caller must encode the
+    /// slot now, since [`Encoding::slots`] does not list it. Returns the label of a slot that has one.
     #[inline]
-    pub fn label_free(&mut self, slot: SlotId, place: u32) -> Option<u32> {
-        if place >= PLACES {
+    pub fn label_free(&mut self, slot: SlotId, position: u32) -> Option<u32> {
+        if position >= FREE_POSITIONS {
             return Some(self.label_slot(Some(slot)));
         }
         let now = self.round;
@@ -256,10 +261,11 @@ impl Encoding {
         if *round == now {
             return Some(*label);
         }
-        (*round, *label) = (now, PLACES | place);
+        (*round, *label) = (now, FREE_POSITIONS | position);
         None
     }
 
+    /// The entry of a slot in the list of labels.
     #[inline]
     fn slot_label(&mut self, slot: SlotId) -> &mut (u32, u32) {
         if slot.index() >= self.slots.len() {
@@ -268,19 +274,19 @@ impl Encoding {
         &mut self.slots[slot.index()]
     }
 
-    /// The slots that have labels, in their order, but for those called by a place.
+    /// The slots with labels, in the order of the labels, without those of [`Encoding::label_free`].
     pub fn slots(&self) -> &[SlotId] {
         &self.slot_order
     }
 
-    /// Writes the label of a batch.
+    /// Writes the label of a batch; assigns it if there is none.
     #[inline]
-    pub fn batch(&mut self, batch: BatchId) {
+    pub fn put_batch(&mut self, batch: BatchId) {
         let label = self.label_batch(batch);
         self.word(label);
     }
 
-    /// The label of a batch.
+    /// Returns the label of a batch; assigns it if there is none.
     #[inline]
     pub fn label_batch(&mut self, batch: BatchId) -> u32 {
         let label = self.batches.iter().position(|&known| known == batch).unwrap_or_else(|| {
@@ -290,22 +296,24 @@ impl Encoding {
         label as u32
     }
 
-    /// Writes a content by its name.
+    /// Writes the name of a content.
     #[inline]
-    pub fn content(&mut self, content: Prefix, names: &impl Names) {
+    pub fn put_content(&mut self, content: Prefix, names: &impl ContentNames) {
         let owner = names.owner(content, self);
-        let name = self.named(content, owner);
+        let name = self.content_name(content, owner);
         self.put(name);
-        self.rest_of(name, content, names);
+        self.put_name_rest(name, content, names);
     }
 
-    /// The name of a content of which it is known whether it is the prefix of a live request: that; otherwise, if it can be of
-    /// use, how long it is, and if it cannot, that it is nothing. The first word, below [`NAME_END`], tells which.
-    /// [`Encoding::rest_of`] writes the rest of the name.
+    /// The first words of the name of a content. `owner` is [`ContentNames::owner`] of the content.
+    ///
+    /// The first word, below [`NAME_KINDS`], is the kind of name: 0 for the empty content; 1 for a prefix of a live
+    /// request, with length and label; 2 for any other content that can still be matched, with its length, completed by
+    /// [`Encoding::put_name_rest`]; 3 for a content that can never be matched again.
     #[inline]
-    pub fn named(&self, content: Prefix, owner: Option<ReqId>) -> [u32; 3] {
+    pub fn content_name(&self, content: Prefix, owner: Option<ReqId>) -> [u32; 3] {
         if content == Prefix::EMPTY {
-            // Nothing folded: what is folded on may become right yet.
+            // Distinct from kind 3: a state that is extended from the empty content can become correct.
             [0; 3]
         } else if let Some(owner) = owner {
             [1, content.len, self.reqs[owner.index()]]
@@ -316,11 +324,11 @@ impl Encoding {
         }
     }
 
-    /// Writes what the words of a name leave out.
+    /// Writes the part of a name that is not in the words of [`Encoding::content_name`].
     #[inline]
-    pub fn rest_of(&mut self, name: [u32; 3], content: Prefix, names: &impl Names) {
+    pub fn put_name_rest(&mut self, name: [u32; 3], content: Prefix, names: &impl ContentNames) {
         if name[0] == 2 {
-            names.sequence(content, self);
+            names.put_sequence(content, self);
         }
     }
 
@@ -329,11 +337,12 @@ impl Encoding {
         self.words[..self.len].as_flattened()
     }
 
-    /// The fingerprint of the words: 128 bits, of which equal ones are taken for equal words.
+    /// The 128-bit fingerprint of the words. Equal fingerprints are taken for equal words.
     pub fn fingerprint(&self) -> u128 {
         fingerprint(self.words())
     }
 
+    /// Writes several numbers after growing the list.
     #[cold]
     fn put_and_grow(&mut self, words: &[u32]) {
         let end = self.len + words.len();
@@ -345,7 +354,7 @@ impl Encoding {
     }
 }
 
-/// What stands for a number or nothing.
+/// The word for a number or `None`.
 #[inline]
 pub fn or_none(word: Option<u32>) -> u32 {
     word.unwrap_or(NONE)
@@ -370,36 +379,36 @@ mod tests {
     #[test]
     fn slots_batches_and_interchangeable_requests_are_named_by_first_use() {
         let some = words(|encoding| {
-            encoding.slot(Some(SlotId(7)));
-            encoding.slot(Some(SlotId(3)));
-            encoding.slot(Some(SlotId(7)));
-            encoding.batch(BatchId(9));
-            encoding.req(ReqId(1));
-            encoding.req(ReqId(0));
+            encoding.put_slot(Some(SlotId(7)));
+            encoding.put_slot(Some(SlotId(3)));
+            encoding.put_slot(Some(SlotId(7)));
+            encoding.put_batch(BatchId(9));
+            encoding.put_req(ReqId(1));
+            encoding.put_req(ReqId(0));
         });
         let same = words(|encoding| {
-            encoding.slot(Some(SlotId(1)));
-            encoding.slot(Some(SlotId(2)));
-            encoding.slot(Some(SlotId(1)));
-            encoding.batch(BatchId(4));
-            encoding.req(ReqId(0));
-            encoding.req(ReqId(1));
+            encoding.put_slot(Some(SlotId(1)));
+            encoding.put_slot(Some(SlotId(2)));
+            encoding.put_slot(Some(SlotId(1)));
+            encoding.put_batch(BatchId(4));
+            encoding.put_req(ReqId(0));
+            encoding.put_req(ReqId(1));
         });
         assert_eq!(some, same);
-        assert_ne!(words(|encoding| encoding.req(ReqId(2))), words(|encoding| encoding.req(ReqId(0))));
+        assert_ne!(words(|encoding| encoding.put_req(ReqId(2))), words(|encoding| encoding.put_req(ReqId(0))));
     }
 
     #[test]
     fn a_round_that_comes_again_knows_no_labels_of_before() {
         let mut encoding = Encoding::new(vec![0], false);
         encoding.begin();
-        (0..3).for_each(|slot| encoding.slot(Some(SlotId(slot))));
+        (0..3).for_each(|slot| encoding.put_slot(Some(SlotId(slot))));
         encoding.round = u32::MAX;
         encoding.begin();
-        encoding.slot(Some(SlotId(2)));
+        encoding.put_slot(Some(SlotId(2)));
         let mut fresh = Encoding::new(vec![0], false);
         fresh.begin();
-        fresh.slot(Some(SlotId(2)));
+        fresh.put_slot(Some(SlotId(2)));
         assert_eq!((encoding.words(), encoding.round), (fresh.words(), 1));
     }
 }

@@ -1,4 +1,4 @@
-//! Identifiers: indices given in order of first use, never hashes or addresses.
+//! Identifiers: indices in order of first use, never hashes or addresses.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ macro_rules! id {
         pub struct $name(pub u32);
 
         impl $name {
-            /// The position in an arena.
+            /// The index in a list of all of them.
             pub fn index(self) -> usize {
                 self.0 as usize
             }
@@ -35,34 +35,37 @@ id!(
     BatchId, "b"
 );
 id!(
-    /// A physical slot for one recurrent state, counted from 1; slot 0 is the dummy target of padding and never given out.
+    /// A physical slot for one recurrent state, counted from 1. Slot 0 is the dummy target of padding and is never
+    /// allocated.
     SlotId, "s"
 );
 id!(
-    /// One admission in which a request was given pages of its own, in order of admission.
+    /// An admission that allocated pages for a request, in order of admission.
     GrantId, "g"
 );
 
 id!(
-    /// A token sequence without end, or up to where nobody knows it: see [`super::Streams`].
+    /// A token sequence that continues a prefix of another stream: see [`super::Streams`].
     StreamId, "q"
 );
 
-/// Pages of the KV cache, `page_size` tokens each, named by the request's admission in which they were allocated and by their places in its
-/// token sequence: pages `from..to`, page 0 holding its first tokens. A name stays with its page while the page changes owners, and no
-/// two allocated pages share one.
+/// Pages `from..to` of the KV cache, `page_size` tokens each.
+///
+/// A page is named by the admission that allocated it and by its index in the token sequence of that request; page 0
+/// holds the first tokens. The name stays with the page when the page changes its owner. Two allocated pages never have
+/// the same name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PageRange {
     /// The admission.
     pub grant: GrantId,
     /// The first page.
     pub from: u32,
-    /// The page behind the last one.
+    /// The index after the last page.
     pub to: u32,
 }
 
 impl PageRange {
-    /// How many pages.
+    /// The number of pages.
     pub fn count(self) -> u32 {
         self.to.saturating_sub(self.from)
     }

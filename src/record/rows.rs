@@ -1,12 +1,12 @@
-//! Facts of many rows or slots, told at once.
+//! Facts of many rows or slots in one slice.
 //!
-//! Owns what such a list stands for: exactly the facts of [`RowFacts::each`], in that order. A sink that does not look at lists gets the
-//! single facts, so a record does not show which facts were told in a list.
+//! Owns the expansion: a slice stands for the facts of [`RowFacts::each`], in that order. A sink that does not override
+//! [`super::Sink::rows`] receives the single facts, so a record does not show which facts came in a slice.
 
 use crate::engine::Time;
 
 use super::{
-    BatchFact, BatchId, Check, DecisionFact, Fact, ForwardFact, Owner, PageFact, PageRange, ReqId, RequestFact,
+    BatchFact, BatchId, BoundaryCheck, DecisionFact, Fact, ForwardFact, Owner, PageFact, PageRange, ReqId, RequestFact,
     SlotFact, SlotId, StreamId,
 };
 
@@ -17,14 +17,14 @@ pub enum RowFacts<'a> {
     SlotsAlloc(&'a [SlotId], Owner),
     /// Slots were freed in one call: [`SlotFact::Free`].
     SlotsFree(&'a [SlotId], Owner),
-    /// Rows got a page each: [`PageFact::Alloc`].
-    Paged(&'a [(ReqId, PageRange)]),
+    /// Pages were allocated, one for each row: [`PageFact::Alloc`].
+    PagesAlloc(&'a [(ReqId, PageRange)]),
     /// Rows were prepared for a decode step: [`BatchFact::PrepareDecode`].
     Prepared(BatchId, &'a [PreparedRow]),
-    /// A forward advanced rows by one token: [`ForwardFact::Step`] and [`ForwardFact::Sampled`] of a row, then of the next.
+    /// A forward advanced rows by one token. For each row: [`ForwardFact::Step`], then [`ForwardFact::Sampled`].
     Stepped(BatchId, &'a [StepRow]),
-    /// Results of rows whose request goes on and for which the rule changed nothing: [`RequestFact::Output`] and [`DecisionFact::Row`] of a row, then
-    /// of the next.
+    /// Results of rows whose request continues and whose label and kept slot did not change. For each row:
+    /// [`RequestFact::Output`], then [`DecisionFact::Row`].
     Results(BatchId, &'a [ResultRow]),
 }
 
@@ -58,7 +58,7 @@ pub struct StepRow {
     pub slot: SlotId,
     /// A second slot that receives the state afterwards.
     pub track: Option<SlotId>,
-    /// The stream that the request's tokens lie on with the one sampled; nothing if an earlier forward has sampled it.
+    /// The stream of the request's tokens including the sampled token; `None` if an earlier forward sampled this token.
     pub sampled: Option<StreamId>,
 }
 
@@ -71,16 +71,16 @@ pub struct ResultRow {
     pub lookahead: i64,
     /// The request.
     pub req: ReqId,
-    /// How many outputs it has now.
+    /// Outputs of the request after this result.
     pub outputs: u32,
     /// Live `kv_committed_len`.
     pub kv_committed_len: u32,
-    /// How the rule found out.
-    pub check: Check,
+    /// How the rule determined whether the result is a boundary.
+    pub check: BoundaryCheck,
 }
 
 impl PreparedRow {
-    /// The fact that the row was prepared.
+    /// The fact for this row.
     pub fn fact(self, batch: BatchId) -> Fact {
         let PreparedRow { req, k, decode_batch_idx, kv_committed_len, active, track, next_track_idx } = self;
         Fact::Batch(BatchFact::PrepareDecode {
@@ -97,37 +97,37 @@ impl PreparedRow {
 }
 
 impl RowFacts<'_> {
-    /// Tells the facts one by one.
-    pub fn each(self, tell: &mut dyn FnMut(Fact)) {
+    /// Calls `emit` with every fact that the slice stands for, in order.
+    pub fn each(self, emit: &mut dyn FnMut(Fact)) {
         match self {
             RowFacts::SlotsAlloc(slots, owner) => {
                 for (i, &slot) in slots.iter().enumerate() {
-                    tell(Fact::Slot(SlotFact::Alloc { slot, owner, last: i + 1 == slots.len() }));
+                    emit(Fact::Slot(SlotFact::Alloc { slot, owner, last: i + 1 == slots.len() }));
                 }
             }
             RowFacts::SlotsFree(slots, owner) => {
                 for (i, &slot) in slots.iter().enumerate() {
-                    tell(Fact::Slot(SlotFact::Free { slot, owner, last: i + 1 == slots.len() }));
+                    emit(Fact::Slot(SlotFact::Free { slot, owner, last: i + 1 == slots.len() }));
                 }
             }
-            RowFacts::Paged(rows) => {
+            RowFacts::PagesAlloc(rows) => {
                 for &(req, pages) in rows {
-                    tell(Fact::Page(PageFact::Alloc { pages, owner: Owner::Request(req) }));
+                    emit(Fact::Page(PageFact::Alloc { pages, owner: Owner::Request(req) }));
                 }
             }
-            RowFacts::Prepared(batch, rows) => rows.iter().for_each(|row| tell(row.fact(batch))),
+            RowFacts::Prepared(batch, rows) => rows.iter().for_each(|row| emit(row.fact(batch))),
             RowFacts::Stepped(batch, rows) => {
                 for &StepRow { req, k, slot, track, sampled } in rows {
-                    tell(Fact::Forward(ForwardFact::Step { batch, req, slot, k, track }));
+                    emit(Fact::Forward(ForwardFact::Step { batch, req, slot, k, track }));
                     if let Some(stream) = sampled {
-                        tell(Fact::Forward(ForwardFact::Sampled { req, len: k, stream }));
+                        emit(Fact::Forward(ForwardFact::Sampled { req, len: k, stream }));
                     }
                 }
             }
             RowFacts::Results(batch, rows) => {
                 for &ResultRow { at, lookahead, req, outputs, kv_committed_len, check } in rows {
-                    tell(Fact::Request(RequestFact::Output { batch, req, outputs, at }));
-                    tell(Fact::Decision(DecisionFact::Row {
+                    emit(Fact::Request(RequestFact::Output { batch, req, outputs, at }));
+                    emit(Fact::Decision(DecisionFact::Row {
                         batch,
                         req,
                         lookahead,

@@ -1,23 +1,23 @@
-//! Where facts go: a trait, a recorder, and a way to feed two sinks at once.
+//! Receivers of facts: the trait [`Sink`], the recorder [`Record`], and [`Tee`], which feeds two sinks.
 
 use super::{Fact, ReqId, RowFacts, Token};
 
-/// Receives what happened, in order.
+/// Receives the facts of a run, in order.
 pub trait Sink {
-    /// One fact.
+    /// Receives one fact.
     fn fact(&mut self, fact: Fact);
 
-    /// Whether tokens are to be spelled out.
+    /// Whether the sink needs the tokens themselves. If not, [`Sink::tokens`] is never called.
     fn wants_tokens(&self) -> bool {
         false
     }
 
-    /// Tokens of a request behind its first `from`, told where a sink wants them: its prompt, then one for each that is sampled.
+    /// Receives the tokens of a request from index `from` on: first its prompt, then each sampled token.
     fn tokens(&mut self, req: ReqId, from: u32, tokens: &[Token]) {
         let _ = (req, from, tokens);
     }
 
-    /// Facts of many rows, in order.
+    /// Receives the facts of many rows, in order.
     fn rows(&mut self, rows: RowFacts<'_>) {
         rows.each(&mut |fact| self.fact(fact));
     }
@@ -46,11 +46,11 @@ impl<S: Sink + ?Sized> Sink for &mut S {
 pub enum Entry {
     /// A fact.
     Fact(Fact),
-    /// Tokens of a request behind its first so many, where they were told.
+    /// A request, an index, and the tokens of the request from that index on.
     Tokens(ReqId, u32, Vec<Token>),
 }
 
-/// Everything that happened in a run, in order. Can be written by hand.
+/// The facts of a run, in order. A record can be written by hand.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Record {
     /// The entries in order.
@@ -92,7 +92,7 @@ impl Sink for Record {
 pub struct Tee<A, B>(pub A, pub B);
 
 impl<A: Sink, B: Sink> Sink for Tee<A, B> {
-    // Where a fact is emitted its kind is known: inlined, little is left of it.
+    // The variant of the fact is a constant at each call: after inlining, only one arm of each match is left.
     #[inline(always)]
     fn fact(&mut self, fact: Fact) {
         self.0.fact(fact);

@@ -1,148 +1,57 @@
-//! Names of token sequences: a tree of streams, each of which goes on from a prefix of its parent.
+//! The token sequences of a run, each stored once: a tree of streams with their tokens.
 //!
-//! Owns which sequences are the same: a [`Prefix`] is the first so many tokens of a stream, equal sequences have equal prefixes once
-//! they are canonical, and the longest common prefix of two costs the depth of the tree, not their length. Tokens are spelled out only
-//! where somebody asks. Leaves to the caller which sequences there are.
+//! Owns the tokens, and the invariant that equal sequences have equal canonical names ([`Prefix`]). Tokens are computed
+//! only on request. Does not know which request a sequence belongs to.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use educe::Educe;
 
-use super::{State, StreamId, Token};
+use super::{Lineage, Prefix, StreamId, Token, TokenFold};
 
-/// The first `len` tokens of a stream. Canonical if no ancestor of the stream has them all; those of a [`Streams`] are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Prefix {
-    /// The stream.
-    pub stream: StreamId,
-    /// How many tokens.
-    pub len: u32,
-}
+#[cfg(test)]
+mod tests;
 
-impl Prefix {
-    /// No tokens.
-    pub const EMPTY: Prefix = Prefix { stream: StreamId::ROOT, len: 0 };
-}
-
-impl StreamId {
-    /// The stream without tokens, which all others go on from.
-    pub const ROOT: StreamId = StreamId(0);
-}
-
-/// Where the outputs of a prefix are filed among what goes on from it.
+/// The key of a stream of outputs in [`TokenTable::branches`], in place of its first token.
 const OUTPUTS: Token = Token::MAX;
 
-/// Some tokens of a stream.
+/// A run of tokens within a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Run {
-    /// Consecutive numbers, from this one on.
+enum TokenRun {
+    /// Consecutive tokens, starting with this one.
     Consecutive(Token),
-    /// These.
+    /// Exactly these tokens.
     Listed(Vec<Token>),
-    /// What the model samples after each token, without end.
+    /// The tokens that the model samples, without end.
     Outputs,
 }
 
-/// The tokens of a stream behind those of its parent.
+/// The tokens of a stream after those of its parent prefix.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Content {
-    /// Each with its place behind the parent's tokens.
-    runs: Vec<(u32, Run)>,
-    /// How many there are.
+struct StreamTokens {
+    /// Each run with its offset from the end of the parent prefix.
+    runs: Vec<(u32, TokenRun)>,
+    /// The number of tokens.
     count: u32,
 }
 
-/// What never depends on the history of a run, but for what is sampled otherwise than the model does.
+/// The tokens of all streams. The table does not depend on the history of a run, except for tokens of a recording that
+/// the model would not sample.
 #[derive(Clone, Debug, Default)]
-struct Shape {
-    contents: Vec<Content>,
-    /// The streams that go on from a prefix, by their first token.
+struct TokenTable {
+    contents: Vec<StreamTokens>,
+    /// The streams that continue a prefix, by their first token.
     branches: BTreeMap<(Prefix, Token), StreamId>,
 }
 
-/// What each stream goes on from: all that it takes to compare names.
-#[derive(Clone, Debug)]
-pub struct Lineage {
-    /// Shared by all copies until one of them is given another stream.
-    parents: Arc<Vec<Prefix>>,
-}
-
-impl Default for Lineage {
-    fn default() -> Self {
-        Lineage { parents: Arc::new(vec![Prefix::EMPTY]) }
-    }
-}
-
-impl Lineage {
-    /// What a stream goes on from; nothing if it was never set.
-    #[inline]
-    pub fn parent(&self, stream: StreamId) -> Prefix {
-        self.parents.get(stream.index()).copied().unwrap_or_default()
-    }
-
-    /// Lets a stream go on from a prefix. Refuses to make a stream its own ancestor, and to change the root.
-    pub fn set(&mut self, stream: StreamId, parent: Prefix) {
-        let mut ancestor = parent.stream;
-        while ancestor != stream && ancestor != StreamId::ROOT {
-            ancestor = self.parent(ancestor).stream;
-        }
-        if ancestor == stream {
-            return;
-        }
-        let parents = Arc::make_mut(&mut self.parents);
-        if stream.index() >= parents.len() {
-            parents.resize(stream.index() + 1, Prefix::EMPTY);
-        }
-        parents[stream.index()] = parent;
-    }
-
-    /// How many streams there are, with the root.
-    pub fn count(&self) -> u32 {
-        self.parents.len() as u32
-    }
-
-    /// The canonical name of the first `len` tokens of a stream.
-    #[inline]
-    pub fn prefix(&self, stream: StreamId, len: u32) -> Prefix {
-        if len == 0 {
-            return Prefix::EMPTY;
-        }
-        let mut at = stream;
-        loop {
-            let parent = self.parent(at);
-            if at == StreamId::ROOT || len > parent.len {
-                return Prefix { stream: at, len };
-            }
-            at = parent.stream;
-        }
-    }
-
-    /// How many tokens two sequences have in common at their front.
-    pub fn common_len(&self, one: Prefix, other: Prefix) -> u32 {
-        let (mut one, mut other) = (one, other);
-        while one.stream != other.stream {
-            if one.len == 0 || other.len == 0 {
-                return 0;
-            }
-            // An ancestor begins before its descendants: the one that begins later is none.
-            let (of_one, of_other) = (self.parent(one.stream), self.parent(other.stream));
-            let lifts_one =
-                other.stream == StreamId::ROOT || one.stream != StreamId::ROOT && of_one.len >= of_other.len;
-            let (lifted, parent) = if lifts_one { (&mut one, of_one) } else { (&mut other, of_other) };
-            *lifted = Prefix { len: lifted.len.min(parent.len), ..parent };
-        }
-        one.len.min(other.len)
-    }
-}
-
-/// All streams of a run, and their tokens.
+/// All streams of a run, with their tokens.
 #[derive(Educe, Debug)]
 #[educe(Clone)]
 pub struct Streams {
     lineage: Lineage,
-    shape: Arc<Shape>,
-    /// How many there were when the setup was made; without end until then.
+    table: Arc<TokenTable>,
+    /// The number of streams that belong to the setup; `u32::MAX` until [`Streams::seal`].
     of_setup: u32,
 }
 
@@ -155,11 +64,11 @@ impl Default for Streams {
 impl Streams {
     /// The root alone.
     pub fn new() -> Streams {
-        let shape = Shape { contents: vec![Content::default()], branches: BTreeMap::new() };
-        Streams { lineage: Lineage::default(), shape: Arc::new(shape), of_setup: u32::MAX }
+        let table = TokenTable { contents: vec![StreamTokens::default()], branches: BTreeMap::new() };
+        Streams { lineage: Lineage::default(), table: Arc::new(table), of_setup: u32::MAX }
     }
 
-    /// What each stream goes on from.
+    /// The parent prefix of each stream.
     #[inline]
     pub fn lineage(&self) -> &Lineage {
         &self.lineage
@@ -171,12 +80,13 @@ impl Streams {
         self.lineage.prefix(stream, len)
     }
 
-    /// Every stream there is belongs to the setup: their tokens never depend on the history of a run.
+    /// Declares all streams so far to belong to the setup: their tokens do not depend on the history of a run.
     pub fn seal(&mut self) {
         self.of_setup = self.lineage.count();
     }
 
-    /// Of each stream made since the setup: what it goes on from, and its first token. Says which sequences their numbers stand for.
+    /// The parent prefix and first token of each stream added since [`Streams::seal`]: they identify the sequences that
+    /// the numbers of these streams stand for.
     pub fn made_since_setup(&self) -> impl Iterator<Item = (Prefix, Token)> + '_ {
         (self.of_setup..self.lineage.count()).map(StreamId).map(|stream| {
             let first = self.token_at(stream, 0).unwrap_or(OUTPUTS);
@@ -184,13 +94,13 @@ impl Streams {
         })
     }
 
-    /// The sequence `from` and consecutive tokens behind it, `first` and so on.
+    /// The sequence `from` followed by `count` consecutive tokens, starting with `first`.
     pub fn consecutive(&mut self, from: Prefix, first: Token, count: u32) -> Prefix {
         let (mut at, mut done) = (from, 0);
         while done < count {
             let token = first + done;
             let Some(stream) = self.next(at, token) else {
-                return self.grow(at, Run::Consecutive(token), count - done);
+                return self.grow(at, TokenRun::Consecutive(token), count - done);
             };
             let same = self.same_count(stream, at.len, token, count - done);
             at = Prefix { stream, len: at.len + same };
@@ -199,66 +109,66 @@ impl Streams {
         at
     }
 
-    /// The sequence `from` and these tokens behind it.
+    /// The sequence `from` followed by these tokens.
     pub fn listed(&mut self, from: Prefix, tokens: &[Token]) -> Prefix {
         let mut at = from;
         for (done, &token) in tokens.iter().enumerate() {
             match self.next(at, token) {
                 Some(stream) => at = Prefix { stream, len: at.len + 1 },
-                None => return self.grow(at, Run::Listed(tokens[done..].to_vec()), (tokens.len() - done) as u32),
+                None => return self.grow(at, TokenRun::Listed(tokens[done..].to_vec()), (tokens.len() - done) as u32),
             }
         }
         at
     }
 
-    /// The stream on which the model's own outputs go on from a sequence.
+    /// The stream on which the model's own outputs continue a sequence.
     pub fn outputs(&mut self, from: Prefix) -> StreamId {
         let mut at = from;
         loop {
             if self.is_outputs(at.stream) {
                 return at.stream;
             }
-            // Where tokens that could be outputs were spelled out, the model's own may be among them.
-            let spelled = self.first_tokens(at).any(|token| token < State::SAMPLED_END);
+            // A stream with listed tokens below `SAMPLED_END` may already have the token that the model samples here.
+            let spelled = self.first_tokens(at).any(|token| token < TokenFold::SAMPLED_END);
             let same = if spelled { self.next(at, self.fold(at).sample()) } else { None };
             match same {
                 Some(stream) => at = Prefix { stream, len: at.len + 1 },
-                None => return self.branch(at, Run::Outputs, u32::MAX - at.len, OUTPUTS),
+                None => return self.branch(at, TokenRun::Outputs, u32::MAX - at.len, OUTPUTS),
             }
         }
     }
 
-    /// Whether a stream is the model's own outputs from some length on.
+    /// Whether a stream ends in the model's own outputs.
     pub fn is_outputs(&self, stream: StreamId) -> bool {
-        matches!(self.shape.contents[stream.index()].runs.last(), Some((_, Run::Outputs)))
+        matches!(self.table.contents[stream.index()].runs.last(), Some((_, TokenRun::Outputs)))
     }
 
-    /// The stream on which a sequence goes on with one more token, whether the model would sample that or not.
+    /// The stream on which a sequence continues with `token`, whether or not the model would sample that token.
     pub fn follow(&mut self, from: Prefix, token: Token) -> StreamId {
         match self.next(from, token) {
             Some(stream) => stream,
-            None => self.grow(from, Run::Listed(vec![token]), 1).stream,
+            None => self.grow(from, TokenRun::Listed(vec![token]), 1).stream,
         }
     }
 
-    /// A stream that goes on from nothing yet, with consecutive tokens: [`Streams::attach`] says from what.
+    /// A stream of consecutive tokens without a parent prefix yet: [`Streams::attach`] sets it.
     pub fn detached(&mut self, first: Token, count: u32) -> StreamId {
-        let content = Content { runs: vec![(0, Run::Consecutive(first))], count };
+        let content = StreamTokens { runs: vec![(0, TokenRun::Consecutive(first))], count };
         self.push(Prefix::EMPTY, content)
     }
 
-    /// The same with the outputs that follow the tokens of a detached stream.
+    /// A stream of outputs without a parent prefix yet: the outputs after the tokens of a detached stream.
     pub fn detached_outputs(&mut self) -> StreamId {
-        self.push(Prefix::EMPTY, Content { runs: vec![(0, Run::Outputs)], count: u32::MAX })
+        self.push(Prefix::EMPTY, StreamTokens { runs: vec![(0, TokenRun::Outputs)], count: u32::MAX })
     }
 
-    /// Lets a detached stream go on from a sequence that is not empty.
+    /// Sets the parent prefix of a detached stream. The prefix must not be empty.
     pub fn attach(&mut self, stream: StreamId, from: Prefix) {
         assert!(from.len > 0, "what is attached goes on from something");
         self.lineage.set(stream, from);
     }
 
-    /// What a detached stream was attached to, if it was.
+    /// The parent prefix of a detached stream, if it was attached.
     pub fn attached_to(&self, stream: StreamId) -> Option<Prefix> {
         Some(self.lineage.parent(stream)).filter(|parent| parent.len > 0)
     }
@@ -266,113 +176,115 @@ impl Streams {
     /// The tokens of a sequence.
     pub fn tokens(&self, of: Prefix) -> Vec<Token> {
         let mut tokens = Vec::with_capacity(of.len as usize);
-        self.spell(of, |token, _| tokens.push(token));
+        self.visit_tokens(of, |token, _| tokens.push(token));
         tokens
     }
 
     /// The fold of the tokens of a sequence.
-    pub fn fold(&self, of: Prefix) -> State {
-        let mut state = State::ZERO;
-        self.spell(of, |_, folded| state = folded);
+    pub fn fold(&self, of: Prefix) -> TokenFold {
+        let mut state = TokenFold::ZERO;
+        self.visit_tokens(of, |_, folded| state = folded);
         state
     }
 
-    /// Tells every token of a sequence, and the fold of all up to it.
-    fn spell(&self, of: Prefix, mut tell: impl FnMut(Token, State)) {
+    /// Calls `visit` with every token of a sequence and the fold up to and including it.
+    fn visit_tokens(&self, of: Prefix, mut visit: impl FnMut(Token, TokenFold)) {
         let mut parts = vec![of];
         while let Some(&Prefix { stream, .. }) = parts.last()
             && stream != StreamId::ROOT
         {
             parts.push(self.lineage.parent(stream));
         }
-        let mut state = State::ZERO;
-        // A part ends where its descendant goes on, or at the end of all.
+        let mut state = TokenFold::ZERO;
+        // A part ends where its descendant begins; the last one ends with the sequence.
         for part in parts.into_iter().rev() {
             let from = self.lineage.parent(part.stream).len;
-            for place in 0..part.len.saturating_sub(from) {
-                let token = self.token_at(part.stream, place).unwrap_or_else(|| state.sample());
+            for offset in 0..part.len.saturating_sub(from) {
+                let token = self.token_at(part.stream, offset).unwrap_or_else(|| state.sample());
                 state = state.fold(token);
-                tell(token, state);
+                visit(token, state);
             }
         }
     }
 
-    /// The token at a place behind those of the parent; nothing where it is an output.
-    fn token_at(&self, stream: StreamId, place: u32) -> Option<Token> {
-        let runs = &self.shape.contents[stream.index()].runs;
-        let (start, run) = &runs[runs.partition_point(|run| run.0 <= place) - 1];
+    /// The token at an offset from the end of the parent prefix; `None` if it is an output.
+    fn token_at(&self, stream: StreamId, offset: u32) -> Option<Token> {
+        let runs = &self.table.contents[stream.index()].runs;
+        let (start, run) = &runs[runs.partition_point(|run| run.0 <= offset) - 1];
         match run {
-            Run::Consecutive(first) => Some(first + (place - start)),
-            Run::Listed(tokens) => Some(tokens[(place - start) as usize]),
-            Run::Outputs => None,
+            TokenRun::Consecutive(first) => Some(first + (offset - start)),
+            TokenRun::Listed(tokens) => Some(tokens[(offset - start) as usize]),
+            TokenRun::Outputs => None,
         }
     }
 
-    /// The place of the token after a prefix in its own stream, if it has one.
-    fn own_place(&self, at: Prefix) -> Option<u32> {
-        let place = at.len - self.lineage.parent(at.stream).len;
-        (place < self.shape.contents[at.stream.index()].count).then_some(place)
+    /// The offset, in the stream of a prefix, of the token after the prefix, if the stream has one.
+    fn own_offset(&self, at: Prefix) -> Option<u32> {
+        let offset = at.len - self.lineage.parent(at.stream).len;
+        (offset < self.table.contents[at.stream.index()].count).then_some(offset)
     }
 
-    /// The first tokens of all that goes on from a prefix, but for outputs.
+    /// The next tokens of all sequences that continue a prefix, without outputs.
     fn first_tokens(&self, at: Prefix) -> impl Iterator<Item = Token> + '_ {
-        let own = self.own_place(at).and_then(|place| self.token_at(at.stream, place));
-        let branches = self.shape.branches.range((at, 0)..(at, OUTPUTS));
+        let own = self.own_offset(at).and_then(|offset| self.token_at(at.stream, offset));
+        let branches = self.table.branches.range((at, 0)..(at, OUTPUTS));
         own.into_iter().chain(branches.map(|((_, token), _)| *token))
     }
 
-    /// The stream that goes on from a prefix with this token.
+    /// The stream that continues a prefix with this token, if there is one.
     fn next(&self, at: Prefix, token: Token) -> Option<StreamId> {
-        let own = self.own_place(at);
-        if let Some(place) = own
-            && self.token_at(at.stream, place) == Some(token)
+        let own = self.own_offset(at);
+        if let Some(offset) = own
+            && self.token_at(at.stream, offset) == Some(token)
         {
             return Some(at.stream);
         }
-        if let Some(&stream) = self.shape.branches.get(&(at, token)) {
+        if let Some(&stream) = self.table.branches.get(&(at, token)) {
             return Some(stream);
         }
-        // Only a token that the model could sample is worth folding all before it.
+        // The fold costs the length of the prefix, so it is computed only for a token that the model could sample.
         let outputs = match own {
             Some(_) if self.is_outputs(at.stream) => Some(at.stream),
-            Some(_) | None => self.shape.branches.get(&(at, OUTPUTS)).copied(),
+            Some(_) | None => self.table.branches.get(&(at, OUTPUTS)).copied(),
         };
-        outputs.filter(|_| token < State::SAMPLED_END && self.fold(at).sample() == token)
+        outputs.filter(|_| token < TokenFold::SAMPLED_END && self.fold(at).sample() == token)
     }
 
-    /// How many consecutive tokens, of which the first is known to be the stream's, are the stream's from a length on.
+    /// The number of tokens that a stream, from length `len` on, has in common with `first`, `first + 1`, ..: at most
+    /// `count`. The first token must be common.
     fn same_count(&self, stream: StreamId, len: u32, first: Token, count: u32) -> u32 {
-        let place = len - self.lineage.parent(stream).len;
-        let content = &self.shape.contents[stream.index()];
-        let at = content.runs.partition_point(|run| run.0 <= place) - 1;
+        let offset = len - self.lineage.parent(stream).len;
+        let content = &self.table.contents[stream.index()];
+        let at = content.runs.partition_point(|run| run.0 <= offset) - 1;
         let end = content.runs.get(at + 1).map_or(content.count, |run| run.0);
         match &content.runs[at] {
-            (start, Run::Consecutive(_)) => {
-                assert!(*start <= place, "the run at a place begins there or before");
-                count.min(end - place)
+            (start, TokenRun::Consecutive(_)) => {
+                assert!(*start <= offset, "the run at an offset begins there or before");
+                count.min(end - offset)
             }
-            (start, Run::Listed(tokens)) => {
-                let own = &tokens[(place - start) as usize..];
+            (start, TokenRun::Listed(tokens)) => {
+                let own = &tokens[(offset - start) as usize..];
                 let same = own.iter().zip(first..).take_while(|(own, token)| *own == token);
                 (same.count() as u32).min(count)
             }
-            (_, Run::Outputs) => 1,
+            (_, TokenRun::Outputs) => 1,
         }
     }
 
-    /// Puts tokens behind a prefix with which nothing goes on: at the end of its stream if it is that, else on a stream of their own.
-    fn grow(&mut self, at: Prefix, run: Run, count: u32) -> Prefix {
+    /// Adds tokens after a prefix that no stream continues with them: to the stream of the prefix if the prefix ends
+    /// it, else as a new stream.
+    fn grow(&mut self, at: Prefix, run: TokenRun, count: u32) -> Prefix {
         let first = match &run {
-            Run::Consecutive(first) => *first,
-            Run::Listed(tokens) => tokens[0],
-            Run::Outputs => OUTPUTS,
+            TokenRun::Consecutive(first) => *first,
+            TokenRun::Listed(tokens) => tokens[0],
+            TokenRun::Outputs => OUTPUTS,
         };
-        let ends = at.stream != StreamId::ROOT && self.own_place(at).is_none();
-        // A stream of the setup stays as it is in a run; another one grows by tokens that a recording has.
-        let grows = self.of_setup == u32::MAX || at.stream.0 >= self.of_setup && matches!(run, Run::Listed(_));
-        // Another stream that goes on from the end keeps its place.
+        let ends = at.stream != StreamId::ROOT && self.own_offset(at).is_none();
+        // In a run, a stream of the setup never changes. Other streams grow by tokens of a recording.
+        let grows = self.of_setup == u32::MAX || at.stream.0 >= self.of_setup && matches!(run, TokenRun::Listed(_));
+        // Streams that already continue the end of this stream stay as they are.
         let stream = if ends && grows {
-            let content = &mut Arc::make_mut(&mut self.shape).contents[at.stream.index()];
+            let content = &mut Arc::make_mut(&mut self.table).contents[at.stream.index()];
             content.runs.push((content.count, run));
             content.count += count;
             at.stream
@@ -382,115 +294,20 @@ impl Streams {
         Prefix { stream, len: at.len + count }
     }
 
-    /// The stream that goes on from a prefix with a run, made if there is none.
-    fn branch(&mut self, at: Prefix, run: Run, count: u32, first: Token) -> StreamId {
-        if let Some(&stream) = self.shape.branches.get(&(at, first)) {
+    /// The stream that continues a prefix with this run; added if there is none.
+    fn branch(&mut self, at: Prefix, run: TokenRun, count: u32, first: Token) -> StreamId {
+        if let Some(&stream) = self.table.branches.get(&(at, first)) {
             return stream;
         }
-        let stream = self.push(at, Content { runs: vec![(0, run)], count });
-        Arc::make_mut(&mut self.shape).branches.insert((at, first), stream);
+        let stream = self.push(at, StreamTokens { runs: vec![(0, run)], count });
+        Arc::make_mut(&mut self.table).branches.insert((at, first), stream);
         stream
     }
 
-    fn push(&mut self, parent: Prefix, content: Content) -> StreamId {
+    fn push(&mut self, parent: Prefix, content: StreamTokens) -> StreamId {
         let id = StreamId(self.lineage.count());
         self.lineage.set(id, parent);
-        Arc::make_mut(&mut self.shape).contents.push(content);
+        Arc::make_mut(&mut self.table).contents.push(content);
         id
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    /// One more sequence, by what it is made of.
-    #[derive(Clone, Debug)]
-    enum Part {
-        Consecutive(Token, u32),
-        Listed(Vec<Token>),
-        Outputs(u32),
-    }
-
-    fn part() -> impl Strategy<Value = Part> {
-        prop_oneof![
-            (1000..1004_u32, 1..6_u32).prop_map(|(first, count)| Part::Consecutive(first, count)),
-            prop::collection::vec(prop_oneof![0..2_u32, 1000..1004_u32], 1..5).prop_map(Part::Listed),
-            (1..6_u32).prop_map(Part::Outputs),
-        ]
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
-
-        #[test]
-        fn names_are_equal_where_sequences_are(
-            made in prop::collection::vec((any::<prop::sample::Index>(), 0..12_u32, prop::collection::vec(part(), 0..3)), 1..12),
-            spelled in any::<bool>(),
-        ) {
-            let mut streams = Streams::new();
-            let mut known: Vec<(Prefix, Vec<Token>)> = vec![(Prefix::EMPTY, Vec::new())];
-            for (from, keep, parts) in made {
-                let (from, tokens) = from.get(&known).clone();
-                let len = keep.min(from.len);
-                let (mut at, mut tokens) = (streams.prefix(from.stream, len), tokens[..len as usize].to_vec());
-                for part in parts {
-                    match part {
-                        Part::Consecutive(first, count) => {
-                            at = streams.consecutive(at, first, count);
-                            tokens.extend(first..first + count);
-                        }
-                        Part::Listed(list) => {
-                            at = streams.listed(at, &list);
-                            tokens.extend(list);
-                        }
-                        Part::Outputs(count) => {
-                            let mut state = State::ZERO.fold_all(&tokens);
-                            let before = tokens.clone();
-                            for _ in 0..count {
-                                tokens.push(state.sample());
-                                state = state.fold(state.sample());
-                            }
-                            if spelled && count % 2 == 0 {
-                                at = streams.listed(at, &tokens[before.len()..]);
-                            } else {
-                                let stream = streams.outputs(at);
-                                at = streams.prefix(stream, at.len + count);
-                            }
-                        }
-                    }
-                }
-                prop_assert_eq!(streams.tokens(at), tokens.clone());
-                prop_assert_eq!(streams.fold(at), State::ZERO.fold_all(&tokens));
-                known.push((at, tokens));
-            }
-            for (one, of_one) in &known {
-                prop_assert_eq!(&streams.tokens(*one), of_one);
-                prop_assert_eq!(streams.prefix(one.stream, one.len), *one);
-                for (other, of_other) in &known {
-                    let common = of_one.iter().zip(of_other).take_while(|(a, b)| a == b).count() as u32;
-                    prop_assert_eq!(streams.lineage.common_len(*one, *other), common);
-                    for len in 0..=common {
-                        prop_assert_eq!(streams.prefix(one.stream, len), streams.prefix(other.stream, len));
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_detached_stream_goes_on_from_what_it_is_attached_to() {
-        let mut streams = Streams::new();
-        let prompt = streams.consecutive(Prefix::EMPTY, 1000, 3);
-        let outputs = streams.outputs(prompt);
-        let (own, own_outputs) = (streams.detached(2000, 2), streams.detached_outputs());
-        streams.attach(own, streams.prefix(outputs, 5));
-        streams.attach(own_outputs, streams.prefix(own, 7));
-        let all = streams.tokens(streams.prefix(own_outputs, 8));
-        assert_eq!(all[..5], streams.tokens(streams.prefix(outputs, 5)));
-        assert_eq!(all[5..7], [2000, 2001]);
-        assert_eq!(all[7], State::ZERO.fold_all(&all[..7]).sample());
-        assert_eq!(streams.lineage.common_len(streams.prefix(own_outputs, 8), streams.prefix(outputs, 9)), 5);
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::judge::Kind;
+use crate::judge::FindingKind;
 
 use super::layout::{align, row, wrap};
 use super::{name, style};
@@ -122,7 +122,7 @@ pub fn check_text(report: &CheckReport) -> String {
     }
     for finding in &report.findings {
         headline(&mut out, finding.kind, finding.request.as_deref(), &finding.reason);
-        let seen = if finding.kind == name::kind(Kind::Lost) { "first due" } else { "first seen" };
+        let seen = if finding.kind == name::kind(FindingKind::Lost) { "first due" } else { "first seen" };
         let reach = if finding.times == 1 {
             "1 transition reaches it".to_string()
         } else {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::judge::{Boundary, Class, Judgement, Kind};
+use crate::judge::{Boundary, Class, FindingKind, Judgement};
 use crate::record::ReqId;
 
 use super::layout::{align, count};
@@ -147,7 +147,7 @@ fn verdicts(runs: &[Run]) -> Vec<Vec<String>> {
 fn notes(out: &mut String, runs: &[Run]) {
     let mut all: Vec<(String, Vec<&str>)> = Vec::new();
     for run in runs {
-        let assertions = run.judgement.findings.iter().filter(|of| of.kind == Kind::Assertion);
+        let assertions = run.judgement.findings.iter().filter(|of| of.kind == FindingKind::Assertion);
         let assertions = assertions.map(|of| {
             format!("{} (turn {}, {}): {}", finding_words(of, run), of.turn, name::phase(of.phase), of.reason)
         });

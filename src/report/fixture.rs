@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 
 use crate::engine::Time;
 use crate::judge::{
-    Boundary, Checkpoints, Class, Decisions, Finding, Goals, Judgement, Kind, MaskReuse, Outcome, Verdict,
+    Boundary, CheckpointCounts, Class, ClassCounts, Finding, FindingKind, Goals, Judgement, MaskReuse, RequestOutcome,
+    Verdict,
 };
 use crate::metrics::{Meter, Timing};
 use crate::record::{
-    BatchFact, BatchId, CacheFact, Check, Decision, DecisionFact, Donated, Fact, FinishKind, ForwardFact, Kept, Mode,
-    Nothing, Owner, Passed, Phase, Prefix, Record, ReqId, RequestFact, RunFact, Sink, SlotFact, SlotId, StreamId,
+    BatchFact, BatchId, BoundaryCheck, CacheFact, Decision, DecisionFact, DonationOutcome, Fact, FinishKind,
+    ForwardFact, ForwardMode, KeptState, NoDonation, Owner, Phase, Prefix, Record, ReqId, RequestFact, RunFact, Sink,
+    SkipReason, SlotFact, SlotId, StreamId,
 };
 
 use super::Run;
@@ -60,8 +62,8 @@ pub(super) fn nothing() -> Judgement {
         turns: 0,
         decode_results: 0,
         lookahead: BTreeMap::new(),
-        decisions: Decisions::default(),
-        checkpoints: Checkpoints::default(),
+        decisions: ClassCounts::default(),
+        checkpoints: CheckpointCounts::default(),
         mask_reuse: MaskReuse::default(),
         findings: Vec::new(),
         boundaries: Vec::new(),
@@ -75,7 +77,7 @@ pub(super) fn nothing() -> Judgement {
     }
 }
 
-pub(super) fn finding(kind: Kind, label: u32) -> Finding {
+pub(super) fn finding(kind: FindingKind, label: u32) -> Finding {
     Finding {
         kind,
         req: Some(A),
@@ -97,7 +99,7 @@ fn judgement() -> Judgement {
         req: A,
         k: 3,
         lookahead: 1,
-        check: Check::Mask,
+        check: BoundaryCheck::Mask,
         fired: true,
         label: Some(4),
         slot: Some(SlotId(3)),
@@ -117,16 +119,16 @@ fn judgement() -> Judgement {
     let unwritten = Finding {
         slot: Some(SlotId(4)),
         reason: "slot s4 was donated under length 4, but nothing has been written to it since a got it".to_owned(),
-        ..finding(Kind::Unwritten, 4)
+        ..finding(FindingKind::Unwritten, 4)
     };
-    let outcome = |outputs, kind| Outcome { arrived: true, prefix_hit: 0, outputs, finish: Some(kind) };
+    let outcome = |outputs, kind| RequestOutcome { arrived: true, prefix_hit: 0, outputs, finish: Some(kind) };
     Judgement {
         verdict: Verdict::Corrupt,
         turns: 7,
         decode_results: 3,
         lookahead: BTreeMap::from([(0, 1), (1, 2)]),
-        decisions: Decisions { agree: 1, early: 1, repeat: 1, ..Decisions::default() },
-        checkpoints: Checkpoints { due: 1, recorded: 1, donated: 1, ..Checkpoints::default() },
+        decisions: ClassCounts { agree: 1, early: 1, repeat: 1, ..ClassCounts::default() },
+        checkpoints: CheckpointCounts { due: 1, recorded: 1, donated: 1, ..CheckpointCounts::default() },
         mask_reuse: MaskReuse { reused: 3, bytes: 40, ..MaskReuse::default() },
         findings: vec![unwritten],
         boundaries: vec![early, repeat],
@@ -162,7 +164,7 @@ impl FixtureClock {
         self.phase(Phase::Plan, None, 2, plan);
     }
 
-    fn launch(&mut self, batch: u32, mode: Mode, rows: &[Fact]) {
+    fn launch(&mut self, batch: u32, mode: ForwardMode, rows: &[Fact]) {
         self.phase(Phase::Prepare, Some(batch), 5, rows);
         let batch_id = BatchId(batch);
         let start = self.gpu.max(self.now + 10_000);
@@ -233,7 +235,7 @@ fn row(batch: u32, lookahead: i64, kv_committed_len: u32, decision: Option<Decis
         req: A,
         lookahead,
         kv_committed_len,
-        check: Check::Mask,
+        check: BoundaryCheck::Mask,
         decision,
     })
 }
@@ -249,32 +251,35 @@ fn admit(req: ReqId, active: u32) -> [Fact; 4] {
 
 fn record() -> Record {
     let mut clock = FixtureClock { record: Record::default(), now: 0, gpu: 0, copied: BTreeMap::new() };
-    let kept = |slot: u32| Kept { label: Some(4), slot: Some(SlotId(slot)) };
+    let kept = |slot: u32| KeptState { label: Some(4), slot: Some(SlotId(slot)) };
     for (req, stream) in [(A, StreamId(1)), (B, StreamId(2))] {
         clock.fact(Fact::Forward(ForwardFact::Stream { stream, parent: Prefix::EMPTY }));
         clock.fact(Fact::Request(RequestFact::Prompt { req, prompt: Prefix { stream, len: 1 } }));
     }
     clock.turn(0, &[Fact::Request(RequestFact::Arrive { req: A, at: Time(0), max_new: 20 })], &admit(A, 2));
-    clock.launch(1, Mode::Extend, &[extend(1, A, 2)]);
+    clock.launch(1, ForwardMode::Extend, &[extend(1, A, 2)]);
     clock.turn(1, &[], &[]);
-    clock.launch(2, Mode::Decode, &[decode(2, A, 2, 2, None)]);
+    clock.launch(2, ForwardMode::Decode, &[decode(2, A, 2, 2, None)]);
     clock.result(1, |at| {
-        vec![output(1, A, 1, at), Fact::Cache(CacheFact::NoDonate { req: A, why: Nothing::NoCheckpoint, slot: None })]
+        vec![
+            output(1, A, 1, at),
+            Fact::Cache(CacheFact::NoDonate { req: A, why: NoDonation::NoCheckpoint, slot: None }),
+        ]
     });
     clock.turn(2, &[], &[]);
-    clock.launch(3, Mode::Decode, &[decode(3, A, 3, 2, None)]);
+    clock.launch(3, ForwardMode::Decode, &[decode(3, A, 3, 2, None)]);
     clock.result(2, |at| vec![output(2, A, 2, at), row(2, 1, 3, None)]);
     clock.turn(3, &[], &[]);
-    clock.launch(4, Mode::Decode, &[decode(4, A, 4, 2, Some(3))]);
+    clock.launch(4, ForwardMode::Decode, &[decode(4, A, 4, 2, Some(3))]);
     clock.result(3, |at| {
-        let none = Kept { label: None, slot: Some(SlotId(4)) };
+        let none = KeptState { label: None, slot: Some(SlotId(4)) };
         vec![output(3, A, 3, at), row(3, 1, 4, Some(Decision { before: none, after: kept(3) })), flip(3, 1)]
     });
     let arrive = Fact::Request(RequestFact::Arrive { req: B, at: Time(clock.now), max_new: 1 });
     clock.turn(4, &[arrive], &admit(B, 6));
-    clock.launch(5, Mode::Extend, &[extend(5, B, 6)]);
+    clock.launch(5, ForwardMode::Extend, &[extend(5, B, 6)]);
     clock.result(4, |at| {
-        let how = Donated { finished: true, existed: false };
+        let how = DonationOutcome { finished: true, existed: false };
         vec![
             output(4, A, 4, at),
             Fact::Request(RequestFact::Finish { req: A, kind: FinishKind::Token, outputs: 4 }),
@@ -287,19 +292,19 @@ fn record() -> Record {
         ]
     });
     clock.turn(5, &[], &[]);
-    clock.launch(6, Mode::Decode, &[decode(6, B, 2, 6, None)]);
+    clock.launch(6, ForwardMode::Decode, &[decode(6, B, 2, 6, None)]);
     clock.result(5, |at| {
         vec![
             output(5, B, 1, at),
             Fact::Request(RequestFact::Finish { req: B, kind: FinishKind::Length, outputs: 1 }),
-            Fact::Cache(CacheFact::NoDonate { req: B, why: Nothing::NoCheckpoint, slot: None }),
+            Fact::Cache(CacheFact::NoDonate { req: B, why: NoDonation::NoCheckpoint, slot: None }),
             free(6, Owner::Active(B)),
             free(7, Owner::Track(B, 0)),
             free(8, Owner::Track(B, 1)),
         ]
     });
     clock.turn(6, &[], &[]);
-    clock.result(6, |_| vec![Fact::Request(RequestFact::Skip { batch: BatchId(6), req: B, why: Passed::Ended })]);
+    clock.result(6, |_| vec![Fact::Request(RequestFact::Skip { batch: BatchId(6), req: B, why: SkipReason::Ended })]);
     let at = Time(clock.now);
     clock.fact(Fact::Run(RunFact::Done { at }));
     clock.record

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::judge::{Checkpoints, Decisions, Finding, MaskReuse, Outcome, Overwritten};
+use crate::judge::{CheckpointCounts, ClassCounts, Finding, MaskReuse, Overwritten, RequestOutcome};
 use crate::metrics::Timing;
 use crate::record::ReqId;
 
@@ -140,13 +140,13 @@ pub fn runs_json(runs: &[Run]) -> String {
     text
 }
 
-fn decisions(of: Decisions) -> DecisionsJson {
-    let Decisions { agree, early, settled, repeat, missed, wrong_label, wrong_slot } = of;
+fn decisions(of: ClassCounts) -> DecisionsJson {
+    let ClassCounts { agree, early, settled, repeat, missed, wrong_label, wrong_slot } = of;
     DecisionsJson { agree, early, settled, repeat, missed, wrong_label, wrong_slot }
 }
 
-fn checkpoints(of: Checkpoints) -> CheckpointsJson {
-    let Checkpoints { due, recorded, lost, skipped, donated, cost_tokens } = of;
+fn checkpoints(of: CheckpointCounts) -> CheckpointsJson {
+    let CheckpointCounts { due, recorded, lost, skipped, donated, cost_tokens } = of;
     CheckpointsJson { due, recorded, lost, skipped, donated, cost_tokens }
 }
 
@@ -177,7 +177,7 @@ fn overwritten(of: Overwritten) -> OverwrittenJson {
 }
 
 /// Every request of the scenario, also those that never arrived.
-fn requests(names: &[String], outcomes: &[Outcome]) -> Vec<RequestJson> {
+fn requests(names: &[String], outcomes: &[RequestOutcome]) -> Vec<RequestJson> {
     let count = names.len().max(outcomes.len());
     let one = |index: usize| {
         let of = outcomes.get(index).copied().unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::judge::Kind;
+use crate::judge::FindingKind;
 use crate::numeric::{BEFORE, HitKl, LIMIT, Severity, Ssm};
 
 use super::layout::{align, count, wrap};
@@ -156,7 +156,7 @@ fn against(avg: Option<f64>) -> String {
 
 /// The number of races. Their slots have no defined content, so the KL divergence is undefined.
 fn races(of: &KlRun) -> u64 {
-    let race = |kind| matches!(kind, Kind::Torn | Kind::UseAfterFree);
+    let race = |kind| matches!(kind, FindingKind::Torn | FindingKind::UseAfterFree);
     of.run.judgement.findings.iter().filter(|finding| race(finding.kind)).count() as u64
 }
 

@@ -1,23 +1,25 @@
 //! The names of verdicts, findings, classes, phases, lanes and spans in all reports.
 
-use crate::judge::{Class, Kind, Verdict};
-use crate::record::{AssertKind, Check, Field, FinishKind, Mode, Nothing, Passed, Phase, ReqId};
+use crate::judge::{Class, FindingKind, Verdict};
+use crate::record::{
+    AssertKind, BoundaryCheck, FinishKind, ForwardMode, NoDonation, Phase, ReqId, SharedField, SkipReason,
+};
 use crate::scene::{Fit, Lane, Span, Work};
 
 /// Every kind of finding, in the order of the enum.
-pub const KINDS: [Kind; 12] = [
-    Kind::Mislabelled,
-    Kind::Unwritten,
-    Kind::Foreign,
-    Kind::Aliased,
-    Kind::Torn,
-    Kind::Inherited,
-    Kind::Lost,
-    Kind::Assertion,
-    Kind::Leak,
-    Kind::DoubleFree,
-    Kind::UseAfterFree,
-    Kind::Lock,
+pub const KINDS: [FindingKind; 12] = [
+    FindingKind::Mislabelled,
+    FindingKind::Unwritten,
+    FindingKind::Foreign,
+    FindingKind::Aliased,
+    FindingKind::Torn,
+    FindingKind::Inherited,
+    FindingKind::Lost,
+    FindingKind::Assertion,
+    FindingKind::Leak,
+    FindingKind::DoubleFree,
+    FindingKind::UseAfterFree,
+    FindingKind::Lock,
 ];
 
 /// The kebab-case name of a verdict.
@@ -38,25 +40,25 @@ pub fn verdict_from_name(text: &str) -> Option<Verdict> {
 }
 
 /// The kebab-case name of a kind of finding.
-pub fn kind(kind: Kind) -> &'static str {
+pub fn kind(kind: FindingKind) -> &'static str {
     match kind {
-        Kind::Mislabelled => "mislabelled",
-        Kind::Unwritten => "unwritten",
-        Kind::Foreign => "foreign",
-        Kind::Aliased => "aliased",
-        Kind::Torn => "torn",
-        Kind::Inherited => "inherited",
-        Kind::Lost => "lost",
-        Kind::Assertion => "assertion",
-        Kind::Leak => "leak",
-        Kind::DoubleFree => "double-free",
-        Kind::UseAfterFree => "use-after-free",
-        Kind::Lock => "lock",
+        FindingKind::Mislabelled => "mislabelled",
+        FindingKind::Unwritten => "unwritten",
+        FindingKind::Foreign => "foreign",
+        FindingKind::Aliased => "aliased",
+        FindingKind::Torn => "torn",
+        FindingKind::Inherited => "inherited",
+        FindingKind::Lost => "lost",
+        FindingKind::Assertion => "assertion",
+        FindingKind::Leak => "leak",
+        FindingKind::DoubleFree => "double-free",
+        FindingKind::UseAfterFree => "use-after-free",
+        FindingKind::Lock => "lock",
     }
 }
 
 /// The kind of finding with a kebab-case name.
-pub fn kind_from_name(text: &str) -> Option<Kind> {
+pub fn kind_from_name(text: &str) -> Option<FindingKind> {
     KINDS.into_iter().find(|&of| kind(of) == text)
 }
 
@@ -94,25 +96,25 @@ pub fn phase(phase: Phase) -> &'static str {
 }
 
 /// The name of a shared field in the modelled code.
-pub fn field(field: Field) -> &'static str {
+pub fn field(field: SharedField) -> &'static str {
     match field {
-        Field::OutputIds => "output_ids",
-        Field::KvCommittedLen => "kv_committed_len",
-        Field::DecodeBatchIdx => "decode_batch_idx",
-        Field::TrackSlots => "track slots",
-        Field::NextTrackIdx => "next_track_idx",
-        Field::LastTrackIdx => "last_track_idx",
-        Field::LastTrackSeqlen => "last_track_seqlen",
+        SharedField::OutputIds => "output_ids",
+        SharedField::KvCommittedLen => "kv_committed_len",
+        SharedField::DecodeBatchIdx => "decode_batch_idx",
+        SharedField::TrackSlots => "track slots",
+        SharedField::NextTrackIdx => "next_track_idx",
+        SharedField::LastTrackIdx => "last_track_idx",
+        SharedField::LastTrackSeqlen => "last_track_seqlen",
     }
 }
 
 /// The name of a batch mode.
-pub fn mode(mode: Mode) -> &'static str {
+pub fn mode(mode: ForwardMode) -> &'static str {
     match mode {
-        Mode::Extend => "extend",
-        Mode::Decode => "decode",
-        Mode::Mixed => "mixed",
-        Mode::Verify => "verify",
+        ForwardMode::Extend => "extend",
+        ForwardMode::Decode => "decode",
+        ForwardMode::Mixed => "mixed",
+        ForwardMode::Verify => "verify",
     }
 }
 
@@ -179,12 +181,12 @@ pub fn finish(kind: FinishKind) -> &'static str {
 }
 
 /// How a rule found its boundary; empty if the rule was not asked.
-pub fn check(check: Check) -> &'static str {
+pub fn check(check: BoundaryCheck) -> &'static str {
     match check {
-        Check::None => "",
-        Check::Mask => "mask",
-        Check::Recompute => "recompute",
-        Check::MaskLost => "mask lost",
+        BoundaryCheck::None => "",
+        BoundaryCheck::Mask => "mask",
+        BoundaryCheck::Recompute => "recompute",
+        BoundaryCheck::MaskLost => "mask lost",
     }
 }
 
@@ -213,21 +215,21 @@ pub fn assertion(kind: AssertKind) -> &'static str {
 }
 
 /// Why nothing was donated, in words.
-pub fn nothing(why: Nothing) -> &'static str {
+pub fn nothing(why: NoDonation) -> &'static str {
     match why {
-        Nothing::NoCheckpoint => "no checkpoint recorded",
-        Nothing::Declined => "the guard declined",
-        Nothing::Aborted => "aborted",
-        Nothing::NoSlot => "no slot to be had",
-        Nothing::Retracted => "retracted",
+        NoDonation::NoCheckpoint => "no checkpoint recorded",
+        NoDonation::Declined => "the guard declined",
+        NoDonation::Aborted => "aborted",
+        NoDonation::NoSlot => "no slot to be had",
+        NoDonation::Retracted => "retracted",
     }
 }
 
 /// Why a result was skipped, in words.
-pub fn passed(why: Passed) -> &'static str {
+pub fn passed(why: SkipReason) -> &'static str {
     match why {
-        Passed::Ended => "the request had ended",
-        Passed::Retracted => "the request was retracted",
+        SkipReason::Ended => "the request had ended",
+        SkipReason::Retracted => "the request was retracted",
     }
 }
 
@@ -245,7 +247,7 @@ mod tests {
         for of in KINDS {
             assert_eq!(kind_from_name(kind(of)), Some(of));
         }
-        assert_eq!(kind(Kind::UseAfterFree), "use-after-free");
+        assert_eq!(kind(FindingKind::UseAfterFree), "use-after-free");
         assert_eq!(kind_from_name("use_after_free"), None);
     }
 

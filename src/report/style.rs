@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use anstyle::{AnsiColor, Style};
 
-use crate::judge::{Class, Kind, Verdict};
+use crate::judge::{Class, FindingKind, Verdict};
 
 use super::name;
 
@@ -54,20 +54,20 @@ impl Tone {
         }
     }
 
-    fn of_kind(kind: Kind) -> Tone {
+    fn of_kind(kind: FindingKind) -> Tone {
         match kind {
             // Wrong, but not by itself; and nothing wrong, but slow.
-            Kind::Inherited | Kind::Lost => Tone::Doubt,
-            Kind::Mislabelled
-            | Kind::Unwritten
-            | Kind::Foreign
-            | Kind::Aliased
-            | Kind::Torn
-            | Kind::Assertion
-            | Kind::Leak
-            | Kind::DoubleFree
-            | Kind::UseAfterFree
-            | Kind::Lock => Tone::Bad,
+            FindingKind::Inherited | FindingKind::Lost => Tone::Doubt,
+            FindingKind::Mislabelled
+            | FindingKind::Unwritten
+            | FindingKind::Foreign
+            | FindingKind::Aliased
+            | FindingKind::Torn
+            | FindingKind::Assertion
+            | FindingKind::Leak
+            | FindingKind::DoubleFree
+            | FindingKind::UseAfterFree
+            | FindingKind::Lock => Tone::Bad,
         }
     }
 
@@ -90,7 +90,7 @@ pub(super) fn verdict_word(word: &str) -> String {
 }
 
 /// A kind of finding.
-pub(super) fn kind(of: Kind) -> String {
+pub(super) fn kind(of: FindingKind) -> String {
     Tone::of_kind(of).word(name::kind(of))
 }
 
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_style_comes_off_without_a_trace() {
-        let text = format!("{}   of {}\n{}", verdict(Verdict::Corrupt), kind(Kind::Lost), class(Class::Agree));
+        let text = format!("{}   of {}\n{}", verdict(Verdict::Corrupt), kind(FindingKind::Lost), class(Class::Agree));
         assert_ne!(text, plain(&text));
         assert_eq!(plain(&text), "corrupt   of lost\nagree");
         assert_eq!(class(Class::Agree), "agree");

@@ -1,6 +1,6 @@
 //! The text of `test`: a line for each scenario, the differences below it, and a summary line.
 
-use crate::judge::{Finding, Kind, Verdict};
+use crate::judge::{Finding, FindingKind, Verdict};
 
 use super::name;
 use super::style::{self, Tone};
@@ -85,7 +85,7 @@ pub struct RuleFailure {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FindingLine {
     /// Its kind.
-    pub kind: Kind,
+    pub kind: FindingKind,
     /// The request, if the finding is about one.
     pub request: Option<String>,
     /// The label, if it has one.
@@ -100,7 +100,7 @@ pub struct FindingLine {
 
 impl FindingLine {
     /// A kind without further fields.
-    pub fn of_kind(kind: Kind) -> FindingLine {
+    pub fn of_kind(kind: FindingKind) -> FindingLine {
         FindingLine { kind, request: None, label: None, holds: None, slot: None, turn: None }
     }
 
@@ -274,7 +274,7 @@ mod tests {
         TestOutcome { rules, ..TestOutcome::of(scenario.to_owned()) }
     }
 
-    fn line(kind: Kind, label: u32) -> FindingLine {
+    fn line(kind: FindingKind, label: u32) -> FindingLine {
         FindingLine { kind, request: Some("a".to_owned()), label: Some(label), holds: None, slot: None, turn: None }
     }
 
@@ -285,12 +285,12 @@ mod tests {
             scope: Scope::Script,
             expected: Verdict::Corrupt,
             got: Verdict::Lossy,
-            missing: vec![line(Kind::Unwritten, 4)],
+            missing: vec![line(FindingKind::Unwritten, 4)],
             unexpected: vec![FindingLine {
                 holds: Some("nothing".to_owned()),
                 slot: Some(3),
                 turn: Some(7),
-                ..line(Kind::Lost, 8)
+                ..line(FindingKind::Lost, 8)
             }],
             differences: Vec::new(),
             bound: None,

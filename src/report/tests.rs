@@ -1,6 +1,6 @@
 //! The renderers on judgements written by hand.
 
-use crate::judge::{Class, Decisions, Finding, Judgement, Kind, Verdict};
+use crate::judge::{Class, ClassCounts, Finding, FindingKind, Judgement, Verdict};
 use crate::record::{ReqId, SlotId};
 
 use super::fixture::{Fixture, finding, nothing};
@@ -39,8 +39,8 @@ virtual time        p50        p90        p99
 fn text_says_what_was_lost_and_what_to_doubt() {
     let mut fixture = Fixture::double_fire();
     let of = &mut fixture.judgement;
-    of.findings = (1..=25).map(|index| finding(Kind::Lost, index * 4)).collect();
-    of.findings[2] = Finding { root: Some(0), holds: Some(8), ..finding(Kind::Inherited, 9) };
+    of.findings = (1..=25).map(|index| finding(FindingKind::Lost, index * 4)).collect();
+    of.findings[2] = Finding { root: Some(0), holds: Some(8), ..finding(FindingKind::Inherited, 9) };
     of.verdict = Verdict::Lossy;
     of.checkpoints.lost = 24;
     of.checkpoints.cost_tokens = 1;
@@ -117,7 +117,7 @@ fn diff_shows_only_what_differs() {
         of.boundaries[0].slot = Some(SlotId(3));
         of.findings.clear();
         of.verdict = Verdict::Clean;
-        of.decisions = Decisions { agree: 3, ..Decisions::default() };
+        of.decisions = ClassCounts { agree: 3, ..ClassCounts::default() };
         of
     };
     let clean = agreeing(fixture.judgement.clone());
@@ -155,7 +155,7 @@ verdict              clean
 fn what_is_inherited_from_an_unwritten_slot_holds_nothing_either() {
     let mut fixture = Fixture::double_fire();
     let slot = fixture.judgement.findings[0].slot;
-    let heir = |slot| Finding { root: Some(0), holds: Some(0), slot, ..finding(Kind::Inherited, 4) };
+    let heir = |slot| Finding { root: Some(0), holds: Some(0), slot, ..finding(FindingKind::Inherited, 4) };
     fixture.judgement.findings.extend([heir(slot), heir(Some(SlotId(9)))]);
     let run = fixture.run("mask-lookahead");
     let text = run_text(&run);
@@ -170,7 +170,7 @@ fn what_is_inherited_from_an_unwritten_slot_holds_nothing_either() {
 fn diff_says_which_assertion_failed() {
     let fixture = Fixture::double_fire();
     let mut judgement = nothing();
-    judgement.findings = vec![Finding { label: None, slot: None, ..finding(Kind::Assertion, 0) }];
+    judgement.findings = vec![Finding { label: None, slot: None, ..finding(FindingKind::Assertion, 0) }];
     let runs = [fixture.run("mask-lookahead"), Run { judgement: &judgement, ..fixture.run("paired") }];
     let text = diff_text(&runs[1..]);
     let text = plain(&text);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::judge::{Class, Finding, Judgement, Kind};
+use crate::judge::{Class, Finding, FindingKind, Judgement};
 use crate::metrics::Quantiles;
 
 use super::layout::{align, count, span, wrap};
@@ -116,7 +116,7 @@ fn kinds(findings: &[Finding]) -> String {
 }
 
 fn findings(out: &mut String, run: &Run) {
-    let mut seen: BTreeMap<Kind, usize> = BTreeMap::new();
+    let mut seen: BTreeMap<FindingKind, usize> = BTreeMap::new();
     for (index, of) in run.judgement.findings.iter().enumerate() {
         let number = seen.entry(of.kind).or_default();
         *number += 1;
@@ -191,18 +191,18 @@ pub(super) fn held(of: &Finding, findings: &[Finding]) -> Option<u32> {
 fn is_unwritten(of: &Finding, findings: &[Finding]) -> bool {
     let root = of.root.and_then(|root| findings.get(root));
     match of.kind {
-        Kind::Unwritten => true,
-        Kind::Inherited => root.is_some_and(|root| root.kind == Kind::Unwritten && root.slot == of.slot),
-        Kind::Mislabelled
-        | Kind::Foreign
-        | Kind::Aliased
-        | Kind::Torn
-        | Kind::Lost
-        | Kind::Assertion
-        | Kind::Leak
-        | Kind::DoubleFree
-        | Kind::UseAfterFree
-        | Kind::Lock => false,
+        FindingKind::Unwritten => true,
+        FindingKind::Inherited => root.is_some_and(|root| root.kind == FindingKind::Unwritten && root.slot == of.slot),
+        FindingKind::Mislabelled
+        | FindingKind::Foreign
+        | FindingKind::Aliased
+        | FindingKind::Torn
+        | FindingKind::Lost
+        | FindingKind::Assertion
+        | FindingKind::Leak
+        | FindingKind::DoubleFree
+        | FindingKind::UseAfterFree
+        | FindingKind::Lock => false,
     }
 }
 

@@ -1,7 +1,7 @@
 //! `committed-len`: recompute from the live committed length (before pull request 31369, restored by 31622).
 
 use crate::model::{Action, Keeps, RowView, Rule, VerifyView, WantsMasks};
-use crate::record::{AssertKind, Check};
+use crate::record::{AssertKind, BoundaryCheck};
 
 use super::ping_pong::fire_on_grid;
 use super::speculative;
@@ -25,7 +25,7 @@ impl Rule for CommittedLen {
 
     #[inline(always)]
     fn on_result(&self, row: &RowView) -> Result<Action, AssertKind> {
-        Ok(fire_on_grid(row, row.kv_committed_len, Check::Recompute))
+        Ok(fire_on_grid(row, row.kv_committed_len, BoundaryCheck::Recompute))
     }
 
     fn on_verify(&self, row: &VerifyView) -> Action {

@@ -2,7 +2,7 @@
 //! 29792).
 
 use crate::model::{Action, Keeps, RowView, Rule, VerifyView, WantsMasks};
-use crate::record::{AssertKind, Check};
+use crate::record::{AssertKind, BoundaryCheck};
 
 use super::mask_lookahead::{assert_lead, known_boundary};
 use super::speculative;
@@ -49,11 +49,11 @@ fn flip_at_result(row: &RowView, completed_len: u32, known: bool) -> Result<Acti
     let masks = row.masks.ok_or(AssertKind::MissingSnapshot)?;
     let record = masks.mask.then_some((completed_len, Some(masks.track_idx)));
     if !known {
-        return Ok(Action { record, ..Action::none(Check::Mask) });
+        return Ok(Action { record, ..Action::none(BoundaryCheck::Mask) });
     }
     assert_lead(row)?;
     let next_track_idx = Some(row.policy.other_idx(row.next_track_idx));
-    Ok(Action { record, next_track_idx, ..Action::none(Check::Mask) })
+    Ok(Action { record, next_track_idx, ..Action::none(BoundaryCheck::Mask) })
 }
 
 /// Prepare has moved the write index: at the own boundary keep the slot written and give the other one back. A request
@@ -62,7 +62,7 @@ fn flip_at_result(row: &RowView, completed_len: u32, known: bool) -> Result<Acti
 fn moved_at_prepare(row: &RowView, completed_len: u32, lookahead: u32, known: bool) -> Action {
     let in_place = row.next_track_idx == row.last_track_idx;
     let decline = row.finished && lookahead == 1 && known && in_place && !row.untracked_ahead;
-    let nothing = Action { decline, ..Action::none(Check::Mask) };
+    let nothing = Action { decline, ..Action::none(BoundaryCheck::Mask) };
     match row.masks {
         Some(masks) if masks.mask && completed_len.is_multiple_of(row.grid) => Action {
             record: Some((completed_len, Some(masks.track_idx))),

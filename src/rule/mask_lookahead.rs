@@ -1,7 +1,7 @@
 //! `mask-lookahead`: read one of the batch's host masks, selected by the lookahead (pull request 33477).
 
 use crate::model::{Action, Keeps, RowMasks, RowView, Rule, VerifyView, WantsMasks};
-use crate::record::{AssertKind, Check};
+use crate::record::{AssertKind, BoundaryCheck};
 
 use super::ping_pong::{fire, fire_on_grid};
 use super::speculative;
@@ -27,14 +27,14 @@ impl Rule for MaskLookahead {
     #[inline(always)]
     fn on_result(&self, row: &RowView) -> Result<Action, AssertKind> {
         let Some(masks) = row.masks else {
-            return Ok(fire_on_grid(row, row.kv_committed_len, Check::MaskLost));
+            return Ok(fire_on_grid(row, row.kv_committed_len, BoundaryCheck::MaskLost));
         };
         let (_, boundary) = known_boundary(row, masks)?;
         if !boundary {
-            return Ok(Action::none(Check::Mask));
+            return Ok(Action::none(BoundaryCheck::Mask));
         }
         assert_lead(row)?;
-        Ok(fire(row, row.kv_committed_len, Check::Mask))
+        Ok(fire(row, row.kv_committed_len, BoundaryCheck::Mask))
     }
 
     fn on_verify(&self, row: &VerifyView) -> Action {

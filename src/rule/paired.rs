@@ -4,7 +4,7 @@
 //! proof.
 
 use crate::model::{Action, Keeps, Refused, RowView, Rule, VerifyView, WantsMasks};
-use crate::record::{AssertKind, Check};
+use crate::record::{AssertKind, BoundaryCheck};
 
 use super::speculative;
 
@@ -35,12 +35,12 @@ impl Rule for Paired {
     #[inline(always)]
     fn on_result(&self, row: &RowView) -> Result<Action, AssertKind> {
         let Some(masks) = row.masks else {
-            return Ok(at_boundary(row, Check::MaskLost));
+            return Ok(at_boundary(row, BoundaryCheck::MaskLost));
         };
         if !masks.mask {
-            return Ok(Action::none(Check::Mask));
+            return Ok(Action::none(BoundaryCheck::Mask));
         }
-        Ok(at_boundary(row, Check::Mask))
+        Ok(at_boundary(row, BoundaryCheck::Mask))
     }
 
     fn on_verify(&self, row: &VerifyView) -> Action {
@@ -51,7 +51,7 @@ impl Rule for Paired {
 /// Keeps the slot that the step wrote, if the step is on the grid and wrote a slot. The mask alone is not enough: in an
 /// aliased queue it may be the mask of another step.
 #[inline(always)]
-fn at_boundary(row: &RowView, check: Check) -> Action {
+fn at_boundary(row: &RowView, check: BoundaryCheck) -> Action {
     if !row.token_len().is_multiple_of(row.grid) {
         return Action::none(check);
     }
@@ -105,7 +105,7 @@ mod tests {
     fn a_boundary_keeps_what_it_wrote_and_the_next_one_writes_the_other() {
         let action = decide(row(Some(true)));
         assert_eq!((action.record, action.next_track_idx), (Some((8, Some(1))), Some(0)));
-        assert_eq!((action.release_idx, action.check), (None, Check::Mask));
+        assert_eq!((action.release_idx, action.check), (None, BoundaryCheck::Mask));
     }
 
     #[test]
@@ -124,12 +124,12 @@ mod tests {
     #[test]
     fn lazy_records_nothing_for_a_step_whose_slot_was_refused() {
         let action = decide(RowView { policy: lazy(), next_track_idx: 0, held: [true, false], ..row(Some(true)) });
-        assert_eq!(action, Action::none(Check::Mask));
+        assert_eq!(action, Action::none(BoundaryCheck::Mask));
     }
 
     #[test]
     fn nothing_but_the_own_step_counts() {
-        assert_eq!(decide(row(Some(false))), Action::none(Check::Mask));
+        assert_eq!(decide(row(Some(false))), Action::none(BoundaryCheck::Mask));
         // Whatever was prepared since, and whether the request has finished.
         for (kv_committed_len, decode_batch_idx) in [(8, 5), (9, 6), (12, 9)] {
             let other = RowView { kv_committed_len, decode_batch_idx, finished: true, ..row(Some(true)) };
@@ -140,13 +140,13 @@ mod tests {
     #[test]
     fn without_masks_the_length_is_computed() {
         let action = decide(row(None));
-        assert_eq!((action.record, action.check), (Some((8, Some(1))), Check::MaskLost));
-        assert_eq!(decide(RowView { outputs: 7, ..row(None) }), Action::none(Check::MaskLost));
+        assert_eq!((action.record, action.check), (Some((8, Some(1))), BoundaryCheck::MaskLost));
+        assert_eq!(decide(RowView { outputs: 7, ..row(None) }), Action::none(BoundaryCheck::MaskLost));
     }
 
     #[test]
     fn a_mask_of_the_step_after_records_nothing() {
-        assert_eq!(decide(RowView { outputs: 5, ..row(Some(true)) }), Action::none(Check::Mask));
+        assert_eq!(decide(RowView { outputs: 5, ..row(Some(true)) }), Action::none(BoundaryCheck::Mask));
     }
 
     #[test]

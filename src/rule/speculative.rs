@@ -2,7 +2,7 @@
 //! on demand a plan for each batch (`_mamba_check_track_boundary`, `_mamba_lazy_spec_update`).
 
 use crate::model::{Action, VerifyView};
-use crate::record::Check;
+use crate::record::BoundaryCheck;
 
 /// Decides one row of a verify result. The accepted tokens cross a boundary if they end in another grid cell than they
 /// begin in. The label is the beginning of the last cell.
@@ -15,17 +15,17 @@ pub(super) fn on_verify(row: &VerifyView) -> Action {
         return promote_planned(row, crossed, label);
     }
     if !crossed {
-        return Action::none(Check::Recompute);
+        return Action::none(BoundaryCheck::Recompute);
     }
     let idx = row.next_track_idx;
     let next_track_idx = Some(row.policy.other_idx(idx));
-    Action { record: Some((label, Some(idx))), next_track_idx, ..Action::none(Check::Recompute) }
+    Action { record: Some((label, Some(idx))), next_track_idx, ..Action::none(BoundaryCheck::Recompute) }
 }
 
 /// A confirmed crossing keeps the planned slot and gives the previous slot back. A request that finishes donates only
 /// if no step wrote the kept slot in place and no step in flight may write it.
 fn promote_planned(row: &VerifyView, crossed: bool, label: u32) -> Action {
-    let none = Action::none(Check::Recompute);
+    let none = Action::none(BoundaryCheck::Recompute);
     let keep = row.next_track_idx;
     if row.finished {
         let in_place = crossed && row.planned_idx == Some(keep);

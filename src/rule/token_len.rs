@@ -1,7 +1,7 @@
 //! `token-len`: recompute from the tokens known to the host (pull request 31369, reverted by 31622).
 
 use crate::model::{Action, Keeps, RowView, Rule, VerifyView, WantsMasks};
-use crate::record::{AssertKind, Check};
+use crate::record::{AssertKind, BoundaryCheck};
 
 use super::ping_pong::fire_on_grid;
 use super::speculative;
@@ -25,7 +25,7 @@ impl Rule for TokenLen {
 
     #[inline(always)]
     fn on_result(&self, row: &RowView) -> Result<Action, AssertKind> {
-        Ok(fire_on_grid(row, row.token_len(), Check::Recompute))
+        Ok(fire_on_grid(row, row.token_len(), BoundaryCheck::Recompute))
     }
 
     fn on_verify(&self, row: &VerifyView) -> Action {

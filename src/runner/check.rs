@@ -3,7 +3,7 @@
 use educe::Educe;
 
 use crate::engine::{Chooser, OpenPoints};
-use crate::judge::{Finding, Goal, Judge, Judgement, Kind, Options, Verdict, weight};
+use crate::judge::{Finding, FindingKind, Goal, Judge, JudgeOptions, Judgement, Verdict, finding_verdict};
 use crate::model::{Ended, Machine, Reductions, Rule, Setup, World};
 use crate::record::{Encoding, fingerprint};
 use crate::search::{self, Bound, Explored, Order, Path, Replay, SearchLimits, StepOutcome, System};
@@ -45,7 +45,7 @@ pub struct Checked {
     /// The worst verdict of any run; inconclusive if the search was cut short and found nothing worse.
     pub verdict: Verdict,
     /// Counts.
-    pub explored: Explored<Kind>,
+    pub explored: Explored<FindingKind>,
     /// The bound that ended the search before it was complete, in words.
     pub bound: Option<String>,
     /// The number of permutations of interchangeable requests.
@@ -78,7 +78,7 @@ pub fn check(check: &CheckSpec<'_>, limits: SearchLimits<'_>) -> Checked {
             Found { finding: finding.clone(), path: path.clone(), times: *times }
         })
         .collect();
-    let worst = findings.iter().map(|found| weight(&found.finding)).max().unwrap_or(Verdict::Clean);
+    let worst = findings.iter().map(|found| finding_verdict(&found.finding)).max().unwrap_or(Verdict::Clean);
     let bound = bound_of(&explored, |path| {
         let mut chooser = Replay::new(open, &path.answers, None);
         run_with(setup, rule, &mut chooser, Keep::default(), None).bound
@@ -88,16 +88,17 @@ pub fn check(check: &CheckSpec<'_>, limits: SearchLimits<'_>) -> Checked {
 }
 
 /// The first finding of a kind that is a fault of its own.
-pub fn first_of(judgement: &Judgement, kind: Kind) -> Option<&Finding> {
+pub fn first_of(judgement: &Judgement, kind: FindingKind) -> Option<&Finding> {
     judgement.findings.iter().find(|finding| counts(finding) && finding.kind == kind)
 }
 
 /// The kinds of the findings that are faults of their own, each once.
-pub(super) fn kinds(findings: &[Finding]) -> Vec<Kind> {
+pub(super) fn kinds(findings: &[Finding]) -> Vec<FindingKind> {
     if findings.is_empty() {
         return Vec::new();
     }
-    let mut kinds: Vec<Kind> = findings.iter().filter(|finding| counts(finding)).map(|finding| finding.kind).collect();
+    let mut kinds: Vec<FindingKind> =
+        findings.iter().filter(|finding| counts(finding)).map(|finding| finding.kind).collect();
     kinds.sort_unstable();
     kinds.dedup();
     kinds
@@ -105,7 +106,7 @@ pub(super) fn kinds(findings: &[Finding]) -> Vec<Kind> {
 
 /// Whether a finding is a fault of its own.
 pub fn counts(finding: &Finding) -> bool {
-    finding.kind != Kind::Inherited || finding.root.is_none()
+    finding.kind != FindingKind::Inherited || finding.root.is_none()
 }
 
 /// A machine and its judge between two turns.
@@ -128,15 +129,20 @@ struct Timings<'a> {
 
 impl System for Timings<'_> {
     type State = Box<SearchState>;
-    type Kind = Kind;
+    type Kind = FindingKind;
     type Scratch = Encoding;
 
     fn start(&self) -> Box<SearchState> {
-        let options = Options { page_size: self.setup.engine.page_size, keep_boundaries: false, keep_reasons: false };
+        let options =
+            JudgeOptions { page_size: self.setup.engine.page_size, keep_boundaries: false, keep_reasons: false };
         Box::new(SearchState { world: Box::new(World::new(self.setup)), judge: Judge::new(options), turns: 0 })
     }
 
-    fn step(&self, state: Box<SearchState>, chooser: &mut impl Chooser) -> (Box<SearchState>, StepOutcome<Kind>) {
+    fn step(
+        &self,
+        state: Box<SearchState>,
+        chooser: &mut impl Chooser,
+    ) -> (Box<SearchState>, StepOutcome<FindingKind>) {
         let mut after = state;
         let mut machine = Machine::resume(self.setup, self.rule, chooser, &mut after.judge, after.world);
         let ended = machine.turn();
@@ -188,7 +194,7 @@ enum Cut {
 }
 
 /// The bound that ended a search, in words. A bound within a run is described by `shows`, of the first run that it ended.
-fn bound_of(explored: &Explored<Kind>, shows: impl Fn(&Path) -> Option<String>) -> Option<String> {
+fn bound_of(explored: &Explored<FindingKind>, shows: impl Fn(&Path) -> Option<String>) -> Option<String> {
     let text = match explored.bound? {
         Bound::States => "the most states (--max-states)".to_string(),
         Bound::Stopped => "the time (--max-time)".to_string(),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::engine::{ChoicePoint, OpenPoints};
-use crate::judge::{Goals, Judge, Judgement, Kind, Options, Verdict};
+use crate::judge::{FindingKind, Goals, Judge, JudgeOptions, Judgement, Verdict};
 use crate::model::{Machine, Rule, Setup, Vary};
 use crate::search::{RandomChooser, Style, in_order};
 use crate::workload::{Preset, generate};
@@ -66,7 +66,7 @@ pub struct FuzzTally {
     /// Checkpoints due, and of these lost.
     pub checkpoints: [u64; 2],
     /// By kind of finding, inherited findings excluded.
-    pub kinds: BTreeMap<Kind, Times>,
+    pub kinds: BTreeMap<FindingKind, Times>,
     /// Runs that a bound ended.
     pub bounds: Option<Times>,
     /// Goals reached.
@@ -98,7 +98,7 @@ impl FuzzTally {
         known.seed = known.seed.min(times.seed);
     }
 
-    fn found(&mut self, kind: Kind, times: Times) {
+    fn found(&mut self, kind: FindingKind, times: Times) {
         let known = self.kinds.entry(kind).or_insert(Times { runs: 0, ..times });
         known.runs += times.runs;
         known.seed = known.seed.min(times.seed);
@@ -178,7 +178,7 @@ pub fn drawn(source: SetupSource<'_>, seed: u64) -> (Cow<'_, Setup>, OpenPoints)
 /// One run, judged and nothing else.
 fn judged(setup: &Setup, rule: &dyn Rule, chooser: &mut RandomChooser<'_>) -> Judgement {
     let page_size = setup.engine.page_size;
-    let mut judge = Judge::new(Options { page_size, keep_boundaries: false, keep_reasons: false });
+    let mut judge = Judge::new(JudgeOptions { page_size, keep_boundaries: false, keep_reasons: false });
     let _ = Machine::new(setup, rule, chooser, &mut judge).run_on();
     judge.finish(&setup.names)
 }

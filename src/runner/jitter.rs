@@ -2,7 +2,7 @@
 
 use crate::engine::Seeded;
 use crate::history::{Pattern, with_pattern};
-use crate::judge::{Judge, Options};
+use crate::judge::{Judge, JudgeOptions};
 use crate::metrics::{JitterOutcome, LookaheadMeter, PatternRun};
 use crate::model::{Rule, Setup};
 use crate::record::{ReqId, Tee};
@@ -64,7 +64,8 @@ pub fn same_request(before: &Setup, req: ReqId, after: &Setup) -> ReqId {
 
 /// Runs a setup by script and measures the lookahead of `len` decode steps of a request, from step `from` on.
 pub fn watched(setup: &Setup, rule: &dyn Rule, seed: u64, req: ReqId, (from, len): (u32, u32)) -> JitterOutcome {
-    let judge = Judge::new(Options { page_size: setup.engine.page_size, keep_boundaries: true, keep_reasons: true });
+    let judge =
+        Judge::new(JudgeOptions { page_size: setup.engine.page_size, keep_boundaries: true, keep_reasons: true });
     let mut sink = Tee(judge, LookaheadMeter::new(req));
     replay(setup, rule, &mut Seeded::new(seed), &mut sink);
     let Tee(judge, meter) = sink;

@@ -8,7 +8,7 @@ mod moves;
 mod progress;
 
 use crate::engine::{Chooser, OpenPoints, Seeded};
-use crate::judge::{Judge, Judgement, Options as JudgeOptions};
+use crate::judge::{Judge, JudgeOptions, Judgement};
 use crate::model::{Ended, Machine, Rule, Setup, World};
 use crate::record::{Entry, Fact, Record, RunFact, Sink};
 use crate::scene::{JudgedView, Scene, SceneBuilder};
@@ -286,7 +286,7 @@ impl<'a> Session<'a> {
             given.extend(
                 questions.iter().take_while(|it| it.nth < self.answers.len()).map(|it| (it.answer, it.choice.default)),
             );
-            self.found.resize(now.view.judge.found(), now.place.turns - 1);
+            self.found.resize(now.view.judge.finding_count(), now.place.turns - 1);
             if now.place.turns.is_multiple_of(spacing) {
                 self.kept.push(now.clone());
             }

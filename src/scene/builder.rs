@@ -7,8 +7,8 @@ mod facts;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use crate::judge::{Class, Judgement, Kind};
-use crate::record::{BatchId, Check, Mode, Owner, Phase, ReqId, SlotId};
+use crate::judge::{Class, FindingKind, Judgement};
+use crate::record::{BatchId, BoundaryCheck, ForwardMode, Owner, Phase, ReqId, SlotId};
 
 use super::reads::Reads;
 use super::{
@@ -45,7 +45,7 @@ impl SceneBuilder {
     pub fn new(view: JudgedView, turns: Option<RangeInclusive<u32>>) -> SceneBuilder {
         let (scene, included, cpu, forward, steps, open, touched, reads) = Default::default();
         // The scene leaves earlier findings out.
-        let found = vec![None; view.judge.found()];
+        let found = vec![None; view.judge.finding_count()];
         SceneBuilder { view, scene, turns, included, cpu, forward, steps, open, touched, reads, found }
     }
 
@@ -85,7 +85,7 @@ impl SceneBuilder {
             .map(|(nth, finding)| {
                 let found = spans_found.get(nth).copied().flatten();
                 found
-                    .filter(|&span| scene.spans[span].turn == finding.turn && finding.kind != Kind::Lost)
+                    .filter(|&span| scene.spans[span].turn == finding.turn && finding.kind != FindingKind::Lost)
                     .or_else(|| place(finding.turn, finding.phase))
             })
             .collect();
@@ -161,7 +161,7 @@ impl SceneBuilder {
         }
     }
 
-    fn prepare(&mut self, batch: BatchId, req: ReqId, (mode, from, k, committed): (Mode, u32, u32, u32)) {
+    fn prepare(&mut self, batch: BatchId, req: ReqId, (mode, from, k, committed): (ForwardMode, u32, u32, u32)) {
         if !self.included {
             return;
         }
@@ -179,7 +179,7 @@ impl SceneBuilder {
             committed_at_result: None,
             lookahead: None,
             due: None,
-            check: Check::None,
+            check: BoundaryCheck::None,
             fired: None,
             class: None,
             outputs: None,

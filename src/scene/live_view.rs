@@ -6,7 +6,7 @@ mod facts;
 
 use crate::engine::Time;
 use crate::judge::Judge;
-use crate::record::{BatchId, Fields, FinishKind, Kept, Owner, Phase, ReqId, SlotId};
+use crate::record::{BatchId, FinishKind, KeptState, Owner, Phase, ReqId, RequestFields, SlotId};
 
 use super::Fit;
 
@@ -42,7 +42,7 @@ pub struct RequestView {
     /// L at its last processed decode result.
     pub lookahead: Option<i64>,
     /// `kv_committed_len`, the track indices and the label, by the latest facts.
-    pub fields: Fields,
+    pub fields: RequestFields,
     /// The active slot.
     pub active: Option<SlotId>,
     /// The track slots.
@@ -55,8 +55,8 @@ pub struct RequestView {
 
 impl RequestView {
     /// The label and the slot of a donation now.
-    pub fn kept(&self) -> Kept {
-        Kept { label: self.fields.last_track_seqlen, slot: self.fields.kept }
+    pub fn kept(&self) -> KeptState {
+        KeptState { label: self.fields.last_track_seqlen, slot: self.fields.kept }
     }
 }
 

@@ -19,7 +19,9 @@ pub use live_view::{InFlight, LiveView, RequestStatus, RequestView, SlotView};
 pub use span::{Lane, Span, Work};
 
 use crate::judge::{Class, Judge};
-use crate::record::{BatchId, Check, Fact, Field, FinishKind, Mode, Owner, Passed, ReqId, Sink, SlotId};
+use crate::record::{
+    BatchId, BoundaryCheck, Fact, FinishKind, ForwardMode, Owner, ReqId, SharedField, Sink, SkipReason, SlotId,
+};
 
 /// A loop turn, for axes and plots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +48,7 @@ pub struct RequestStep {
     /// The batch.
     pub batch: BatchId,
     /// The mode of the row: extend, decode or verify, never mixed.
-    pub mode: Mode,
+    pub mode: ForwardMode,
     /// The length before the step, in tokens.
     pub from: u32,
     /// The length after the step, in tokens.
@@ -66,7 +68,7 @@ pub struct RequestStep {
     /// At a boundary: the track slot that its forward writes, and the length of that state.
     pub due: Option<(SlotId, u32)>,
     /// How the rule found its boundary.
-    pub check: Check,
+    pub check: BoundaryCheck,
     /// Label and kept slot after the decision, if the rule fired.
     pub fired: Option<(Option<u32>, Option<SlotId>)>,
     /// The judge's class of the decision, if the rule fired or a checkpoint was due.
@@ -74,7 +76,7 @@ pub struct RequestStep {
     /// Outputs after the result, up to the end of the request.
     pub outputs: Option<u32>,
     /// Why its result was skipped, if it was.
-    pub skipped: Option<Passed>,
+    pub skipped: Option<SkipReason>,
 }
 
 /// Whether a slot, once all launched forwards have run, holds the state that its label names.
@@ -121,7 +123,7 @@ pub struct SlotSegment {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrow {
     /// The field.
-    pub field: Field,
+    pub field: SharedField,
     /// The span that wrote the field, if it is known.
     pub from: Option<usize>,
     /// The span of the result that read it.

@@ -1,6 +1,6 @@
 //! Lanes and the spans in them: the words that timeline, page, trace, explorer and graph share.
 
-use crate::record::{BatchId, Mode, Phase};
+use crate::record::{BatchId, ForwardMode, Phase};
 
 /// Where work runs: the CPU or a GPU stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,7 +32,7 @@ pub enum Work {
     /// A copy of a state on the schedule stream.
     StateCopy,
     /// A forward.
-    Forward(Mode),
+    Forward(ForwardMode),
     /// The copy of a result to the host.
     ResultCopy,
 }

@@ -13,7 +13,7 @@ mod descend;
 
 use crate::engine::Scripted;
 use crate::history::{measure, smaller};
-use crate::judge::{Kind, Verdict};
+use crate::judge::{FindingKind, Verdict};
 use crate::model::{Release, Rule, Setup, Strategy};
 use crate::runner::{first_of, run_while};
 
@@ -32,7 +32,7 @@ use descend::descend;
 pub fn shrink(
     setup: Setup,
     rule: &dyn Rule,
-    kind: Kind,
+    kind: FindingKind,
     valid: &dyn Fn(&Setup) -> Option<Setup>,
     tries_max: usize,
 ) -> Setup {
@@ -46,7 +46,7 @@ pub fn shrink(
 pub fn shrink_while(
     setup: Setup,
     rule: &dyn Rule,
-    kind: Kind,
+    kind: FindingKind,
     valid: &dyn Fn(&Setup) -> Option<Setup>,
     tries_max: usize,
     stop: &dyn Fn() -> bool,
@@ -75,7 +75,7 @@ pub fn subject(setup: &Setup) -> (Release, Strategy, bool) {
 }
 
 /// The verdict of a scripted run that ended before `stop` and has a finding of this kind.
-fn shown(setup: &Setup, rule: &dyn Rule, kind: Kind, stop: &dyn Fn() -> bool) -> Option<Verdict> {
+fn shown(setup: &Setup, rule: &dyn Rule, kind: FindingKind, stop: &dyn Fn() -> bool) -> Option<Verdict> {
     let (judgement, whole) = run_while(setup, rule, &mut Scripted, &mut |_| !stop());
     first_of(&judgement, kind).filter(|_| whole).map(|_| judgement.verdict)
 }

@@ -3,8 +3,8 @@
 use ratatui::text::Span;
 
 use crate::record::{
-    BatchFact, CacheFact, Decision, DecisionFact, Entry, Fact, ForwardFact, Kept, Owner, ProbeFact, RequestFact,
-    RunFact, ScriptFact, SlotFact, Stream,
+    BatchFact, CacheFact, Decision, DecisionFact, Entry, Fact, ForwardFact, GpuStream, KeptState, Owner, ProbeFact,
+    RequestFact, RunFact, ScriptFact, SlotFact,
 };
 use crate::report::name;
 use crate::scene::{Fit, RequestStatus, SlotView};
@@ -64,7 +64,7 @@ pub(super) fn held_words(now: &SlotView, names: &[String]) -> String {
 }
 
 /// A label and its slot, as in `4@s3`.
-pub(super) fn kept_words(kept: Kept) -> String {
+pub(super) fn kept_words(kept: KeptState) -> String {
     match (kept.label, kept.slot) {
         (None, _) => "-".to_owned(),
         (Some(label), None) => format!("{label}@none"),
@@ -198,8 +198,8 @@ fn forward_words(fact: ForwardFact, names: &[String]) -> Option<String> {
         ForwardFact::Clear { req, slot } => format!("{} will clear {slot}", id(req)),
         ForwardFact::CopyState { req, from, to, stream } => {
             let stream = match stream {
-                Stream::Schedule => "schedule",
-                Stream::Forward => "forward",
+                GpuStream::Schedule => "schedule",
+                GpuStream::Forward => "forward",
             };
             format!("{} copies {from} to {to}, {stream} stream", id(req))
         }

@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use overlapsim::command::{Exit, FailOnVerdict, Format, JitterArgs, jitter_to_text};
 use overlapsim::metrics::JitterOutcome;
-use overlapsim::record::Nothing;
+use overlapsim::record::NoDonation;
 use overlapsim::runner::{self, Keep};
 use overlapsim::scenario;
 use serde_json::Value;
@@ -243,7 +243,7 @@ fn a_run_that_a_bound_ended_shows_only_the_part_of_the_pattern_that_ran() {
     assert!(came_about(&[Some(1), None], None, "10") && came_about(&[Some(1), None], None, "11"));
     assert!(!came_about(&[Some(1), None], None, "01") && !came_about(&[None, Some(1)], None, "11"));
     assert!(!came_about(&[None, None], None, "11"), "nothing of it was seen");
-    assert!(!came_about(&[Some(1), None], Some(Err(Nothing::NoCheckpoint)), "11"), "the request ended before");
+    assert!(!came_about(&[Some(1), None], Some(Err(NoDonation::NoCheckpoint)), "11"), "the request ended before");
     assert!(!came_about(&[Some(1), Some(2)], None, "11"));
 }
 

@@ -1,6 +1,6 @@
 //! Words of the timeline and of findings are true: they say what happened to the row.
 
-use overlapsim::record::{Fact, Passed, Record, RequestFact};
+use overlapsim::record::{Fact, Record, RequestFact, SkipReason};
 use overlapsim::runner::{self, Keep};
 use overlapsim::scenario;
 use std::path::Path;
@@ -34,10 +34,10 @@ fn a_row_that_is_passed_over_says_whether_its_request_ended_or_was_retracted() {
                 gone.retain(|&other| other != req);
             } else if let Fact::Request(RequestFact::Skip { req, why, .. }) = fact {
                 match why {
-                    Passed::Ended => ended += 1,
-                    Passed::Retracted => retracted += 1,
+                    SkipReason::Ended => ended += 1,
+                    SkipReason::Retracted => retracted += 1,
                 }
-                assert_eq!(gone.contains(&req), why == Passed::Retracted, "{file}: {fact:?}");
+                assert_eq!(gone.contains(&req), why == SkipReason::Retracted, "{file}: {fact:?}");
             }
         }
         let drawn = out(&["run", file, "--rule", "paired", "--timeline"]);

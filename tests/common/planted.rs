@@ -1,9 +1,9 @@
 //! Deliberately wrong rules, the right ones that they are made from, and setups on which to run them.
 
 use super::setups::setups;
-use overlapsim::judge::Kind;
+use overlapsim::judge::FindingKind;
 use overlapsim::model::{Action, Keeps, Release, ResultQueue, RowView, Rule, Setup, Strategy, VerifyView, WantsMasks};
-use overlapsim::record::{AssertKind, Check};
+use overlapsim::record::{AssertKind, BoundaryCheck};
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
@@ -73,8 +73,8 @@ fn keep(row: &RowView, own: &Own) -> Action {
 pub const RIGHT_LAZY: PlantedLazy = PlantedLazy { name: "right, lazy", decide: |row, own| keep(row, &own) };
 
 /// Lazy rules, each wrong in one way, with the kinds of findings of which it must show at least one.
-pub const WRONG_LAZY: &[(PlantedLazy, &[Kind])] = &[
-    (PlantedLazy { name: "never keeps", decide: |_, _| none() }, &[Kind::Lost]),
+pub const WRONG_LAZY: &[(PlantedLazy, &[FindingKind])] = &[
+    (PlantedLazy { name: "never keeps", decide: |_, _| none() }, &[FindingKind::Lost]),
     (
         PlantedLazy {
             name: "label of the live committed length",
@@ -83,7 +83,7 @@ pub const WRONG_LAZY: &[(PlantedLazy, &[Kind])] = &[
                 Action { record: kept.record.map(|(_, idx)| (row.kv_committed_len, idx)), ..kept }
             },
         },
-        &[Kind::Mislabelled],
+        &[FindingKind::Mislabelled],
     ),
     (
         PlantedLazy {
@@ -93,14 +93,14 @@ pub const WRONG_LAZY: &[(PlantedLazy, &[Kind])] = &[
                 Action { record: kept.record.map(|(len, idx)| (len, idx.map(|idx| 1 - idx))), ..kept }
             },
         },
-        &[Kind::Unwritten, Kind::Mislabelled, Kind::Assertion],
+        &[FindingKind::Unwritten, FindingKind::Mislabelled, FindingKind::Assertion],
     ),
     (
         PlantedLazy {
             name: "gives the slot back that it keeps",
             decide: |row, own| Action { release_idx: own.boundary.then_some(own.idx), ..keep(row, &own) },
         },
-        &[Kind::Assertion],
+        &[FindingKind::Assertion],
     ),
     (
         PlantedLazy {
@@ -110,7 +110,7 @@ pub const WRONG_LAZY: &[(PlantedLazy, &[Kind])] = &[
                 Action { record: kept.record.map(|(len, _)| (len, None)), ..kept }
             },
         },
-        &[Kind::Unwritten, Kind::Mislabelled, Kind::Assertion],
+        &[FindingKind::Unwritten, FindingKind::Mislabelled, FindingKind::Assertion],
     ),
 ];
 
@@ -133,7 +133,7 @@ impl Rule for Planted {
 }
 
 fn none() -> Action {
-    Action::none(Check::Recompute)
+    Action::none(BoundaryCheck::Recompute)
 }
 
 /// Records a label and flips the write index, as the right rule does.
@@ -153,43 +153,43 @@ fn when(fires: bool, action: Action) -> Result<Action, AssertKind> {
 pub const RIGHT: Planted = Planted { name: "right", decide: |row| when(due(row), fire(row, row.token_len())) };
 
 /// Rules, each wrong in one way, with the kinds of findings of which it must show at least one.
-pub const WRONG: &[(Planted, &[Kind])] = &[
-    (Planted { name: "never fires", decide: |_| Ok(none()) }, &[Kind::Lost]),
+pub const WRONG: &[(Planted, &[FindingKind])] = &[
+    (Planted { name: "never fires", decide: |_| Ok(none()) }, &[FindingKind::Lost]),
     (
         Planted { name: "fires at every step", decide: |row| Ok(fire(row, row.token_len())) },
-        &[Kind::Unwritten, Kind::Mislabelled],
+        &[FindingKind::Unwritten, FindingKind::Mislabelled],
     ),
     (
         Planted { name: "label one too long", decide: |row| when(due(row), fire(row, row.token_len() + 1)) },
-        &[Kind::Mislabelled],
+        &[FindingKind::Mislabelled],
     ),
     (
         Planted {
             name: "label one grid too short",
             decide: |row| when(due(row), fire(row, row.token_len().saturating_sub(row.grid))),
         },
-        &[Kind::Mislabelled],
+        &[FindingKind::Mislabelled],
     ),
     (
         Planted {
             name: "forgets to flip",
             decide: |row| when(due(row), Action { next_track_idx: None, ..fire(row, row.token_len()) }),
         },
-        &[Kind::Unwritten, Kind::Mislabelled],
+        &[FindingKind::Unwritten, FindingKind::Mislabelled],
     ),
     (
         Planted {
             name: "flips and forgets to record",
             decide: |row| when(due(row), Action { record: None, ..fire(row, row.token_len()) }),
         },
-        &[Kind::Lost, Kind::Mislabelled],
+        &[FindingKind::Lost, FindingKind::Mislabelled],
     ),
     (
         Planted {
             name: "one step early, label of the step in flight",
             decide: |row| when((row.token_len() + 1).is_multiple_of(row.grid), fire(row, row.token_len() + 1)),
         },
-        &[Kind::Lost, Kind::Unwritten],
+        &[FindingKind::Lost, FindingKind::Unwritten],
     ),
     (
         Planted {
@@ -198,21 +198,21 @@ pub const WRONG: &[(Planted, &[Kind])] = &[
                 when((row.token_len() - 1).is_multiple_of(row.grid), fire(row, row.token_len().saturating_sub(1)))
             },
         },
-        &[Kind::Lost],
+        &[FindingKind::Lost],
     ),
     (
         Planted {
             name: "counts outputs only",
             decide: |row| when(row.outputs.is_multiple_of(row.grid), fire(row, row.token_len())),
         },
-        &[Kind::Lost, Kind::Unwritten, Kind::Mislabelled],
+        &[FindingKind::Lost, FindingKind::Unwritten, FindingKind::Mislabelled],
     ),
     (
         Planted {
             name: "believes the committed length",
             decide: |row| when(row.kv_committed_len.is_multiple_of(row.grid), fire(row, row.kv_committed_len)),
         },
-        &[Kind::Lost, Kind::Unwritten],
+        &[FindingKind::Lost, FindingKind::Unwritten],
     ),
     (
         Planted {
@@ -221,9 +221,9 @@ pub const WRONG: &[(Planted, &[Kind])] = &[
                 when(due(row), Action { release_idx: Some(row.next_track_idx), ..fire(row, row.token_len()) })
             },
         },
-        &[Kind::Assertion],
+        &[FindingKind::Assertion],
     ),
-    (Planted { name: "asserts", decide: |_| Err(AssertKind::OffGrid) }, &[Kind::Assertion]),
+    (Planted { name: "asserts", decide: |_| Err(AssertKind::OffGrid) }, &[FindingKind::Assertion]),
 ];
 
 /// Random setups for lazy rules: no second slot is refused, and boundaries do not follow each other.

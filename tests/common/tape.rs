@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use overlapsim::engine::Time;
 use overlapsim::record::{
-    BatchId, Fact, ForwardFact, Mode, Owner, Prefix, ReqId, RequestFact, RunFact, SlotFact, SlotId, StreamId, Streams,
-    Token,
+    BatchId, Fact, ForwardFact, ForwardMode, Owner, Prefix, ReqId, RequestFact, RunFact, SlotFact, SlotId, StreamId,
+    Streams, Token,
 };
 
 /// The one time in records in which times do not matter.
@@ -25,7 +25,7 @@ pub trait Facts: Sized {
     }
 
     fn launch(&mut self, batch: u32) -> &mut Self {
-        let mode = Mode::Decode;
+        let mode = ForwardMode::Decode;
         self.fact(Fact::Forward(ForwardFact::Launch {
             batch: BatchId(batch),
             mode,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::common::tape::{AT, Facts};
 use overlapsim::engine::{Choice, ChoicePoint, Chooser, Scripted};
-use overlapsim::judge::{Goal, Goals, Judge, Judgement, Options};
+use overlapsim::judge::{Goal, Goals, Judge, JudgeOptions, Judgement};
 use overlapsim::model::Setup;
 use overlapsim::record::*;
 use overlapsim::runner::{self, Keep, RunOutcome};
@@ -204,7 +204,7 @@ fn cut_records_reach_fewer_goals_and_never_panic() {
             let outcome = run(&setup, rule, &mut Scripted, keep);
             let record = outcome.record.unwrap();
             for step in [usize::MAX, 2, 3, 7, 11] {
-                let mut judge = Judge::new(Options {
+                let mut judge = Judge::new(JudgeOptions {
                     page_size: setup.engine.page_size,
                     keep_boundaries: false,
                     keep_reasons: true,
@@ -237,7 +237,7 @@ impl Facts for Judged {
 
 impl Judged {
     fn new() -> Judged {
-        Judged(Judge::new(Options { page_size: 4, keep_boundaries: false, keep_reasons: true }))
+        Judged(Judge::new(JudgeOptions { page_size: 4, keep_boundaries: false, keep_reasons: true }))
     }
 
     fn prepare(&mut self, batch: u32, req: ReqId, k: u32) -> &mut Judged {
@@ -256,7 +256,7 @@ impl Judged {
     }
 
     fn queue(&mut self, batch: u32, rows: u32) -> &mut Judged {
-        let mode = Mode::Decode;
+        let mode = ForwardMode::Decode;
         self.fact(Fact::Forward(ForwardFact::Launch {
             batch: BatchId(batch),
             mode,
@@ -284,13 +284,13 @@ impl Judged {
             req,
             lookahead: 0,
             kv_committed_len: 0,
-            check: Check::Recompute,
+            check: BoundaryCheck::Recompute,
             decision: None,
         }))
     }
 
     fn skip(&mut self, batch: u32, req: ReqId) -> &mut Judged {
-        self.fact(Fact::Request(RequestFact::Skip { batch: BatchId(batch), req, why: Passed::Retracted }))
+        self.fact(Fact::Request(RequestFact::Skip { batch: BatchId(batch), req, why: SkipReason::Retracted }))
     }
 
     fn end(&mut self, req: ReqId, kind: FinishKind) -> Goals {
@@ -357,7 +357,7 @@ fn evictions_are_counted_by_turn() {
 fn the_goal_of_a_hit_depends_on_the_donation_of_its_state() {
     let hit = Fact::Cache(CacheFact::Hit { req: B, source: SlotId(2), len: 4 });
     let donate = |finished, label| {
-        let how = Donated { finished, existed: false };
+        let how = DonationOutcome { finished, existed: false };
         Fact::Cache(CacheFact::Donate { req: A, label, key_len: 4, slot: SlotId(2), how })
     };
     for (decoded, finished, goal) in [

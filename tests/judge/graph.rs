@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use overlapsim::command::{Answers, GraphArgs, GraphFormat, graph_to_text};
 use overlapsim::engine::{Scripted, Time};
 use overlapsim::graph::{CUT_MAX, EdgeKind, EventGraph, Use, cut, dot, json};
-use overlapsim::judge::{Judgement, Kind};
+use overlapsim::judge::{FindingKind, Judgement};
 use overlapsim::model::{CopyOnWrite, Exhaustion, Setup, SlotFree, Snapshot};
 use overlapsim::record::*;
 use overlapsim::runner::{self, Keep};
@@ -73,8 +73,8 @@ fn races(events: &EventGraph) -> BTreeSet<(u32, ReqId, bool)> {
 /// The races that the judge found. It reports each kind once for a request, also if the request races again.
 fn races_found(judgement: &Judgement) -> BTreeSet<(u32, ReqId, bool)> {
     let findings = judgement.findings.iter();
-    let of = |kind| matches!(kind, Kind::Torn | Kind::UseAfterFree);
-    findings.filter(|f| of(f.kind)).map(|f| (f.turn, f.req.unwrap(), f.kind == Kind::Torn)).collect()
+    let of = |kind| matches!(kind, FindingKind::Torn | FindingKind::UseAfterFree);
+    findings.filter(|f| of(f.kind)).map(|f| (f.turn, f.req.unwrap(), f.kind == FindingKind::Torn)).collect()
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn clocks_and_paths_agree_on_the_scenarios() {
         let (record, judgement) = run(&load(name), "mask-lookahead");
         let events = EventGraph::new(&record, &judgement);
         assert_eq!(races(&events), races_found(&judgement), "{name}");
-        let torn = |f: &&overlapsim::judge::Finding| matches!(f.kind, Kind::Torn | Kind::UseAfterFree);
+        let torn = |f: &&overlapsim::judge::Finding| matches!(f.kind, FindingKind::Torn | FindingKind::UseAfterFree);
         for (place, finding) in events.places.iter().zip(&judgement.findings).filter(|of| torn(&of.1)) {
             let (from, slot) = place.missing.expect("a race misses an edge");
             assert_eq!((finding.slot, is_ordered(&events, from, place.at.unwrap())), (Some(slot), false), "{name}");
@@ -117,7 +117,7 @@ fn clocks_and_paths_agree_on_random_runs() {
         let (record, judgement) = run(&setup, "completed-mask");
         let events = EventGraph::new(&record, &judgement);
         for (place, finding) in events.places.iter().zip(&judgement.findings) {
-            let race = matches!(finding.kind, Kind::Torn | Kind::UseAfterFree);
+            let race = matches!(finding.kind, FindingKind::Torn | FindingKind::UseAfterFree);
             if let (true, Some((from, at, _))) = (race, place.missing_edge()) {
                 assert!(!is_ordered(&events, from, at), "an edge is missing that is there: {finding:?}");
             }
@@ -287,21 +287,21 @@ fn records_written_by_hand_are_drawn_as_well() {
         Fact::Run(RunFact::Wait { batch: BatchId(9), at }),
         Fact::Forward(ForwardFact::Launch {
             batch: BatchId(2),
-            mode: Mode::Decode,
+            mode: ForwardMode::Decode,
             rows: 1,
             start: at,
             end: at,
             copied: at,
         }),
         Fact::Forward(ForwardFact::Step { batch: BatchId(2), req: a, slot: SlotId(1), k: 2, track: Some(SlotId(2)) }),
-        Fact::Forward(ForwardFact::CopyState { req: a, from: SlotId(2), to: SlotId(1), stream: Stream::Schedule }),
+        Fact::Forward(ForwardFact::CopyState { req: a, from: SlotId(2), to: SlotId(1), stream: GpuStream::Schedule }),
         Fact::Run(RunFact::Wait { batch: BatchId(2), at }),
-        Fact::Forward(ForwardFact::CopyState { req: a, from: SlotId(2), to: SlotId(3), stream: Stream::Schedule }),
+        Fact::Forward(ForwardFact::CopyState { req: a, from: SlotId(2), to: SlotId(3), stream: GpuStream::Schedule }),
         Fact::Forward(ForwardFact::Clear { req: a, slot: SlotId(3) }),
     ];
     let mut record = Record::default();
     facts.into_iter().for_each(|fact| record.fact(fact));
-    let mut judge = overlapsim::judge::Judge::new(overlapsim::judge::Options {
+    let mut judge = overlapsim::judge::Judge::new(overlapsim::judge::JudgeOptions {
         page_size: 1,
         keep_boundaries: false,
         keep_reasons: true,

@@ -9,7 +9,7 @@ use crate::common::skip::skipped;
 use overlapsim::command::{Answers, GraphArgs, GraphFormat, graph_to_text};
 use overlapsim::engine::Scripted;
 use overlapsim::graph::{Absent, CUT_MAX, EventGraph, Use, cut, dot, title};
-use overlapsim::judge::Kind;
+use overlapsim::judge::FindingKind;
 use overlapsim::runner::{self, Keep};
 use overlapsim::scenario;
 use overlapsim::scene::Lane;
@@ -98,7 +98,7 @@ fn every_finding_of_every_scenario_has_its_picture() {
                         assert!(words.contains("missing (red, dashed)"), "{what}");
                         let of = &events.graph[from].accesses;
                         let meant = match finding.kind {
-                            Kind::Torn | Kind::UseAfterFree => {
+                            FindingKind::Torn | FindingKind::UseAfterFree => {
                                 of.iter().any(|access| Some(access.slot) == finding.slot)
                             }
                             _ => of.iter().any(|access| {

@@ -2,7 +2,7 @@
 
 use crate::common::planted::{RIGHT, RIGHT_LAZY, WRONG, WRONG_LAZY, lazy_samples, samples};
 use overlapsim::engine::Scripted;
-use overlapsim::judge::{Judgement, Kind, Verdict};
+use overlapsim::judge::{FindingKind, Judgement, Verdict};
 use overlapsim::model::{Rule, Setup};
 use overlapsim::runner::{self, Keep};
 
@@ -44,7 +44,7 @@ fn every_wrong_lazy_rule_shows_a_finding_of_its_kinds() {
     }
 }
 
-fn assert_found(rule: &dyn Rule, kinds: &[Kind], samples: &[Setup]) {
+fn assert_found(rule: &dyn Rule, kinds: &[FindingKind], samples: &[Setup]) {
     let mut wrong_runs = 0;
     let mut shown = std::collections::BTreeSet::new();
     for setup in samples {

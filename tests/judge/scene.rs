@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use overlapsim::engine::Seeded;
-use overlapsim::judge::{Judge, Judgement, Kind, Options};
+use overlapsim::judge::{FindingKind, Judge, JudgeOptions, Judgement};
 use overlapsim::model::Machine;
-use overlapsim::record::{CacheFact, Fact, Fields, Mode, Owner, RequestFact, Sink};
+use overlapsim::record::{CacheFact, Fact, ForwardMode, Owner, RequestFact, RequestFields, Sink};
 use overlapsim::runner::{self, Keep};
 use overlapsim::scenario::{self, Scenario};
 use overlapsim::scene::{Fit, JudgedView, Lane, RequestStatus, Scene, Work};
@@ -52,7 +52,7 @@ fn steps_decisions_and_donations_are_those_of_the_judgement() {
             let step = scene.steps.iter().find(|step| (step.batch, step.req) == (of.batch, of.req)).expect(name);
             assert_eq!(step.class, Some(of.class), "{name}");
             // A verify may go on beyond the boundary that it crosses.
-            assert!(step.k == of.k || step.mode == Mode::Verify && step.k >= of.k, "{name}: {step:?}");
+            assert!(step.k == of.k || step.mode == ForwardMode::Verify && step.k >= of.k, "{name}: {step:?}");
             assert_eq!(step.due.map(|due| due.0), of.due, "{name}: what was due");
         }
         assert_eq!(scene.donations.len() as u64, judgement.checkpoints.donated, "{name}: donations");
@@ -110,7 +110,7 @@ fn a_newer_value_was_written_after_the_prepare() {
 #[test]
 fn a_slot_is_red_where_the_judge_found_its_state_wrong() {
     each(|name, _, scene, judgement| {
-        let offered = [Kind::Mislabelled, Kind::Unwritten, Kind::Foreign, Kind::Inherited];
+        let offered = [FindingKind::Mislabelled, FindingKind::Unwritten, FindingKind::Foreign, FindingKind::Inherited];
         let red = |slot| scene.segments.iter().any(|it| it.slot == slot && it.fit == Fit::Wrong);
         for finding in judgement.findings.iter().filter(|finding| offered.contains(&finding.kind)) {
             let slot = finding.slot.expect("a state lies in a slot");
@@ -127,7 +127,7 @@ fn a_slot_is_red_where_the_judge_found_its_state_wrong() {
             assert!(after.is_none() || donation.right != red, "{name}: {donation:?} {after:?}");
         }
         let wrong = scene.segments.iter().filter(|it| it.fit == Fit::Wrong).count();
-        let clean = judgement.findings.iter().all(|finding| finding.kind == Kind::Lost);
+        let clean = judgement.findings.iter().all(|finding| finding.kind == FindingKind::Lost);
         assert!(!(clean && wrong > 0), "{name}: {wrong} red segments in a run without a fault");
     });
 }
@@ -174,7 +174,12 @@ impl Sink for Looking<'_> {
         }
         if let Fact::Request(RequestFact::Retract { req, .. }) = fact {
             let it = self.view.live_view.reqs()[req.index()];
-            assert_eq!((it.status, it.k, it.fields), (RequestStatus::Waiting, 0, Fields::default()), "{}", self.name);
+            assert_eq!(
+                (it.status, it.k, it.fields),
+                (RequestStatus::Waiting, 0, RequestFields::default()),
+                "{}",
+                self.name
+            );
         }
     }
 }
@@ -183,7 +188,7 @@ impl Sink for Looking<'_> {
 fn a_slot_is_exposed_just_when_its_donation_would_be_wrong() {
     let mut exposed = 0;
     each(|name, scenario, _, _| {
-        let judge = Judge::new(Options {
+        let judge = Judge::new(JudgeOptions {
             page_size: scenario.setup.engine.page_size,
             keep_boundaries: false,
             keep_reasons: true,
@@ -201,7 +206,7 @@ fn a_slot_is_exposed_just_when_its_donation_would_be_wrong() {
 fn the_last_phase_ends_with_the_run() {
     each(|name, scenario, scene, _| {
         let rule = runner::rule(name.rsplit(' ').next().expect("a rule")).expect("a known rule");
-        let judge = Judge::new(Options {
+        let judge = Judge::new(JudgeOptions {
             page_size: scenario.setup.engine.page_size,
             keep_boundaries: false,
             keep_reasons: true,

@@ -3,7 +3,7 @@
 use crate::common::planted::{WRONG, WRONG_LAZY, lazy_samples, samples};
 use overlapsim::engine::{ChoicePoint, Scripted};
 use overlapsim::history::{concrete, measure};
-use overlapsim::judge::{Judgement, Kind};
+use overlapsim::judge::{FindingKind, Judgement};
 use overlapsim::model::{Rule, Setup, Vary};
 use overlapsim::runner::{self, Keep, counts};
 use overlapsim::scenario::{self, Scenario};
@@ -19,18 +19,18 @@ const RARE: Style = Style::Weighted(&[
     (ChoicePoint::AllocFailure, 200),
 ]);
 
-fn shows(judgement: &Judgement, kind: Kind) -> bool {
+fn shows(judgement: &Judgement, kind: FindingKind) -> bool {
     judgement.findings.iter().any(|finding| finding.kind == kind && counts(finding))
 }
 
 /// A history in which the rule shows one of the kinds, as a script; the most requests it can get.
-fn find(rule: &dyn Rule, kinds: &[Kind], samples: &[Setup]) -> Vec<(Setup, Kind)> {
+fn find(rule: &dyn Rule, kinds: &[FindingKind], samples: &[Setup]) -> Vec<(Setup, FindingKind)> {
     let open = Vary::ALL.open();
-    let mut found: Vec<(Setup, Kind)> = Vec::new();
+    let mut found: Vec<(Setup, FindingKind)> = Vec::new();
     for (seed, setup) in samples.iter().enumerate() {
         let draw = || RandomChooser::new(&open, RARE, seed as u64);
         let judgement = runner::run_with(setup, rule, &mut draw(), Keep::default(), None).judgement;
-        let new = |kind: &&Kind| shows(&judgement, **kind) && found.iter().all(|(_, found)| found != *kind);
+        let new = |kind: &&FindingKind| shows(&judgement, **kind) && found.iter().all(|(_, found)| found != *kind);
         let Some(&kind) = kinds.iter().find(new) else { continue };
         let script =
             concrete(setup, rule, &mut draw(), scenario::turns_max).and_then(|script| scenario::as_read(&script));
@@ -39,7 +39,7 @@ fn find(rule: &dyn Rule, kinds: &[Kind], samples: &[Setup]) -> Vec<(Setup, Kind)
     found
 }
 
-fn check(rule: &dyn Rule, kinds: &[Kind], samples: &[Setup]) {
+fn check(rule: &dyn Rule, kinds: &[FindingKind], samples: &[Setup]) {
     let found = find(rule, kinds, samples);
     assert!(!found.is_empty(), "{} goes free", rule.name());
     for (script, kind) in found {
@@ -79,5 +79,5 @@ fn findings_of_wrong_lazy_rules_become_small() {
 fn a_setup_that_does_not_show_the_kind_is_not_changed() {
     let rule = &WRONG[0].0;
     let setup = samples().remove(0);
-    assert_eq!(shrink::shrink(setup.clone(), rule, Kind::Leak, &scenario::as_read, TRIES_MAX), setup);
+    assert_eq!(shrink::shrink(setup.clone(), rule, FindingKind::Leak, &scenario::as_read, TRIES_MAX), setup);
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::common::draws::Draws;
 use overlapsim::engine::{Choice, ChoicePoint, Chooser, Scripted, Seeded};
-use overlapsim::judge::Kind;
+use overlapsim::judge::FindingKind;
 use overlapsim::model::{CopyOnWrite, Setup, Stop};
 use overlapsim::record::{BatchFact, CacheFact, Fact, ForwardFact, Owner, RequestFact, SlotFact};
 use overlapsim::runner::{self, Keep};
@@ -90,8 +90,10 @@ fn no_setup_stalls_runs_out_of_turns_or_breaks_accounts() {
                 let outcome = runner::run_with(&setup, runner::rule(rule).unwrap(), &mut Seeded::new(seed), keep, None);
                 assert_eq!(outcome.judgement.bound, None, "{name}, seed {seed}, {rule}");
                 for finding in &outcome.judgement.findings {
-                    let accounting =
-                        matches!(finding.kind, Kind::Leak | Kind::DoubleFree | Kind::UseAfterFree | Kind::Lock);
+                    let accounting = matches!(
+                        finding.kind,
+                        FindingKind::Leak | FindingKind::DoubleFree | FindingKind::UseAfterFree | FindingKind::Lock
+                    );
                     // A copy that waits for no forward can fill a slot that the step in flight of its last owner writes.
                     let meant = setup.engine.copy_on_write == CopyOnWrite::Immediate;
                     assert!(!accounting || meant, "{name}, seed {seed}, {rule}: {finding:?}");

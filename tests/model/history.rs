@@ -3,7 +3,7 @@
 use crate::common::setups::{setups, wide_setups};
 use overlapsim::engine::{ChoicePoint, Chooser, Scripted, Time};
 use overlapsim::history::{concrete, measure, smaller};
-use overlapsim::judge::{Finding, Kind};
+use overlapsim::judge::{Finding, FindingKind};
 use overlapsim::model::{Event, Prompt, Rule, Setup, Strategy, Vary};
 use overlapsim::record::{CacheFact, DecisionFact, Fact, ForwardFact, Record, ReqId, RequestFact, RunFact};
 use overlapsim::runner::{self, Keep, RunOutcome};
@@ -27,7 +27,7 @@ fn read(setup: &Setup) -> Option<Setup> {
     scenario::parse("x.ron", &scenario::write(&scenario), ".".as_ref(), &[]).ok().map(|scenario| scenario.setup)
 }
 
-type Seen = (Kind, Option<String>, Option<u32>, Option<u32>, u32);
+type Seen = (FindingKind, Option<String>, Option<u32>, Option<u32>, u32);
 
 /// What was found, in an order that does not depend on the places of requests in the setup.
 fn findings(setup: &Setup, outcome: &RunOutcome) -> Vec<Seen> {

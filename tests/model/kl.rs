@@ -10,8 +10,8 @@ use overlapsim::judge::{Judgement, Verdict};
 use overlapsim::model::{Setup, Strategy};
 use overlapsim::numeric::{BEFORE, FirstDifference, Gauge, LIMIT, Severity, Ssm};
 use overlapsim::record::{
-    BatchId, CacheFact, Donated, Fact, FinishKind, ForwardFact, Passed, Record, ReqId, RequestFact, RunFact, Sink,
-    SlotId, Stream, Token,
+    BatchId, CacheFact, DonationOutcome, Fact, FinishKind, ForwardFact, GpuStream, Record, ReqId, RequestFact, RunFact,
+    Sink, SkipReason, SlotId, Token,
 };
 use overlapsim::runner::{self, Keep};
 use overlapsim::scenario;
@@ -155,7 +155,12 @@ impl Script {
 
     fn hit(&mut self, len: u32) {
         self.fact(Fact::Cache(CacheFact::Hit { req: B, source: CACHED, len }));
-        self.fact(Fact::Forward(ForwardFact::CopyState { req: B, from: CACHED, to: ACTIVE, stream: Stream::Forward }));
+        self.fact(Fact::Forward(ForwardFact::CopyState {
+            req: B,
+            from: CACHED,
+            to: ACTIVE,
+            stream: GpuStream::Forward,
+        }));
     }
 
     fn extend(&mut self, req: ReqId, slot: SlotId, from: u32, to: u32) {
@@ -195,9 +200,9 @@ fn a_forward_counts_when_its_output_is_kept() {
     script.step(8);
     script.output(3, 2);
     script.fact(Fact::Request(RequestFact::Finish { req: B, kind: FinishKind::Token, outputs: 2 }));
-    let how = Donated { finished: true, existed: false };
+    let how = DonationOutcome { finished: true, existed: false };
     script.fact(Fact::Cache(CacheFact::Donate { req: B, label: 8, key_len: 8, slot: ACTIVE, how }));
-    script.fact(Fact::Request(RequestFact::Skip { batch: BatchId(4), req: B, why: Passed::Ended }));
+    script.fact(Fact::Request(RequestFact::Skip { batch: BatchId(4), req: B, why: SkipReason::Ended }));
     let severity = script.measure();
     let hit = &severity.hits[0];
     assert_eq!((hit.turn, hit.label, hit.source_right, hit.positions), (7, 4, true, 2));

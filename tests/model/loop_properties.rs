@@ -2,7 +2,7 @@
 
 use crate::common::setups::{crowds, setups, wide_setups};
 use overlapsim::engine::{Choice, ChoicePoint, Chooser, Seeded};
-use overlapsim::judge::{Judge, Judgement, Kind, Options, Verdict};
+use overlapsim::judge::{FindingKind, Judge, JudgeOptions, Judgement, Verdict};
 use overlapsim::model::{ResultQueue, Setup, Stop, Strategy};
 use overlapsim::record::{CacheFact, DecisionFact, Fact, FinishKind, ForwardFact, Record, RequestFact, RunFact};
 use overlapsim::runner::{self, Keep};
@@ -65,7 +65,7 @@ fn told_at_once(setup: &Setup) -> Result<(), TestCaseError> {
         prop_assert!(bulk.judgement == single.judgement, "{name}: the judgements differ");
         prop_assert!(bulk.timing == single.timing, "{name}: the times differ");
         let mut judge =
-            Judge::new(Options { page_size: setup.engine.page_size, keep_boundaries: true, keep_reasons: true });
+            Judge::new(JudgeOptions { page_size: setup.engine.page_size, keep_boundaries: true, keep_reasons: true });
         single.record.unwrap().replay(&mut judge);
         prop_assert!(bulk.judgement == judge.finish(&setup.names), "{name}: a record is judged otherwise");
     }
@@ -73,7 +73,7 @@ fn told_at_once(setup: &Setup) -> Result<(), TestCaseError> {
 }
 
 fn asserted(judgement: &Judgement) -> bool {
-    judgement.findings.iter().any(|finding| finding.kind == Kind::Assertion)
+    judgement.findings.iter().any(|finding| finding.kind == FindingKind::Assertion)
 }
 
 proptest! {
@@ -84,7 +84,7 @@ proptest! {
         for rule in runner::rule_names() {
             let (judgement, _) = run(&setup, rule);
             for finding in &judgement.findings {
-                let accounting = matches!(finding.kind, Kind::Leak | Kind::DoubleFree | Kind::UseAfterFree | Kind::Lock);
+                let accounting = matches!(finding.kind, FindingKind::Leak | FindingKind::DoubleFree | FindingKind::UseAfterFree | FindingKind::Lock);
                 prop_assert!(!accounting, "{rule}: {finding:?}");
             }
         }
@@ -193,7 +193,7 @@ proptest! {
         for rule in runner::rule_names() {
             let (judgement, _) = run(&setup, rule);
             for finding in &judgement.findings {
-                let accounting = matches!(finding.kind, Kind::Leak | Kind::DoubleFree | Kind::UseAfterFree | Kind::Lock);
+                let accounting = matches!(finding.kind, FindingKind::Leak | FindingKind::DoubleFree | FindingKind::UseAfterFree | FindingKind::Lock);
                 prop_assert!(!accounting, "{rule}: {finding:?}");
             }
             if asserted(&judgement) {

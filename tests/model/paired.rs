@@ -2,7 +2,7 @@
 
 use crate::common::setups::{setups, wide_setups};
 use overlapsim::engine::{Choice, ChoicePoint, Chooser, Seeded};
-use overlapsim::judge::{Judgement, Kind, Verdict};
+use overlapsim::judge::{FindingKind, Judgement, Verdict};
 use overlapsim::model::{MixedTracking, ResultQueue, Setup, Strategy};
 use overlapsim::runner::{self, Keep};
 use proptest::prelude::*;
@@ -63,7 +63,7 @@ fn within_reach(mut setup: Setup) -> Setup {
 /// An assertion is no finding about a state: pools this small can end the modelled system under any rule. Nor is a run
 /// that a bound ended.
 fn nothing_is_wrong(setup: &Setup, judgement: &Judgement) -> Result<(), TestCaseError> {
-    let wrong = judgement.findings.iter().any(|finding| finding.kind != Kind::Assertion);
+    let wrong = judgement.findings.iter().any(|finding| finding.kind != FindingKind::Assertion);
     prop_assert!(!wrong && judgement.checkpoints.lost == 0, "{:?}\n{setup:?}", judgement.findings);
     Ok(())
 }
@@ -108,7 +108,7 @@ proptest! {
         prop_assert_eq!(judgement.checkpoints.lost, 0);
         prop_assert_eq!(judgement.decisions.agree, judgement.decode_results);
         for finding in &judgement.findings {
-            let of_prefill = matches!(finding.kind, Kind::Unwritten | Kind::Inherited | Kind::Assertion);
+            let of_prefill = matches!(finding.kind, FindingKind::Unwritten | FindingKind::Inherited | FindingKind::Assertion);
             prop_assert!(of_prefill, "{finding:?}\n{setup:?}");
         }
     }
@@ -120,7 +120,7 @@ proptest! {
         setup.engine.result_queue = ResultQueue::Alias;
         let judgement = judge(&setup, &mut Chance(Seeded::new(seed)));
         for finding in &judgement.findings {
-            prop_assert!(matches!(finding.kind, Kind::Lost | Kind::Assertion), "{finding:?}\n{setup:?}");
+            prop_assert!(matches!(finding.kind, FindingKind::Lost | FindingKind::Assertion), "{finding:?}\n{setup:?}");
         }
     }
 

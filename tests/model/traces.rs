@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use overlapsim::judge::{Judgement, Kind};
+use overlapsim::judge::{FindingKind, Judgement};
 use overlapsim::runner::{self, Keep};
 use overlapsim::scenario::{self, Scenario};
 
@@ -34,7 +34,11 @@ fn check(strategy: &str) {
             for finding in &judgement.findings {
                 let of_contents = matches!(
                     finding.kind,
-                    Kind::Mislabelled | Kind::Unwritten | Kind::Aliased | Kind::Inherited | Kind::Lost
+                    FindingKind::Mislabelled
+                        | FindingKind::Unwritten
+                        | FindingKind::Aliased
+                        | FindingKind::Inherited
+                        | FindingKind::Lost
                 );
                 assert!(of_contents, "{file} {strategy} {rule}: {finding:?}");
             }

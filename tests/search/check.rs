@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use overlapsim::command::{CheckArgs, Exit, FailOnVerdict, Format, OrderWord, check_to_text};
-use overlapsim::judge::{Kind, Verdict};
+use overlapsim::judge::{FindingKind, Verdict};
 use overlapsim::runner::{self, CheckSpec, Checked};
 use overlapsim::scenario::{self, Scenario};
 use overlapsim::search::{Bound, Order, SearchLimits};
@@ -25,7 +25,7 @@ fn search(text: &str, rule: &str) -> Checked {
     search_in(&read(text), rule, Order::Bfs, 1, u64::MAX)
 }
 
-fn kinds(checked: &Checked) -> BTreeSet<Kind> {
+fn kinds(checked: &Checked) -> BTreeSet<FindingKind> {
     checked.findings.iter().map(|found| found.finding.kind).collect()
 }
 
@@ -74,11 +74,11 @@ fn one_request_and_three_prefills_under_every_rule() {
         assert!(checked.is_complete());
         (checked.verdict, kinds(&checked).into_iter().collect::<Vec<_>>())
     };
-    let ahead = (Verdict::Corrupt, vec![Kind::Mislabelled, Kind::Unwritten, Kind::Lost]);
+    let ahead = (Verdict::Corrupt, vec![FindingKind::Mislabelled, FindingKind::Unwritten, FindingKind::Lost]);
     assert_eq!(found("committed-len"), ahead);
     assert_eq!(found("token-len"), (Verdict::Clean, vec![]));
     assert_eq!(found("mask-lookahead"), ahead);
-    assert_eq!(found("completed-mask"), (Verdict::Corrupt, vec![Kind::Aliased]));
+    assert_eq!(found("completed-mask"), (Verdict::Corrupt, vec![FindingKind::Aliased]));
     assert_eq!(found("paired"), (Verdict::Clean, vec![]));
 }
 
@@ -86,7 +86,7 @@ fn one_request_and_three_prefills_under_every_rule() {
 /// the table says of `committed-len`, `token-len`, `mask-lookahead`, `completed-mask` and `paired`.
 #[test]
 fn known_facts_are_found() {
-    use Kind::{Lost, Mislabelled, Unwritten};
+    use FindingKind::{Lost, Mislabelled, Unwritten};
     let engine =
         |strategy| format!("engine: (release: V0_5_17, strategy: {strategy}, track_interval: 4, mamba_chunk: 4)");
     let case = |strategy, prompt: u32, outputs: u32, other: bool| {
@@ -97,7 +97,7 @@ fn known_facts_are_found() {
              vary: (arrivals: true, stops: true))"
         )
     };
-    let rows: [(u32, String, [&[Kind]; 5]); 7] = [
+    let rows: [(u32, String, [&[FindingKind]; 5]); 7] = [
         (1, case("ExtraBuffer", 1, 8, false), [&[], &[], &[], &[], &[]]),
         (2, case("ExtraBufferLazy", 1, 8, false), [&[], &[Mislabelled], &[], &[], &[]]),
         (3, case("ExtraBuffer", 1, 4, true), [&[Unwritten], &[], &[Unwritten], &[], &[]]),

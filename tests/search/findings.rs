@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::common::cases::{Case, STRATEGIES};
-use overlapsim::judge::{Kind, Verdict};
+use overlapsim::judge::{FindingKind, Verdict};
 use overlapsim::report::name;
 use overlapsim::runner;
 
@@ -37,7 +37,7 @@ fn the_matrix_is_what_searches_give() {
     for rule in runner::rule_names() {
         for (strategy, _) in STRATEGIES {
             let cells = ["V0_5_17", "V0_5_23"].map(|release| {
-                let (mut worst, mut kinds): (Option<Verdict>, BTreeSet<Kind>) = (None, BTreeSet::new());
+                let (mut worst, mut kinds): (Option<Verdict>, BTreeSet<FindingKind>) = (None, BTreeSet::new());
                 for prompt in 1..=4 {
                     let (others, more, open) = (vec![(1, 1); 2], "", "");
                     let case = Case { release, strategy, grid: 2, chunk: 2, more, prompt, others, open };

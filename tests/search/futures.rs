@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use overlapsim::engine::OpenPoints;
-use overlapsim::judge::{Judge, Kind, Options};
+use overlapsim::judge::{FindingKind, Judge, JudgeOptions};
 use overlapsim::model::{Machine, Reductions, Rule, Setup, World};
 use overlapsim::record::{
     BatchFact, CacheFact, DecisionFact, Encoding, Fact, ForwardFact, Owner, RequestFact, Sink, SlotFact, Tee,
@@ -27,7 +27,7 @@ const TELLING: [u64; 6] = [523, 592, 647, 1138, 1236, 3012];
 const STATES_MAX: usize = 300;
 
 /// What one step comes to: the kinds found, what happened, whether a bound cut it, and the next state if there is one.
-type Step<T> = (BTreeSet<Kind>, u128, bool, Option<T>);
+type Step<T> = (BTreeSet<FindingKind>, u128, bool, Option<T>);
 
 /// What happens in a step, without the names of requests, slots, pages and batches, and without times.
 #[derive(Default)]
@@ -104,7 +104,7 @@ impl System<'_> {
             let kinds = findings.iter().filter(|finding| counts(finding)).map(|finding| finding.kind).collect();
             let over = ended.is_some() || world.turn() >= self.setup.turns_max;
             let at = SearchState { world: *world, judge };
-            let cut = at.judge.is_cut() || ended.is_none() && over;
+            let cut = at.judge.is_truncated() || ended.is_none() && over;
             steps.push((kinds, fingerprint(happened.as_bytes()), cut, (!over).then_some(at)));
             if !chooser.advance() {
                 return steps;
@@ -121,7 +121,7 @@ struct Node {
 
 /// All states, if they are not too many.
 fn graph(system: &mut System, open: &OpenPoints) -> Option<Vec<Node>> {
-    let options = Options { page_size: system.setup.engine.page_size, keep_boundaries: false, keep_reasons: true };
+    let options = JudgeOptions { page_size: system.setup.engine.page_size, keep_boundaries: false, keep_reasons: true };
     let start = SearchState { world: World::new(system.setup), judge: Judge::new(options) };
     let mut places = BTreeMap::from([(system.unreduced(&start), 0)]);
     let mut moments = vec![start];

@@ -2,7 +2,7 @@
 
 use overlapsim::engine::{ChoicePoint, OpenPoints};
 use overlapsim::history::concrete;
-use overlapsim::judge::Kind;
+use overlapsim::judge::FindingKind;
 use overlapsim::model::{Rule, Setup, Vary};
 use overlapsim::runner::{self, CheckSpec, FuzzSpec, SetupSource, drawn};
 use overlapsim::scenario;
@@ -33,7 +33,7 @@ fn setup(strategy: &str) -> (Setup, Vary) {
 }
 
 /// The kinds that the exhaustive search finds, each with the choices that lead there.
-fn check(setup: &Setup, rule: &dyn Rule, open: &OpenPoints) -> Vec<(Kind, Vec<u32>)> {
+fn check(setup: &Setup, rule: &dyn Rule, open: &OpenPoints) -> Vec<(FindingKind, Vec<u32>)> {
     let check = CheckSpec { setup, rule, open, order: Order::Bfs, unreduced: false, jobs: 2 };
     let checked = runner::check(&check, SearchLimits { states_max: 100_000, stop: &|_| false });
     assert!(checked.is_complete());
@@ -41,14 +41,14 @@ fn check(setup: &Setup, rule: &dyn Rule, open: &OpenPoints) -> Vec<(Kind, Vec<u3
 }
 
 /// The kinds that random runs find, each with the first seed.
-fn fuzz(setup: &Setup, vary: Vary, rule: &'static dyn Rule) -> Vec<(Kind, u64)> {
+fn fuzz(setup: &Setup, vary: Vary, rule: &'static dyn Rule) -> Vec<(FindingKind, u64)> {
     let rules = [rule];
     let fuzz = FuzzSpec { source: SetupSource::Setup(setup, vary), rules: &rules, style: JITTER, seeds: (0, 200, 1) };
     let tally = runner::fuzz(&fuzz, 2, &|_| ()).remove(0);
     tally.kinds.into_iter().map(|(kind, times)| (kind, times.seed)).collect()
 }
 
-fn becomes_small(script: Option<Setup>, rule: &dyn Rule, kind: Kind) {
+fn becomes_small(script: Option<Setup>, rule: &dyn Rule, kind: FindingKind) {
     let script = script.and_then(|script| scenario::as_read(&script)).expect("a history can be written as a script");
     let small = shrink::shrink(script, rule, kind, &scenario::as_read, TRIES_MAX);
     assert!(small.requests.len() <= 3, "{}: {kind:?}", rule.name());
@@ -56,9 +56,9 @@ fn becomes_small(script: Option<Setup>, rule: &dyn Rule, kind: Kind) {
     assert!(judgement.findings.iter().any(|finding| finding.kind == kind), "{}: {kind:?}", rule.name());
 }
 
-fn find(setup: &Setup, vary: Vary, rule: &'static dyn Rule, kinds: &[Kind]) {
+fn find(setup: &Setup, vary: Vary, rule: &'static dyn Rule, kinds: &[FindingKind]) {
     let open = vary.open();
-    let wanted = |kind: Kind| kinds.contains(&kind);
+    let wanted = |kind: FindingKind| kinds.contains(&kind);
     let searched = check(setup, rule, &open);
     let (kind, answers) = searched.iter().find(|(kind, _)| wanted(*kind)).expect("check finds it");
     becomes_small(concrete(setup, rule, &mut Replay::new(&open, answers, None), scenario::turns_max), rule, *kind);

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use overlapsim::judge::{Judge, Kind, Options, Verdict};
+use overlapsim::judge::{FindingKind, Judge, JudgeOptions, Verdict};
 use overlapsim::model::{Machine, Rule, Setup, Strategy, Vary};
 use overlapsim::runner::{self, CheckSpec, Checked, counts};
 use overlapsim::scenario::{self, Scenario};
@@ -27,7 +27,7 @@ fn search(setup: &Setup, rule: &dyn Rule, vary: Vary, unreduced: bool, order: Or
 
 /// What must not depend on how states are told apart: verdict, whether all was seen, and the kinds, each with the least
 /// number of turns to it.
-type Told = (Verdict, bool, BTreeMap<Kind, u32>);
+type Told = (Verdict, bool, BTreeMap<FindingKind, u32>);
 
 fn told(checked: &Checked) -> Told {
     let kinds = checked.findings.iter().map(|found| (found.finding.kind, found.path.steps)).collect();
@@ -35,7 +35,7 @@ fn told(checked: &Checked) -> Told {
 }
 
 /// The same where no order of search promises the shortest way.
-fn any_way((verdict, complete, kinds): &Told) -> (Verdict, bool, BTreeSet<Kind>) {
+fn any_way((verdict, complete, kinds): &Told) -> (Verdict, bool, BTreeSet<FindingKind>) {
     (*verdict, *complete, kinds.keys().copied().collect())
 }
 
@@ -57,13 +57,13 @@ pub fn rules(dice: &mut Dice, setup: &Setup) -> Vec<&'static dyn Rule> {
 }
 
 /// The kinds that random runs show.
-fn drawn(setup: &Setup, rule: &dyn Rule, vary: Vary) -> BTreeSet<Kind> {
+fn drawn(setup: &Setup, rule: &dyn Rule, vary: Vary) -> BTreeSet<FindingKind> {
     let open = vary.open();
     let mut kinds = BTreeSet::new();
     for seed in 0..RUNS {
         let style = if seed % 2 == 0 { Style::Uniform } else { Style::Pct { changes: 2, span: 24 } };
         let mut judge =
-            Judge::new(Options { page_size: setup.engine.page_size, keep_boundaries: false, keep_reasons: true });
+            Judge::new(JudgeOptions { page_size: setup.engine.page_size, keep_boundaries: false, keep_reasons: true });
         let mut draw = RandomChooser::new(&open, style, seed);
         Machine::new(setup, rule, &mut draw, &mut judge).run();
         let judgement = judge.finish(&setup.names);
@@ -98,7 +98,8 @@ fn compare(seed: u64, setup: &Setup, vary: Vary, rule: &dyn Rule) -> Option<Told
             wrong("states that differ", &(wide.explored.unique, deep.explored.unique));
         }
     }
-    let more: Vec<Kind> = drawn(setup, rule, vary).into_iter().filter(|kind| !want.2.contains_key(kind)).collect();
+    let more: Vec<FindingKind> =
+        drawn(setup, rule, vary).into_iter().filter(|kind| !want.2.contains_key(kind)).collect();
     if unreduced.is_complete() && !more.is_empty() {
         wrong("random runs", &more);
     }
@@ -107,7 +108,7 @@ fn compare(seed: u64, setup: &Setup, vary: Vary, rule: &dyn Rule) -> Option<Told
 
 fn compare_all(seeds: impl Iterator<Item = u64>) {
     let (mut large, mut done) = (0, 0);
-    let mut kinds: BTreeSet<Kind> = BTreeSet::new();
+    let mut kinds: BTreeSet<FindingKind> = BTreeSet::new();
     for seed in seeds {
         let Some((setup, vary)) = small(seed) else { continue };
         for rule in rules(&mut Dice(seed), &setup) {
@@ -121,7 +122,14 @@ fn compare_all(seeds: impl Iterator<Item = u64>) {
         }
     }
     assert!(done >= 200 && large < done / 2, "{done} searched, {large} too large");
-    let some = [Kind::Mislabelled, Kind::Unwritten, Kind::Aliased, Kind::Torn, Kind::Lost, Kind::Assertion];
+    let some = [
+        FindingKind::Mislabelled,
+        FindingKind::Unwritten,
+        FindingKind::Aliased,
+        FindingKind::Torn,
+        FindingKind::Lost,
+        FindingKind::Assertion,
+    ];
     assert!(some.iter().all(|kind| kinds.contains(kind)), "{kinds:?}");
 }
 

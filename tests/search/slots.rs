@@ -1,6 +1,6 @@
 //! How often slots are given out: no run does it more often than a search counts on when it leaves those out that came back.
 
-use overlapsim::judge::{Judge, Options};
+use overlapsim::judge::{Judge, JudgeOptions};
 use overlapsim::model::{Event, Machine, Reductions, Setup, Vary};
 use overlapsim::record::{Fact, Owner, ReqId, Sink, SlotFact, Tee};
 use overlapsim::search::{RandomChooser, Style};
@@ -69,7 +69,7 @@ fn slots_are_given_out_no_more_often_than_is_counted_on() {
             for run in 0..RUNS {
                 let style = if run % 2 == 0 { Style::Uniform } else { Style::Pct { changes: 3, span: 30 } };
                 let options =
-                    Options { page_size: setup.engine.page_size, keep_boundaries: false, keep_reasons: false };
+                    JudgeOptions { page_size: setup.engine.page_size, keep_boundaries: false, keep_reasons: false };
                 let mut sink = Tee(Judge::new(options), Counts::default());
                 let mut draw = RandomChooser::new(&open, style, run);
                 Machine::new(&setup, rule, &mut draw, &mut sink).run();

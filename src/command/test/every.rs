@@ -6,7 +6,7 @@ use crate::command::line::{replay_line, shell_word};
 use crate::command::output::Exit;
 use crate::command::progress::cores;
 use crate::command::replay_spec::ReplaySpec;
-use crate::judge::{Kind, weight};
+use crate::judge::{FindingKind, finding_verdict};
 use crate::report::{FindingLine, RuleFailure, Scope, TestBound, name};
 use crate::runner::{self, CheckSpec, Checked, Found};
 use crate::scenario::{ExpectEvery, Scenario};
@@ -23,14 +23,16 @@ pub(super) fn check(scenario: &Scenario, expect: &ExpectEvery, args: &TestArgs) 
     let search = CheckSpec { setup, rule, open: &open, order: Order::Bfs, unreduced: false, jobs: cores() };
     let checked = runner::check(&search, SearchLimits { states_max: args.states_max, stop: &mut |_| false });
     let expected = verdict(expect.verdict);
-    let wanted: Vec<Kind> = expect.kinds.iter().map(|kind| kind_named(kind)).collect();
+    let wanted: Vec<FindingKind> = expect.kinds.iter().map(|kind| kind_named(kind)).collect();
     // As in `expect`: an inherited finding changes the verdict and is not listed.
-    let found: Vec<&Found> = checked.findings.iter().filter(|found| found.finding.kind != Kind::Inherited).collect();
-    let shown = |kind: &Kind| found.iter().any(|found| found.finding.kind == *kind);
+    let found: Vec<&Found> =
+        checked.findings.iter().filter(|found| found.finding.kind != FindingKind::Inherited).collect();
+    let shown = |kind: &FindingKind| found.iter().any(|found| found.finding.kind == *kind);
     // An incomplete search may have missed a kind that exists.
-    let missing: Vec<Kind> = wanted.iter().copied().filter(|kind| checked.is_complete() && !shown(kind)).collect();
+    let missing: Vec<FindingKind> =
+        wanted.iter().copied().filter(|kind| checked.is_complete() && !shown(kind)).collect();
     let unexpected: Vec<&&Found> = found.iter().filter(|found| !wanted.contains(&found.finding.kind)).collect();
-    let verdicts = checked.findings.iter().map(|found| weight(&found.finding)).chain([checked.verdict]);
+    let verdicts = checked.findings.iter().map(|found| finding_verdict(&found.finding)).chain([checked.verdict]);
     let refused = args.fail_on.filter(|fail_on| fail_on.exit(verdicts) != Exit::Good);
     let as_expected = missing.is_empty() && unexpected.is_empty() && checked.verdict == expected;
     if as_expected && checked.is_complete() && refused.is_none() {
@@ -58,7 +60,7 @@ pub(super) fn check(scenario: &Scenario, expect: &ExpectEvery, args: &TestArgs) 
     })
 }
 
-fn kind_named(kind: &str) -> Kind {
+fn kind_named(kind: &str) -> FindingKind {
     name::kind_from_name(kind).expect("the parser knows every kind by name")
 }
 

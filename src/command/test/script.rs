@@ -9,7 +9,7 @@ use crate::command::line::replay_line;
 use crate::command::output::Exit;
 use crate::command::replay_spec::ReplaySpec;
 use crate::command::runs::reports;
-use crate::judge::{Finding, Kind};
+use crate::judge::{Finding, FindingKind};
 use crate::model::Setup;
 use crate::record::{FinishKind, ReqId};
 use crate::report::{self, FindingLine, RuleFailure, Scope, ValueDifference, name};
@@ -34,7 +34,8 @@ pub(super) fn check(
     }
     let judgement = &outcomes[0].judgement;
     let names = &scenario.setup.names;
-    let found: Vec<&Finding> = judgement.findings.iter().filter(|finding| finding.kind != Kind::Inherited).collect();
+    let found: Vec<&Finding> =
+        judgement.findings.iter().filter(|finding| finding.kind != FindingKind::Inherited).collect();
     let (missing, unexpected) = match_up(names, &expect.findings, &found);
     let expected = verdict(expect.verdict);
     let differences = differences(&scenario.setup, expect, &outcomes[0]);
@@ -78,7 +79,7 @@ fn differences(setup: &Setup, expect: &Expect, outcome: &RunOutcome) -> Vec<Valu
                 .filter_map(|(field, expected, got)| differs(format!("request {id}, {field}"), expected, got)),
         );
     }
-    let leaks = judgement.findings.iter().filter(|finding| finding.kind == Kind::Leak).count() as u64;
+    let leaks = judgement.findings.iter().filter(|finding| finding.kind == FindingKind::Leak).count() as u64;
     for (what, expected, got) in [("evictions", expect.evictions, counts.evictions), ("leaks", expect.leaks, leaks)] {
         all.extend(differs(what.to_string(), expected.map(|it| it.to_string()), got.to_string()));
     }
@@ -152,7 +153,7 @@ mod tests {
     fn a_vague_expectation_never_takes_what_a_precise_one_needs() {
         let names = ["a".to_string(), "b".to_string()];
         let lost = |req: u32| Finding {
-            kind: Kind::Lost,
+            kind: FindingKind::Lost,
             req: Some(ReqId(req)),
             turn: 1,
             phase: Phase::Result,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::record::{BatchId, Fields, Mode, ReqId, RowArrays, SlotId};
+use crate::record::{BatchId, ForwardMode, ReqId, RequestFields, RowArrays, SlotId};
 
 use super::rows::Row;
 use super::{Scribe, option};
@@ -10,7 +10,7 @@ use super::{Scribe, option};
 /// A batch from its prepare to its result.
 #[derive(Debug)]
 pub(super) struct Batch {
-    pub mode: Mode,
+    pub mode: ForwardMode,
     pub reqs: Vec<ReqId>,
     pub seq_lens: Vec<u32>,
     /// How many of the rows are prefills; decode rows that ride along follow them.
@@ -34,7 +34,7 @@ pub(super) struct PreparedRow {
     pub len: u32,
     pub kv_committed_len: u32,
     pub active: SlotId,
-    pub fields: Fields,
+    pub fields: RequestFields,
     pub arrays: RowArrays,
     /// Prefill: where it begins.
     pub prefix_len: u32,
@@ -53,7 +53,7 @@ impl Scribe<'_> {
             len,
             kv_committed_len,
             active,
-            fields: Fields::default(),
+            fields: RequestFields::default(),
             arrays: RowArrays::default(),
             prefix_len: 0,
             tracked: None,
@@ -72,7 +72,7 @@ impl Scribe<'_> {
     }
 
     /// The fields of a request, of a row that is being prepared or processed.
-    pub(super) fn fields(&mut self, req: ReqId, fields: Fields) {
+    pub(super) fn fields(&mut self, req: ReqId, fields: RequestFields) {
         self.request(req).fields = fields;
         if let Some(row) = self.preparing_row() {
             row.fields = fields;
@@ -95,7 +95,7 @@ impl Scribe<'_> {
             }
         }
         let batch = Batch {
-            mode: if decodes { Mode::Decode } else { Mode::Extend },
+            mode: if decodes { ForwardMode::Decode } else { ForwardMode::Extend },
             reqs: open.rows.iter().map(|row| row.req).collect(),
             seq_lens: open.rows.iter().map(|row| row.len).collect(),
             prefills: if decodes { 0 } else { open.rows.len() },
@@ -174,19 +174,19 @@ impl Scribe<'_> {
             ],
         );
         if let Some(batch) = self.batches.get_mut(&batch) {
-            batch.mode = Mode::Mixed;
+            batch.mode = ForwardMode::Mixed;
             batch.reqs.extend(joined.reqs);
             batch.seq_lens.extend(joined.seq_lens);
         }
     }
 
     /// A forward is queued.
-    pub(super) fn launch(&mut self, id: BatchId, mode: Mode) {
+    pub(super) fn launch(&mut self, id: BatchId, mode: ForwardMode) {
         let word = match mode {
-            Mode::Extend => "extend",
-            Mode::Decode => "decode",
-            Mode::Mixed => "mixed",
-            Mode::Verify => "verify",
+            ForwardMode::Extend => "extend",
+            ForwardMode::Decode => "decode",
+            ForwardMode::Mixed => "mixed",
+            ForwardMode::Verify => "verify",
         };
         let reqs = self.batches.get(&id).map_or(Vec::new(), |batch| batch.reqs.clone());
         let rids = reqs.into_iter().map(|req| self.name(req)).collect();

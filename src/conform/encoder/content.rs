@@ -1,28 +1,28 @@
 //! What the slots hold and what each request's tokens fold to, as the fake model of the recordings keeps them.
 
-use crate::record::{ReqId, SlotId, State, Token};
+use crate::record::{ReqId, SlotId, Token, TokenFold};
 
 /// Slot contents by provenance, and the true states of every request.
 #[derive(Debug)]
 pub(super) struct Content {
-    slots: Vec<State>,
+    slots: Vec<TokenFold>,
     /// State after every length of a request's tokens, by request: index n is the fold of n tokens.
-    truth: Vec<Vec<State>>,
+    truth: Vec<Vec<TokenFold>>,
     tokens: Vec<Vec<Token>>,
 }
 
 impl Content {
     pub(super) fn new(requests: usize) -> Content {
-        Content { slots: Vec::new(), truth: vec![vec![State::ZERO]; requests], tokens: vec![Vec::new(); requests] }
+        Content { slots: Vec::new(), truth: vec![vec![TokenFold::ZERO]; requests], tokens: vec![Vec::new(); requests] }
     }
 
-    pub(super) fn get(&self, slot: SlotId) -> State {
-        self.slots.get(slot.index()).copied().unwrap_or(State::ZERO)
+    pub(super) fn get(&self, slot: SlotId) -> TokenFold {
+        self.slots.get(slot.index()).copied().unwrap_or(TokenFold::ZERO)
     }
 
-    pub(super) fn put(&mut self, slot: SlotId, state: State) {
+    pub(super) fn put(&mut self, slot: SlotId, state: TokenFold) {
         if self.slots.len() <= slot.index() {
-            self.slots.resize(slot.index() + 1, State::ZERO);
+            self.slots.resize(slot.index() + 1, TokenFold::ZERO);
         }
         self.slots[slot.index()] = state;
     }
@@ -30,7 +30,7 @@ impl Content {
     /// One more token of a request.
     pub(super) fn push(&mut self, req: ReqId, token: Token) {
         let truth = &mut self.truth[req.index()];
-        let last = truth.last().copied().unwrap_or(State::ZERO);
+        let last = truth.last().copied().unwrap_or(TokenFold::ZERO);
         truth.push(last.fold(token));
         self.tokens[req.index()].push(token);
     }
@@ -40,7 +40,7 @@ impl Content {
     }
 
     /// The state that the first `len` tokens of a request fold to, as far as there are that many.
-    pub(super) fn truth(&self, req: ReqId, len: u32) -> State {
+    pub(super) fn truth(&self, req: ReqId, len: u32) -> TokenFold {
         let truth = &self.truth[req.index()];
         truth[(len as usize).min(truth.len() - 1)]
     }
@@ -53,7 +53,7 @@ impl Content {
         slot: SlotId,
         run: std::ops::Range<u32>,
         track: Option<(SlotId, u32)>,
-    ) -> Option<State> {
+    ) -> Option<TokenFold> {
         let mut state = self.get(slot);
         let mut kept = None;
         for at in run {

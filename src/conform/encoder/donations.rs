@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::record::{Donated, Nothing, ReqId, SlotId};
+use crate::record::{DonationOutcome, NoDonation, ReqId, SlotId};
 
 use super::{Scribe, option};
 
 impl Scribe<'_> {
-    pub(super) fn donate(&mut self, req: ReqId, key_len: u32, slot: SlotId, how: Donated) {
+    pub(super) fn donate(&mut self, req: ReqId, key_len: u32, slot: SlotId, how: DonationOutcome) {
         let held = self.content.get(slot);
         let truth = self.content.truth(req, key_len);
         let ok = held == truth;
@@ -41,15 +41,15 @@ impl Scribe<'_> {
         );
     }
 
-    pub(super) fn no_insert(&mut self, req: ReqId, why: Nothing, slot: Option<SlotId>) {
+    pub(super) fn no_insert(&mut self, req: ReqId, why: NoDonation, slot: Option<SlotId>) {
         self.request(req).gave = false;
         let finished =
             self.phase == crate::record::Phase::Result && self.requests[req.index()].ending != super::Ending::None;
         let (reason, came_to_choose) = match why {
-            Nothing::Retracted => ("retract", false),
-            Nothing::Aborted | Nothing::Declined => ("finished", false),
-            Nothing::NoCheckpoint | Nothing::NoSlot if finished => ("finished", true),
-            Nothing::NoCheckpoint | Nothing::NoSlot => ("unfinished", true),
+            NoDonation::Retracted => ("retract", false),
+            NoDonation::Aborted | NoDonation::Declined => ("finished", false),
+            NoDonation::NoCheckpoint | NoDonation::NoSlot if finished => ("finished", true),
+            NoDonation::NoCheckpoint | NoDonation::NoSlot => ("unfinished", true),
         };
         let mut fields = vec![("rid", self.name(req)), ("reason", reason.into())];
         let slot = option(slot.map(|slot| slot.0));

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use crate::record::{Mode, ReqId, SlotId, State, Stream};
+use crate::record::{ForwardMode, GpuStream, ReqId, SlotId, TokenFold};
 
 use super::Scribe;
 
 impl Scribe<'_> {
     /// Notes that a request runs on a state that is not that of its first `len` tokens.
-    fn check_active(&mut self, req: ReqId, held: State, len: u32) {
+    fn check_active(&mut self, req: ReqId, held: TokenFold, len: u32) {
         if held != self.content.truth(req, len) {
             self.totals.active_bad += 1;
             self.request(req).tainted = true;
@@ -16,7 +16,7 @@ impl Scribe<'_> {
         }
     }
 
-    fn wrote(&mut self, req: ReqId, slot: SlotId, state: State) {
+    fn wrote(&mut self, req: ReqId, slot: SlotId, state: TokenFold) {
         self.say("track_write", vec![("rid", self.name(req)), ("slot", slot.0.into()), ("n", state.n.into())]);
     }
 
@@ -30,7 +30,7 @@ impl Scribe<'_> {
     }
 
     pub(super) fn step(&mut self, req: ReqId, slot: SlotId, k: u32, track: Option<SlotId>) {
-        let mixed = self.launched.is_some_and(|(_, mode)| mode == Mode::Mixed);
+        let mixed = self.launched.is_some_and(|(_, mode)| mode == ForwardMode::Mixed);
         if mixed {
             self.check_active(req, self.content.get(slot), k - 1);
         }
@@ -70,13 +70,13 @@ impl Scribe<'_> {
         }
     }
 
-    pub(super) fn copy_state(&mut self, from: SlotId, to: SlotId, stream: Stream) {
+    pub(super) fn copy_state(&mut self, from: SlotId, to: SlotId, stream: GpuStream) {
         let state = self.content.get(from);
         self.content.put(to, state);
         let mut fields = vec![("src", from.0.into()), ("dst", to.0.into()), ("n", state.n.into())];
         match stream {
-            Stream::Forward => self.say("cow", fields),
-            Stream::Schedule => {
+            GpuStream::Forward => self.say("cow", fields),
+            GpuStream::Schedule => {
                 fields.push(("stream", "schedule".into()));
                 self.say("copy", fields);
             }

@@ -18,8 +18,8 @@ use serde_json::Value;
 
 use crate::model::{Ended, Setup, Stop, World};
 use crate::record::{
-    AssertKind, BatchFact, BatchId, CacheFact, DecisionFact, Fact, FinishKind, ForwardFact, Mode, Phase, Place,
-    ProbeFact, ReqId, RequestFact, RunFact, Sink, SlotFact, SlotId, State, Token,
+    AbortStage, AssertKind, BatchFact, BatchId, CacheFact, DecisionFact, Fact, FinishKind, ForwardFact, ForwardMode,
+    Phase, ProbeFact, ReqId, RequestFact, RunFact, Sink, SlotFact, SlotId, Token, TokenFold,
 };
 
 use super::assertions;
@@ -106,7 +106,7 @@ struct Scribe<'a> {
     retracted: Vec<(ReqId, u32)>,
     preparing: Option<Preparing>,
     result: Option<ResultRows>,
-    launched: Option<(BatchId, Mode)>,
+    launched: Option<(BatchId, ForwardMode)>,
     /// The last turn in which a request ended.
     last_end: u32,
     /// The turn at which the recorded loop gives up.
@@ -288,8 +288,8 @@ impl Scribe<'_> {
     fn request_fact(&mut self, fact: RequestFact) {
         match fact {
             RequestFact::Arrive { req, max_new, .. } => self.arrive(req, max_new),
-            RequestFact::Abort { req, place, .. } => {
-                let met = place_word(place);
+            RequestFact::Abort { req, stage, .. } => {
+                let met = stage_word(stage);
                 self.say("abort", vec![("rid", self.name(req)), ("where", met.into())]);
             }
             RequestFact::Prompt { req, prompt } => self.request(req).prompt_len = prompt.len,
@@ -362,7 +362,7 @@ impl Scribe<'_> {
         match fact {
             ForwardFact::Launch { batch, mode, .. } => self.launch(batch, mode),
             ForwardFact::Clear { slot, .. } => {
-                self.content.put(slot, State::ZERO);
+                self.content.put(slot, TokenFold::ZERO);
                 self.say("clear", vec![("slot", slot.0.into())]);
             }
             ForwardFact::CopyState { from, to, stream, .. } => self.copy_state(from, to, stream),
@@ -403,13 +403,13 @@ impl Scribe<'_> {
     }
 }
 
-fn place_word(place: Place) -> &'static str {
-    match place {
-        Place::Waiting => "waiting",
-        Place::Chunk => "chunk",
-        Place::Prefill => "prefill",
-        Place::Decode => "decode",
-        Place::Finished => "finished",
-        Place::Gone => "gone",
+fn stage_word(stage: AbortStage) -> &'static str {
+    match stage {
+        AbortStage::Waiting => "waiting",
+        AbortStage::Chunk => "chunk",
+        AbortStage::Prefill => "prefill",
+        AbortStage::Decode => "decode",
+        AbortStage::Finished => "finished",
+        AbortStage::Gone => "gone",
     }
 }

@@ -1,6 +1,6 @@
 //! What the encoder remembers of a request.
 
-use crate::record::Fields;
+use crate::record::RequestFields;
 
 /// How a request ended, if it did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(super) struct Request {
     pub gave: bool,
     pub prompt_len: u32,
     /// The fields told last.
-    pub fields: Fields,
+    pub fields: RequestFields,
 }
 
 impl Request {
@@ -41,7 +41,7 @@ impl Request {
             track_slots: 0,
             gave: false,
             prompt_len: 0,
-            fields: Fields::default(),
+            fields: RequestFields::default(),
         }
     }
 
@@ -49,6 +49,6 @@ impl Request {
     pub(super) fn retract(&mut self) {
         self.retracted = true;
         self.tainted = false;
-        self.fields = Fields::default();
+        self.fields = RequestFields::default();
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::record::{BatchId, Fields, Mode, ReqId};
+use crate::record::{BatchId, ForwardMode, ReqId, RequestFields};
 
 use super::requests::Ending;
 use super::{Scribe, option};
@@ -15,8 +15,8 @@ pub(super) struct Row {
     pub finished: bool,
     pub lookahead: i64,
     pub kv_committed_len: u32,
-    pub before: Option<Fields>,
-    pub after: Option<Fields>,
+    pub before: Option<RequestFields>,
+    pub after: Option<RequestFields>,
     /// The rule set label and slot, perhaps to what they were.
     pub decided: bool,
 }
@@ -52,7 +52,7 @@ impl ResultRows {
 
 impl Scribe<'_> {
     /// `last_track_idx`, if the release has it.
-    fn last_idx(&self, fields: Fields) -> Value {
+    fn last_idx(&self, fields: RequestFields) -> Value {
         if self.format.has_last_track_idx { option(fields.last_track_idx) } else { Value::Null }
     }
 
@@ -62,16 +62,16 @@ impl Scribe<'_> {
         let (mode, prefills) = (batch.mode, batch.prefills);
         let (reqs, seq_lens) = (batch.reqs.clone(), batch.seq_lens.clone());
         let (word, rows) = match mode {
-            Mode::Decode | Mode::Verify => {
+            ForwardMode::Decode | ForwardMode::Verify => {
                 let k_of = |req| reqs.iter().position(|&row| row == req).map_or(0, |i| seq_lens[i]);
                 let lens: Vec<u32> = result.rows.iter().map(|row| k_of(row.req)).collect();
                 let rows = result.rows.iter().zip(lens).map(|(row, k)| self.decode_row(row, k, result.batch)).collect();
                 ("decode", rows)
             }
-            Mode::Extend | Mode::Mixed => {
+            ForwardMode::Extend | ForwardMode::Mixed => {
                 let rows = reqs.iter().enumerate();
                 let rows = rows.map(|(i, &req)| self.extend_row(req, i >= prefills, &result.rows)).collect();
-                (if mode == Mode::Mixed { "mixed" } else { "extend" }, rows)
+                (if mode == ForwardMode::Mixed { "mixed" } else { "extend" }, rows)
             }
         };
         vec![("batch", result.batch.0.into()), ("mode", word.into()), ("reqs", Value::Array(rows))]
@@ -118,7 +118,7 @@ impl Scribe<'_> {
     }
 
     /// Marks repeated and missed boundaries, and counts.
-    fn count_row(&mut self, row: &Row, len: u32, fired: bool, after: Fields, map: &mut Map<String, Value>) {
+    fn count_row(&mut self, row: &Row, len: u32, fired: bool, after: RequestFields, map: &mut Map<String, Value>) {
         let grid = self.setup.engine.grid_len();
         let totals = &mut self.totals;
         if fired {

@@ -1,7 +1,7 @@
 //! Prompts of a plainer kind: fresh tokens in place of tokens that are taken over or spelled out.
 
 use crate::model::{Arrive, Prompt, Setup, prompt_len};
-use crate::record::{ReqId, State, Token};
+use crate::record::{ReqId, Token, TokenFold};
 
 use super::Moves;
 
@@ -43,7 +43,7 @@ fn shared(setup: &Setup, source: usize, i: usize) -> Option<(u32, bool)> {
         return None;
     };
     let mut known: Vec<Token> = theirs.to_vec();
-    let mut state = State::ZERO.fold_all(theirs);
+    let mut state = TokenFold::ZERO.fold_all(theirs);
     for _ in 0..setup.requests[source].outputs() {
         known.push(state.sample());
         state = state.fold(state.sample());

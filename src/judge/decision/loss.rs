@@ -1,61 +1,62 @@
-//! Checkpoints due, recorded, lost and skipped, and what a loss costs.
+//! Checkpoints due, recorded, lost and skipped, and the cost of a loss.
 //!
-//! Owns the due lengths of one request that are not recorded. Does not find a state wrong: a loss only means that tokens will be computed
-//! again.
+//! Owns the due checkpoints of one request that are not recorded, and the findings `lost`. Does not know whether a
+//! state is wrong: a loss only means that tokens will be computed again.
 
 use educe::Educe;
 
 use crate::record::{Encoding, Phase, ReqId, SlotId, or_none};
 
 use super::super::findings::Findings;
-use super::Checkpoints;
-use crate::judge::Kind;
+use super::CheckpointCounts;
+use crate::judge::FindingKind;
 
-/// A boundary step whose result was processed.
+/// A due checkpoint: a boundary step whose result was processed.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Due {
+pub(super) struct DueCheckpoint {
     /// The length reached.
     pub k: u32,
-    /// Where its forward kept the state.
+    /// The track slot that its forward wrote.
     pub slot: SlotId,
-    /// When the result was processed.
+    /// The turn in which the result was processed.
     pub turn: u32,
-    /// In which phase.
+    /// The phase in which the result was processed.
     pub phase: Phase,
-    /// The rule named the length and kept no slot for it.
+    /// Whether the rule named the length but kept no slot for it.
     pub withheld: bool,
 }
 
-/// The due lengths of one request.
+/// The due checkpoints of one request, and what its end is compared with.
 #[derive(Educe, Debug, Default)]
 #[educe(Clone)]
-pub(super) struct Dues {
-    /// Lengths whose slot was refused and whose step may still come.
+pub(super) struct DueCheckpoints {
+    /// Boundary lengths without a track slot whose result is not processed yet.
     refused: Vec<u32>,
-    /// Processed and not recorded.
-    open: Vec<Due>,
-    /// The longest length due, without the skipped ones, since the request got its track slots.
+    /// Due and not recorded.
+    open: Vec<DueCheckpoint>,
+    /// The longest length recorded, and at the end the longest length due, without skipped ones, since the request got
+    /// its track slots.
     best: u32,
-    /// In which turn and phase that was due.
+    /// The turn and phase in which the longest recorded length was due.
     best_at: Option<(u32, Phase)>,
-    /// The longest length recorded when a slot was refused: the step in question writes in place, over it.
+    /// The longest length recorded when a step got no track slot and wrote in place: that step overwrites it.
     overwritten: u32,
-    /// The longest length that it has donated.
+    /// The longest length that the request has donated.
     donated: u32,
-    /// The label under which it offered a state at its end.
+    /// The label of the state that the request donated at its end.
     offered: Option<u32>,
-    /// A guard declined to offer one.
+    /// Whether a guard declined the donation at its end.
     declined: bool,
-    /// The length of its prompt, if the record has it.
+    /// The length of its prompt, if the record has the prompt.
     prompt_len: Option<u32>,
-    /// The length of all that it ended with, if that is known.
-    reach: Option<u32>,
-    /// The longest prefix that it took from the cache.
-    prefix: u32,
+    /// Its final length, prompt and outputs, if it has finished and the prompt is known.
+    final_len: Option<u32>,
+    /// The longest prefix from the cache at an admission.
+    hit_len: u32,
 }
 
-impl Dues {
-    /// The slot that the boundary step of length `k` asked for was refused; it writes in place, or nothing.
+impl DueCheckpoints {
+    /// The boundary step of length `k` got no track slot. Its forward writes in place, or keeps no state.
     pub fn refuse(&mut self, k: u32, in_place: bool) {
         self.refused.push(k);
         if in_place {
@@ -63,63 +64,63 @@ impl Dues {
         }
     }
 
-    /// Writes what a later loss depends on; not what it costs.
+    /// Encodes the fields that a later finding depends on; not those that only its cost depends on.
     pub fn encode(&self, out: &mut Encoding) {
-        let Dues {
+        let DueCheckpoints {
             refused,
             open,
             best,
             overwritten,
             offered,
             declined,
-            reach,
-            // By its end it makes `reach`, and it is as the machine has it.
+            final_len,
+            // Used for `final_len` only. The machine encodes the length of the prompt.
             prompt_len: _,
-            // Where a finding was.
+            // The place of a finding.
             best_at: _,
-            // What a loss costs.
+            // The cost of a loss.
             donated: _,
-            prefix: _,
+            hit_len: _,
         } = self;
-        // In which turn and phase it was due is told with a finding.
-        for Due { k, slot, withheld, turn: _, phase: _ } in open {
+        // Turn and phase are the place of a finding.
+        for DueCheckpoint { k, slot, withheld, turn: _, phase: _ } in open {
             let slot = out.label_slot(Some(*slot));
             out.put([*k, slot, u32::from(*withheld)]);
         }
         out.word(u32::MAX);
         refused.iter().for_each(|&len| out.word(len));
-        out.put([u32::MAX, *best, *overwritten, or_none(*offered), or_none(*reach), u32::from(*declined)]);
+        out.put([u32::MAX, *best, *overwritten, or_none(*offered), or_none(*final_len), u32::from(*declined)]);
     }
 
-    /// A state was offered to the tree under a key of this length; at the end of the request under `offered`, too.
-    pub fn donate(&mut self, key_len: u32, offered: Option<u32>, counts: &mut Checkpoints) {
+    /// The request donated a state under a key of this length. `offered` is its label, if the request has finished.
+    pub fn donate(&mut self, key_len: u32, offered: Option<u32>, counts: &mut CheckpointCounts) {
         counts.donated += 1;
         self.donated = self.donated.max(key_len);
         self.offered = offered;
     }
 
-    /// The request has a prompt of this length.
+    /// The length of the prompt is known.
     pub fn prompt(&mut self, len: u32) {
         self.prompt_len = Some(len);
     }
 
-    /// The request ended with this many outputs.
+    /// The request finished with this number of outputs.
     pub fn finish(&mut self, outputs: u32) {
-        self.reach = self.prompt_len.map(|len| len.saturating_add(outputs));
+        self.final_len = self.prompt_len.map(|len| len.saturating_add(outputs));
     }
 
-    /// The request was admitted with this much from the cache.
+    /// The request was admitted with `prefix` tokens from the cache.
     pub fn admit(&mut self, prefix: u32) {
-        self.prefix = self.prefix.max(prefix);
+        self.hit_len = self.hit_len.max(prefix);
     }
 
-    /// The slot that was written for a due length that is not recorded.
+    /// The slot that a forward wrote for a length that is due and not recorded.
     pub fn slot(&self, len: u32) -> Option<SlotId> {
         self.open.iter().rev().find(|due| due.k == len).map(|due| due.slot)
     }
 
-    /// The result of a boundary step was processed.
-    pub fn process(&mut self, due: Due, recorded: bool, counts: &mut Checkpoints) {
+    /// The result of a boundary step was processed; `recorded` is whether its length is recorded.
+    pub fn process(&mut self, due: DueCheckpoint, recorded: bool, counts: &mut CheckpointCounts) {
         counts.due += 1;
         if recorded {
             self.keep(due, counts);
@@ -128,82 +129,84 @@ impl Dues {
         }
     }
 
-    /// A length was recorded by a later result than its own.
-    pub fn record(&mut self, len: u32, counts: &mut Checkpoints) {
+    /// A decision recorded a length. If the length was due earlier, it is no longer due.
+    pub fn record(&mut self, len: u32, counts: &mut CheckpointCounts) {
         if let Some(at) = self.open.iter().rposition(|due| due.k == len) {
             let due = self.open.remove(at);
             self.keep(due, counts);
         }
     }
 
-    fn keep(&mut self, due: Due, counts: &mut Checkpoints) {
+    /// A due checkpoint is recorded.
+    fn keep(&mut self, due: DueCheckpoint, counts: &mut CheckpointCounts) {
         counts.recorded += 1;
         if due.k > self.best {
             (self.best, self.best_at) = (due.k, Some((due.turn, due.phase)));
         }
     }
 
-    /// The request was retracted: what was kept is gone, by force.
-    pub fn retract(&mut self, counts: &mut Checkpoints) {
+    /// The request was retracted: its due checkpoints are skipped, not lost.
+    pub fn retract(&mut self, counts: &mut CheckpointCounts) {
         counts.skipped += self.open.len() as u64;
         self.open.clear();
         self.refused.clear();
         (self.best, self.overwritten) = (0, 0);
     }
 
-    /// A guard declined what is recorded, or the due lengths for which it kept no slot.
-    pub fn decline(&mut self, counts: &mut Checkpoints) {
+    /// A guard declined the donation: the due lengths for which the rule kept no slot are skipped, or else the recorded
+    /// checkpoint is.
+    pub fn decline(&mut self, counts: &mut CheckpointCounts) {
         let open = self.open.len();
         self.open.retain(|due| !due.withheld);
         counts.skipped += (open - self.open.len()).max(1) as u64;
         self.declined = true;
     }
 
-    /// The request gives its track slots back: every due length not recorded is lost, and at its end the longest one
-    /// recorded, if it offers less. At the end the cost is added.
-    pub fn release(&mut self, req: ReqId, finished: bool, counts: &mut Checkpoints, findings: &mut Findings) {
+    /// The request gives its track slots back. Every checkpoint due and not recorded is lost. If the request has
+    /// finished, the longest recorded length is lost too if the request donated a shorter one, and the cost is added.
+    pub fn release(&mut self, req: ReqId, finished: bool, counts: &mut CheckpointCounts, findings: &mut Findings) {
         let mut lost = 0;
         if finished {
-            lost += self.forgo(req, counts, findings);
+            lost += self.lose_unoffered(req, counts, findings);
         }
         for due in std::mem::take(&mut self.open) {
             lost += 1;
             self.best = self.best.max(due.k);
-            let why = if due.withheld { "the rule named it without a slot" } else { "no result recorded it" };
-            let reason = || format!("step {} kept its state in slot {}, and {why}", due.k, due.slot);
-            let index = findings.add(Kind::Lost, Some(req), reason);
+            let why = if due.withheld { "the rule kept no slot for it" } else { "no result recorded it" };
+            let reason = || format!("step {} wrote its state to slot {}, but {why}", due.k, due.slot);
+            let index = findings.add(FindingKind::Lost, Some(req), reason);
             if let Some(finding) = findings.at(index) {
                 (finding.turn, finding.phase, finding.label) = (due.turn, due.phase, Some(due.k));
             }
         }
         counts.lost += lost;
         if finished && lost > 0 {
-            counts.cost_tokens += u64::from(self.best.saturating_sub(self.donated.max(self.prefix)));
+            counts.cost_tokens += u64::from(self.best.saturating_sub(self.donated.max(self.hit_len)));
         }
         (self.best, self.overwritten) = (0, 0);
         self.offered = None;
         self.declined = false;
     }
 
-    /// The request ends and offers less than the longest length recorded: that one is lost after all, unless a guard
-    /// declined, a slot was refused since so that a step writes in place over it, or the length is beyond what the request
-    /// ended with. Says how many are lost.
-    fn forgo(&mut self, req: ReqId, counts: &mut Checkpoints, findings: &mut Findings) -> u64 {
+    /// Checks the donation of a finished request against the longest recorded length. If the request donated a shorter
+    /// one, the recorded length is lost, unless a guard declined; it is skipped if a step without a track slot
+    /// overwrote it, or if it is beyond the final length. Returns the number of losses.
+    fn lose_unoffered(&mut self, req: ReqId, counts: &mut CheckpointCounts, findings: &mut Findings) -> u64 {
         let (best, offered) = (self.best, self.offered.unwrap_or(0));
         if best <= offered || self.declined {
             return 0;
         }
-        if best <= self.overwritten || self.reach.is_some_and(|reach| best > reach) {
+        if best <= self.overwritten || self.final_len.is_some_and(|len| best > len) {
             counts.skipped += 1;
             return 0;
         }
-        // Who takes findings from turn to turn has thrown away the count that it was in.
+        // A search resets the counts after each turn, so the count can be 0 here.
         counts.recorded = counts.recorded.saturating_sub(1);
         let reason = || match self.offered {
-            Some(offered) => format!("length {best} was recorded, but at the end {offered} was offered"),
-            None => format!("length {best} was recorded, but at the end no slot was kept for it"),
+            Some(offered) => format!("length {best} was recorded, but at its end the request donated length {offered}"),
+            None => format!("length {best} was recorded, but at its end the request kept no slot for it"),
         };
-        let index = findings.add(Kind::Lost, Some(req), reason);
+        let index = findings.add(FindingKind::Lost, Some(req), reason);
         if let Some(finding) = findings.at(index) {
             finding.label = Some(best);
             (finding.turn, finding.phase) = self.best_at.unwrap_or((finding.turn, finding.phase));
@@ -211,7 +214,7 @@ impl Dues {
         1
     }
 
-    /// Whether the slot for step `k`, whose result is processed now, was refused.
+    /// Whether step `k`, whose result is processed now, got no track slot.
     #[inline]
     pub fn was_refused(&mut self, k: Option<u32>) -> bool {
         let Some(k) = k.filter(|_| !self.refused.is_empty()) else { return false };

@@ -1,8 +1,8 @@
-//! The decision diff: what a rule recorded of each boundary step, against what the forwards wrote.
+//! The decision diff: compares the decisions of the rule with the writes of the forwards to track slots.
 //!
-//! This part of the judge knows track slots and lookahead. It owns, for each request, the decode steps between prepare and result, the lengths
-//! recorded, due and lost, and the counts over all rows. It does not look at what a slot holds (that is `storage`), at masks, or at labels
-//! left from before: the reference is the forward's own write.
+//! Owns, for each request, the decode steps between prepare and result and the lengths recorded, due and lost; and the
+//! counts over all rows. Does not know the contents of slots (`storage`), host masks, or labels from before the
+//! decision: its reference is the write of the forward.
 
 mod cause;
 mod classify;
@@ -13,73 +13,74 @@ use std::collections::BTreeMap;
 
 use educe::Educe;
 
-use crate::record::{BatchId, Check, Decision, Encoding, Phase, ReqId, SlotId};
+use crate::record::{BatchId, BoundaryCheck, Decision, Encoding, Phase, ReqId, SlotId};
 
-use super::coverage::{classed, jitter};
+use super::coverage::{boundary_goal, class_goal};
 use super::findings::Findings;
-use super::live::Live;
-use super::{Boundary, Checkpoints, Class, Decisions, Goal, Goals, MaskReuse, Overwritten};
+use super::live_table::LiveTable;
+use super::{Boundary, CheckpointCounts, Class, ClassCounts, Goal, Goals, MaskReuse, Overwritten};
 
-use cause::Write;
-use classify::Recorded;
-use loss::{Due, Dues};
-use window::Seen;
-pub(super) use window::{Before, Window};
+use cause::TrackWrite;
+use classify::RecordedLens;
+use loss::{DueCheckpoint, DueCheckpoints};
+use window::ProcessedStep;
+pub(super) use window::{LookaheadKind, StepWindow};
 
-/// What is known of a request that has not been released.
+/// The state of a request that has not been released.
 #[derive(Educe, Debug, Default)]
 #[educe(Clone)]
 struct Bookkeeping {
     /// Its decode steps between prepare and result.
-    window: Window,
-    /// The lengths due and not recorded.
-    dues: Dues,
+    window: StepWindow,
+    /// The checkpoints due and not recorded.
+    dues: DueCheckpoints,
     /// The lengths recorded in its track slots.
-    recorded: Recorded,
+    recorded: RecordedLens,
 }
 
 /// A row of a processed decode result.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
+pub(super) struct DecisionRow {
     pub batch: BatchId,
     pub req: ReqId,
-    /// What the machine says of the lookahead, for records without the prepare.
+    /// The lookahead according to the machine. Used only if the record lacks the prepare.
     pub lookahead: i64,
-    pub check: Check,
+    pub check: BoundaryCheck,
     pub decision: Option<Decision>,
 }
 
-/// The bookkeeping of all requests, and the counts over all rows.
+/// The state of all live requests, and the counts over all rows.
 #[derive(Educe, Debug)]
 #[educe(Clone)]
 pub(super) struct DecisionDiff {
-    requests: Live<Bookkeeping>,
+    requests: LiveTable<Bookkeeping>,
     keep_boundaries: bool,
-    /// Processed decode rows with lookahead 0 and 1, and the others.
-    near: [u64; 2],
-    far: BTreeMap<i64, u64>,
+    /// The number of processed decode rows with lookahead 0, and with lookahead 1.
+    lookahead_0_1: [u64; 2],
+    /// The number of processed decode rows with any other lookahead, by lookahead.
+    lookahead_other: BTreeMap<i64, u64>,
     /// Rows by class.
-    pub classes: Decisions,
-    /// Checkpoints.
-    pub counts: Checkpoints,
-    /// How the rule found out.
+    pub classes: ClassCounts,
+    /// Counts of checkpoints.
+    pub counts: CheckpointCounts,
+    /// Rows by how the rule determined whether the result is a boundary.
     pub mask_reuse: MaskReuse,
-    /// Rows worth a line.
+    /// Rows with a decision or a due checkpoint, if they are kept.
     pub boundaries: Vec<Boundary>,
-    /// Goals reached by rows, but for those that follow from the counts.
+    /// Goals reached by rows, except those that follow from the counts.
     goals: Goals,
 }
 
 impl DecisionDiff {
-    /// Nothing processed yet.
+    /// The state before the first fact.
     pub fn new(keep_boundaries: bool) -> DecisionDiff {
         DecisionDiff {
-            requests: Live::default(),
+            requests: LiveTable::default(),
             keep_boundaries,
-            near: [0; 2],
-            far: BTreeMap::new(),
-            classes: Decisions::default(),
-            counts: Checkpoints::default(),
+            lookahead_0_1: [0; 2],
+            lookahead_other: BTreeMap::new(),
+            classes: ClassCounts::default(),
+            counts: CheckpointCounts::default(),
             mask_reuse: MaskReuse::default(),
             boundaries: Vec::new(),
             goals: Goals::NONE,
@@ -94,142 +95,150 @@ impl DecisionDiff {
         }
     }
 
-    /// A decode step was launched in this turn; its forward keeps the state in `track`.
+    /// A decode step was launched in `turn`. Its forward writes the state to `track`, if any.
     #[inline]
     pub fn launch(&mut self, batch: BatchId, req: ReqId, k: u32, track: Option<SlotId>, turn: u32) {
         if let Some(it) = self.requests.get_or_new(req) {
             it.window.launch(batch, k, track);
             if let Some(slot) = track {
-                it.recorded.trail.wrote(Write { slot, len: k, batch, turn });
+                it.recorded.trail.wrote(TrackWrite { slot, len: k, batch, turn });
             }
         }
     }
 
-    /// A verify was launched that reaches `to` and keeps, if it crosses a boundary, the state of a length on the way.
+    /// A verify was launched that reaches `to`. If it crosses a boundary, `track` is the slot that receives the state,
+    /// and the length of that state.
     pub fn launch_verify(&mut self, batch: BatchId, req: ReqId, to: u32, track: Option<(SlotId, u32)>) {
         if let Some(it) = self.requests.get_or_new(req) {
             it.window.launch(batch, track.map_or(to, |(_, len)| len), track.map(|(slot, _)| slot));
         }
     }
 
-    /// A prefill or verify kept the state of a length in a track slot.
+    /// A prefill or verify wrote the state of a length to a track slot, in `turn`.
     pub fn kept(&mut self, batch: BatchId, req: ReqId, (slot, len): (SlotId, u32), turn: u32) {
         if let Some(it) = self.requests.get_or_new(req) {
-            it.recorded.trail.wrote(Write { slot, len, batch, turn });
+            it.recorded.trail.wrote(TrackWrite { slot, len, batch, turn });
         }
     }
 
-    /// A row was passed over at result processing.
+    /// Result processing skipped a row: its step is removed and gets no class.
     pub fn skip(&mut self, batch: BatchId, req: ReqId) {
         if let Some(it) = self.requests.get(req) {
             it.window.process(batch);
         }
     }
 
-    /// A row of a processed decode result: classed against what its forward wrote.
+    /// Classifies a row of a processed decode result and counts it. `now` is the turn and phase.
     #[inline(always)]
-    pub fn row(&mut self, row: Row, now: (u32, Phase)) {
-        let (mut seen, mut refused, mut lookahead) = (Seen::default(), false, row.lookahead);
+    pub fn row(&mut self, row: DecisionRow, now: (u32, Phase)) {
+        let (mut step, mut refused, mut lookahead) = (ProcessedStep::default(), false, row.lookahead);
         if let Some(it) = self.requests.get(row.req) {
-            seen = it.window.process(row.batch);
-            refused = it.dues.was_refused(seen.k);
-            lookahead = seen.lookahead.map_or(row.lookahead, i64::from);
-            let now = Before::of(lookahead);
+            step = it.window.process(row.batch);
+            refused = it.dues.was_refused(step.k);
+            lookahead = step.lookahead.map_or(row.lookahead, i64::from);
+            let now = LookaheadKind::of(lookahead);
             let before = it.window.replace_lookahead(now);
-            if seen.due.is_some() {
-                self.reach(jitter(before, now));
+            if step.due.is_some() {
+                self.reach_goal(boundary_goal(before, now));
             }
         }
         match lookahead {
-            0 => self.near[0] += 1,
-            1 => self.near[1] += 1,
-            far => *self.far.entry(far).or_default() += 1,
+            0 => self.lookahead_0_1[0] += 1,
+            1 => self.lookahead_0_1[1] += 1,
+            far => *self.lookahead_other.entry(far).or_default() += 1,
         }
         self.mask_reuse.count(row.check);
-        if seen.due.is_none() && row.decision.is_none() {
+        if step.due.is_none() && row.decision.is_none() {
             self.classes.agree += 1;
             self.counts.skipped += u64::from(refused);
         } else {
-            self.boundary(row, (seen, refused), lookahead, now);
+            self.boundary(row, (step, refused), lookahead, now);
         }
     }
 
-    /// A row that fired, or at which a checkpoint was due.
+    /// Classifies a row with a decision or a due checkpoint.
     #[inline(never)]
-    fn boundary(&mut self, row: Row, (seen, refused): (Seen, bool), lookahead: i64, (turn, phase): (u32, Phase)) {
-        let Row { batch, req, check, decision, .. } = row;
+    fn boundary(
+        &mut self,
+        row: DecisionRow,
+        (step, refused): (ProcessedStep, bool),
+        lookahead: i64,
+        (turn, phase): (u32, Phase),
+    ) {
+        let DecisionRow { batch, req, check, decision, .. } = row;
         let Some(it) = self.requests.get_or_new(req) else { return };
         let after = decision.map(|decision| decision.after);
-        let ahead = seen.k.and_then(|k| it.window.kept_beyond(k));
-        let (class, names) = it.recorded.judge(seen, ahead, after, turn, |len| it.dues.slot(len));
-        if let Some(len) = names {
+        let ahead = step.k.and_then(|k| it.window.kept_beyond(k));
+        let (class, named_len) = it.recorded.classify(step, ahead, after, turn, |len| it.dues.slot(len));
+        if let Some(len) = named_len {
             it.dues.record(len, &mut self.counts);
         }
-        if let (Some(k), Some(slot)) = (seen.k, seen.due) {
+        if let (Some(k), Some(slot)) = (step.k, step.due) {
             let withheld = after.is_some_and(|after| after.label == Some(k) && after.slot.is_none());
-            let due = Due { k, slot, turn, phase, withheld };
-            it.dues.process(due, it.recorded.named(k), &mut self.counts);
+            let due = DueCheckpoint { k, slot, turn, phase, withheld };
+            it.dues.process(due, it.recorded.is_recorded(k), &mut self.counts);
         } else {
             self.counts.skipped += u64::from(refused);
         }
         self.classes.add(class);
-        self.reach(classed(class, seen.due.is_some()));
+        self.reach_goal(class_goal(class, step.due.is_some()));
         if self.keep_boundaries {
             let (label, slot) = after.map_or((None, None), |after| (after.label, after.slot));
-            let (k, due, fired) = (seen.k.unwrap_or(0), seen.due, after.is_some());
+            let (k, due, fired) = (step.k.unwrap_or(0), step.due, after.is_some());
             self.boundaries.push(Boundary { turn, batch, req, k, lookahead, check, fired, label, slot, due, class });
         }
     }
 
-    fn reach(&mut self, goal: Option<Goal>) {
+    /// Reaches a goal, if there is one.
+    fn reach_goal(&mut self, goal: Option<Goal>) {
         if let Some(goal) = goal {
             self.goals.insert(goal);
         }
     }
 
-    /// The prompt of a request has this length.
+    /// The length of the prompt of a request is known.
     pub fn prompt(&mut self, req: ReqId, len: u32) {
         if let Some(it) = self.requests.get_or_new(req) {
             it.dues.prompt(len);
         }
     }
 
-    /// A request was admitted with this much from the cache.
+    /// A request was admitted with `prefix` tokens from the cache.
     pub fn admit(&mut self, req: ReqId, prefix: u32) {
         if let Some(it) = self.requests.get_or_new(req) {
             it.dues.admit(prefix);
         }
     }
 
-    /// A request ended with this many outputs.
+    /// A request finished with this number of outputs.
     pub fn finish(&mut self, req: ReqId, outputs: u32) {
         if let Some(it) = self.requests.get(req) {
             it.dues.finish(outputs);
         }
     }
 
-    /// The slot that the boundary step of length `k` asked for was refused; it writes in place, or nothing.
+    /// The boundary step of length `k` got no track slot. Its forward writes in place, or keeps no state.
     pub fn refuse(&mut self, req: ReqId, k: u32, in_place: bool) {
         if let Some(it) = self.requests.get_or_new(req) {
             it.dues.refuse(k, in_place);
         }
     }
 
-    /// A state was offered to the tree under a key of this length; at the end of the request under `offered`, too.
+    /// A request donated a state under a key of this length. `offered` is its label, if the request has finished.
     pub fn donate(&mut self, req: ReqId, key_len: u32, offered: Option<u32>) {
         if let Some(it) = self.requests.get_or_new(req) {
             it.dues.donate(key_len, offered, &mut self.counts);
         }
     }
 
-    /// A guard declined to donate.
+    /// A guard declined the donation of a request.
     pub fn decline(&mut self, req: ReqId) {
         if let Some(it) = self.requests.get_or_new(req) {
             it.dues.decline(&mut self.counts);
         }
     }
 
-    /// A request was retracted: what was kept for it is gone, by force.
+    /// A request was retracted, and lost its track slots. Its due checkpoints count as skipped.
     pub fn retract(&mut self, req: ReqId) {
         if let Some(it) = self.requests.get(req) {
             it.dues.retract(&mut self.counts);
@@ -238,7 +247,7 @@ impl DecisionDiff {
         }
     }
 
-    /// A request gives its track slots back at its end.
+    /// A finished request gives its track slots back: a finding for each checkpoint lost.
     pub fn release(&mut self, req: ReqId, findings: &mut Findings) {
         if let Some(it) = self.requests.get(req) {
             it.dues.release(req, true, &mut self.counts, findings);
@@ -246,70 +255,71 @@ impl DecisionDiff {
         }
     }
 
-    /// Forgets a request that is over.
+    /// Forgets a request that has ended.
     pub fn forget(&mut self, req: ReqId) {
         self.requests.release(req);
     }
 
-    /// Whatever is due and not recorded now never will be.
-    pub fn settle(&mut self, findings: &mut Findings) {
+    /// The record has ended: a finding for each checkpoint due and not recorded.
+    pub fn close(&mut self, findings: &mut Findings) {
         for (req, it) in self.requests.iter() {
             it.dues.release(req, false, &mut self.counts, findings);
         }
     }
 
-    /// The step that wrote over the state of `label` in `slot`, which holds `holds` tokens now, if the request decided rightly on it.
+    /// The step that overwrote the state of length `label` in `slot`, which now holds `holds` tokens. `None` unless a
+    /// decision of the request named this length and slot correctly.
     pub fn overwritten(&self, req: ReqId, label: u32, slot: SlotId, holds: u32) -> Option<Overwritten> {
         self.requests.peek(req)?.recorded.trail.overwritten(label, slot, holds)
     }
 
-    /// The decode steps of a request that is alive.
-    pub fn window(&self, req: ReqId) -> Option<&Window> {
+    /// The decode steps of a live request between prepare and result.
+    pub fn window(&self, req: ReqId) -> Option<&StepWindow> {
         self.requests.peek(req).map(|it| &it.window)
     }
 
-    /// Processed decode rows.
+    /// The number of processed decode rows.
     pub fn rows(&self) -> u64 {
-        self.near.iter().chain(self.far.values()).sum()
+        self.lookahead_0_1.iter().chain(self.lookahead_other.values()).sum()
     }
 
-    /// Processed rows by lookahead.
+    /// The number of processed decode rows, by lookahead.
     pub fn lookahead(&self) -> BTreeMap<i64, u64> {
-        let near = [0, 1].into_iter().zip(self.near).filter(|&(_, count)| count > 0);
-        self.far.iter().map(|(&lookahead, &count)| (lookahead, count)).chain(near).collect()
+        let near = [0, 1].into_iter().zip(self.lookahead_0_1).filter(|&(_, count)| count > 0);
+        self.lookahead_other.iter().map(|(&lookahead, &count)| (lookahead, count)).chain(near).collect()
     }
 
     /// The goals reached by rows.
     pub fn goals(&self) -> Goals {
         let counted = [
-            (self.near[0], Goal::LookaheadLevel),
-            (self.near[1], Goal::LookaheadAhead),
+            (self.lookahead_0_1[0], Goal::LookaheadLevel),
+            (self.lookahead_0_1[1], Goal::LookaheadAhead),
             (self.mask_reuse.lost, Goal::MasksLost),
         ];
         let counted = counted.into_iter().filter(|&(count, _)| count > 0).map(|(_, goal)| goal);
         self.goals.union(counted.collect())
     }
 
-    /// Whether a request was named that is not followed.
+    /// Whether the record has a request that is not tracked.
     pub fn is_overflow(&self) -> bool {
         self.requests.overflow
     }
 
-    /// Forgets what is only counted.
+    /// Resets counts and goals.
     pub fn forget_counts(&mut self) {
-        (self.near, self.goals) = ([0; 2], Goals::NONE);
-        self.far.clear();
+        (self.lookahead_0_1, self.goals) = ([0; 2], Goals::NONE);
+        self.lookahead_other.clear();
         (self.classes, self.counts, self.mask_reuse) = Default::default();
     }
 
-    /// Encodes what is known of a request.
+    /// Encodes the state of a request.
     pub fn encode(&self, req: ReqId, out: &mut Encoding) {
-        // All else that there is are counts, and boundaries for a report.
+        // All other fields are counts, goals, and rows for a report: none can matter for a later finding.
         let DecisionDiff {
             requests,
             keep_boundaries: _,
-            near: _,
-            far: _,
+            lookahead_0_1: _,
+            lookahead_other: _,
             classes: _,
             counts: _,
             mask_reuse: _,
@@ -327,12 +337,13 @@ impl DecisionDiff {
 }
 
 impl MaskReuse {
-    fn count(&mut self, check: Check) {
+    /// Counts a row.
+    fn count(&mut self, check: BoundaryCheck) {
         match check {
-            Check::None => {}
-            Check::Mask => self.reused += 1,
-            Check::Recompute => self.recomputed += 1,
-            Check::MaskLost => {
+            BoundaryCheck::None => {}
+            BoundaryCheck::Mask => self.reused += 1,
+            BoundaryCheck::Recompute => self.recomputed += 1,
+            BoundaryCheck::MaskLost => {
                 self.recomputed += 1;
                 self.lost += 1;
             }
@@ -340,7 +351,8 @@ impl MaskReuse {
     }
 }
 
-impl Decisions {
+impl ClassCounts {
+    /// Counts a row of a class.
     fn add(&mut self, class: Class) {
         let count = match class {
             Class::Agree => &mut self.agree,

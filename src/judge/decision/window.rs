@@ -1,85 +1,89 @@
 //! The decode steps of one request between prepare and result.
 //!
-//! Owns which step a batch ran, where its forward kept the state, and what was prepared since. Does not judge.
+//! Owns, for each such step, its batch, its length, the track slot that its forward wrote, and the number of steps
+//! prepared since. Does not judge decisions: that is `classify`.
 
 use educe::Educe;
 use tinyvec::TinyVec;
 
 use crate::record::{BatchId, Encoding, SlotId, or_none};
 
-/// A decode step whose result has not been processed.
+/// A decode step whose result is not processed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Step {
+struct WindowStep {
     batch: BatchId,
+    /// The length that it reaches.
     k: u32,
-    /// Where its forward kept the state, if it did.
+    /// The track slot that its forward wrote, if any.
     track: Option<SlotId>,
-    /// Whether its prepare is in the record.
+    /// Whether the record has its prepare.
     prepared: bool,
+    /// Whether its forward is launched.
     launched: bool,
 }
 
-/// The decode steps of a request whose results are to come.
+/// The decode steps of a request whose results are not processed.
 #[derive(Educe, Debug)]
 #[educe(Clone)]
-pub(in crate::judge) struct Window {
-    /// In the order in which they were prepared.
-    steps: TinyVec<[Step; 2]>,
-    /// The lookahead at the last processed result since the prefill. Only for goals: nothing is judged by it.
-    before: Before,
+pub(in crate::judge) struct StepWindow {
+    /// In the order of their prepares.
+    steps: TinyVec<[WindowStep; 2]>,
+    /// The lookahead at the last processed result since the prefill. For coverage goals only.
+    before: LookaheadKind,
 }
 
 /// The lookahead at a processed result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::judge) enum Before {
-    /// There is no such result.
+pub(in crate::judge) enum LookaheadKind {
+    /// No result since the prefill.
     NoResult,
     /// L = 0.
     Level,
     /// L = 1.
     Ahead,
-    /// Neither.
+    /// Any other lookahead.
     Far,
 }
 
-/// What the judge itself knows of a row when its result is processed.
+/// A step at the time when its result is processed, as the judge knows it from prepares and launches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Seen {
-    /// The length that the batch reached, or kept on the way to it, if the record says.
+pub(super) struct ProcessedStep {
+    /// The length that the step reached; for a verify that crossed a boundary, the boundary. `None` if the record lacks
+    /// the step.
     pub k: Option<u32>,
-    /// The slot that its forward kept the state in, if a checkpoint was due.
+    /// The track slot that its forward wrote, if a checkpoint is due.
     pub due: Option<SlotId>,
-    /// Decode steps prepared since whose results are to come, if the record has the prepare.
+    /// The number of decode steps prepared since; `None` if the record lacks the prepare of the step.
     pub lookahead: Option<u32>,
 }
 
-impl Before {
-    /// The lookahead `count`.
-    pub fn of(count: i64) -> Before {
+impl LookaheadKind {
+    /// The kind of a lookahead.
+    pub fn of(count: i64) -> LookaheadKind {
         match count {
-            0 => Before::Level,
-            1 => Before::Ahead,
-            _ => Before::Far,
+            0 => LookaheadKind::Level,
+            1 => LookaheadKind::Ahead,
+            _ => LookaheadKind::Far,
         }
     }
 }
 
-impl Default for Window {
-    /// No step yet.
-    fn default() -> Window {
-        Window { steps: TinyVec::new(), before: Before::NoResult }
+impl Default for StepWindow {
+    /// No steps, no results.
+    fn default() -> StepWindow {
+        StepWindow { steps: TinyVec::new(), before: LookaheadKind::NoResult }
     }
 }
 
-impl Window {
+impl StepWindow {
     /// A step was prepared.
     #[inline]
     pub fn prepare(&mut self, batch: BatchId, k: u32) {
-        self.steps.push(Step { batch, k, track: None, prepared: true, launched: false });
+        self.steps.push(WindowStep { batch, k, track: None, prepared: true, launched: false });
     }
 
-    /// A step was launched: its forward keeps the state in `track`. It may run under another batch than it was prepared in, when decode rows
-    /// ride an extend batch.
+    /// A step was launched, and its forward writes the state to `track`. Its batch differs from that of its prepare if
+    /// the row rides along in a mixed batch; then the step is found by its length.
     #[inline(always)]
     pub fn launch(&mut self, batch: BatchId, k: u32, track: Option<SlotId>) {
         let steps = self.steps.as_mut_slice();
@@ -89,70 +93,70 @@ impl Window {
                 let step = &mut steps[at];
                 (step.batch, step.k, step.track, step.launched) = (batch, k, track, true);
             }
-            None => self.steps.push(Step { batch, k, track, prepared: false, launched: true }),
+            None => self.steps.push(WindowStep { batch, k, track, prepared: false, launched: true }),
         }
     }
 
-    /// The result of a batch is processed: what is known of the row. Its step is gone with that.
+    /// The result of a batch is processed. Removes the step of that batch and returns it.
     #[inline(always)]
-    pub(super) fn process(&mut self, batch: BatchId) -> Seen {
+    pub(super) fn process(&mut self, batch: BatchId) -> ProcessedStep {
         let steps = self.steps.as_mut_slice();
-        let Some(at) = steps.iter().position(|step| step.batch == batch) else { return Seen::default() };
-        let Step { k, track: due, prepared, .. } = steps[at];
+        let Some(at) = steps.iter().position(|step| step.batch == batch) else { return ProcessedStep::default() };
+        let WindowStep { k, track: due, prepared, .. } = steps[at];
         let lookahead = prepared.then(|| prepared_count(&steps[at + 1..]));
         steps.copy_within(at + 1.., at);
         self.steps.pop();
-        Seen { k: Some(k), due, lookahead }
+        ProcessedStep { k: Some(k), due, lookahead }
     }
 
-    /// The length that a step in flight beyond `k` keeps, and the slot in which it keeps it.
+    /// The length and the track slot of the first launched step beyond `k`, if its forward writes a track slot.
     pub(super) fn kept_beyond(&self, k: u32) -> Option<(u32, SlotId)> {
         let next = self.steps.iter().find(|next| next.launched && next.k > k)?;
         Some((next.k, next.track?))
     }
 
-    /// Sets the lookahead of a processed result, and returns the one at the result before.
+    /// Sets the lookahead at a processed result, and returns the lookahead at the previous result.
     #[inline]
-    pub fn replace_lookahead(&mut self, now: Before) -> Before {
+    pub fn replace_lookahead(&mut self, now: LookaheadKind) -> LookaheadKind {
         std::mem::replace(&mut self.before, now)
     }
 
-    /// Whether a result was processed since the prefill.
+    /// Whether a decode result was processed since the prefill.
     pub fn has_decoded(&self) -> bool {
-        self.before != Before::NoResult
+        self.before != LookaheadKind::NoResult
     }
 
-    /// Whether a step is in flight beside the one of the batch whose result is processed.
+    /// Whether a step of another batch than `batch` is in flight.
     pub fn in_flight_beside(&self, batch: BatchId) -> bool {
         self.steps.iter().any(|step| step.launched && step.batch != batch)
     }
 
-    /// Whether a step in flight keeps a state.
+    /// Whether a step in flight writes a track slot.
     pub fn boundary_in_flight(&self) -> bool {
         self.steps.iter().any(|step| step.launched && step.track.is_some())
     }
 
-    /// Whether the next step is prepared and not launched while one in flight keeps a state.
+    /// Whether the next step is prepared but not launched, and a step in flight writes a track slot.
     pub fn stays_on_boundary(&self) -> bool {
         self.steps.last().is_some_and(|newest| !newest.launched) && self.boundary_in_flight()
     }
 
-    /// The request was retracted: what is in flight will be passed over.
+    /// The request was retracted: the results of its steps in flight will be skipped.
     pub fn forget(&mut self) {
-        self.before = Before::NoResult;
+        self.before = LookaheadKind::NoResult;
         self.steps.clear();
     }
 
-    /// Encodes the steps whose results are to come, oldest first.
+    /// Encodes the steps, oldest first.
     pub fn encode(&self, out: &mut Encoding) {
-        let Window { steps, before } = self;
+        let StepWindow { steps, before } = self;
         for (at, step) in steps.iter().enumerate() {
-            let Step { batch, k, track, prepared, launched } = step;
+            let WindowStep { batch, k, track, prepared, launched } = step;
             let (batch, slot) = (out.label_batch(*batch), out.label_slot(*track));
             let since = prepared.then(|| prepared_count(&steps[at + 1..]));
             out.put([batch, *k, or_none(since), slot, u32::from(*launched)]);
             if track.is_some() {
-                // For a goal alone.
+                // For a coverage goal only.
                 out.word(*before as u32);
             }
         }
@@ -160,8 +164,8 @@ impl Window {
     }
 }
 
-/// How many of these steps have their prepare in the record.
-fn prepared_count(steps: &[Step]) -> u32 {
+/// The number of steps whose prepare is in the record.
+fn prepared_count(steps: &[WindowStep]) -> u32 {
     steps.iter().filter(|step| step.prepared).count() as u32
 }
 
@@ -171,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_step_may_run_under_another_batch_than_it_was_prepared_in() {
-        let mut window = Window::default();
+        let mut window = StepWindow::default();
         window.prepare(BatchId(2), 8);
         window.launch(BatchId(3), 8, Some(SlotId(1)));
         window.prepare(BatchId(4), 9);
@@ -181,7 +185,7 @@ mod tests {
 
     #[test]
     fn a_retracted_step_is_not_in_flight() {
-        let mut window = Window::default();
+        let mut window = StepWindow::default();
         window.prepare(BatchId(1), 4);
         window.launch(BatchId(1), 4, Some(SlotId(1)));
         window.forget();

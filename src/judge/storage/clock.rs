@@ -1,33 +1,33 @@
-//! Happens-before, as far as the CPU knows it: forwards are numbered as they are launched, and the schedule stream has waited for all up to
-//! one of them.
+//! Happens-before between forwards and the schedule stream: forwards are numbered in launch order, and the schedule
+//! stream has waited for all launches up to some number.
 //!
-//! Owns those two counts. The forward stream needs none of its own for the other direction: each forward waits for all that the schedule
-//! stream had issued when it was launched, and the record is in the order of the schedule stream, so whatever stands before a launch is
-//! ordered before its effects.
+//! Owns these two counts. The other direction needs no count: each forward waits for all work that the schedule stream
+//! had issued at its launch, and the record is in the order of the schedule stream. So every fact before a launch is
+//! ordered before the effects of the launch.
 
 use educe::Educe;
 use tinyvec::TinyVec;
 
 use crate::record::BatchId;
 
-/// Launches count from 1; what precedes them, number 0, is always known.
+/// Launches are numbered from 1. Number 0 stands for the time before the first launch and is always completed.
 #[derive(Educe, Debug, Default)]
 #[educe(Clone)]
-pub(super) struct Clock {
-    /// The launches up to this one have been waited for.
+pub(super) struct LaunchClock {
+    /// The CPU has waited for the launches up to this number.
     completed: u32,
-    /// The batches launched since, in order: as many as are in flight.
+    /// The batches of the later launches, in order.
     in_flight: TinyVec<[BatchId; 2]>,
 }
 
-impl Clock {
+impl LaunchClock {
     /// A forward was queued.
     pub fn launch(&mut self, batch: BatchId) {
         assert!(self.launched() < u32::MAX, "a launch a turn, and turns are counted in 32 bits");
         self.in_flight.push(batch);
     }
 
-    /// The CPU has waited for a batch, and so for all launches up to it. A batch that is not in flight changes nothing.
+    /// The CPU has waited for a batch, and so for all launches up to it. No effect if the batch is not in flight.
     pub fn wait(&mut self, batch: BatchId) {
         if let Some(at) = self.in_flight.iter().rposition(|&launched| launched == batch) {
             self.in_flight.drain(..=at);
@@ -35,10 +35,10 @@ impl Clock {
         }
     }
 
-    /// How many launches the CPU has not waited for: all that a search tells clocks apart by.
+    /// The number of launches that the CPU has not waited for. This number is the whole encoding of the clock.
     pub fn in_flight(&self) -> u32 {
-        // Which batch each of them was is encoded with the queue, in the same order.
-        let Clock { completed: _, in_flight } = self;
+        // The machine encodes the batches of the result queue, in the same order.
+        let LaunchClock { completed: _, in_flight } = self;
         in_flight.len() as u32
     }
 
@@ -48,9 +48,9 @@ impl Clock {
         self.completed + self.in_flight.len() as u32
     }
 
-    /// Whether there is a path from that launch to what the schedule stream does now.
+    /// Whether the schedule stream is ordered after that launch.
     #[inline]
-    pub fn knows(&self, launch: u32) -> bool {
+    pub fn has_completed(&self, launch: u32) -> bool {
         launch <= self.completed
     }
 }

@@ -1,58 +1,64 @@
-//! What every state slot holds: an emulation of the slots from the effects in the record.
+//! The content of every state slot, derived from the effects in the record.
 //!
-//! Owns contents, the last writer, the accesses not yet waited for, and where a cached state came from. Does not know which request may
-//! write a slot (that is `owners`), which content would be right (`audit`), and what an access without order means (`race`).
+//! Owns the contents, the last writer of each slot, the accesses of forwards in flight, and the donation of each cached
+//! state. Does not know which request may write a slot (`owners`), which content is correct (`audit`), or what an
+//! unordered access means (`race`).
+//!
+//! "In flight" means: launched, and the CPU has not waited for it. A slot has two contents of interest: the content
+//! after all launched forwards ([`Contents::content`]), and the content after the forwards that the CPU has waited for
+//! ([`Contents::completed_content`]).
+
+mod encoding;
 
 use educe::Educe;
 
-use crate::record::{BatchId, Encoding, NAME_END, Names, Prefix, ReqId, SlotId};
+use crate::record::{BatchId, Prefix, ReqId, SlotId};
 
 use super::super::grow::entry;
 use super::SLOTS_MAX;
-use super::clock::Clock;
+use super::clock::LaunchClock;
 use super::sequence;
-
-/// Says of the words for a slot that no forward in flight has to do with it. Who has a slot takes nine bits.
-const SETTLED: u32 = 1 << 31;
 
 /// The donation that put a slot into the tree.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Donation {
-    /// Who donated it.
+pub(crate) struct TreeDonation {
+    /// The donor.
     pub req: ReqId,
-    /// What it held then.
+    /// The content of the slot at the donation.
     pub state: Prefix,
-    /// The finding at the root, if that was wrong.
+    /// If this content was wrong: the index of the finding at the root.
     pub root: Option<usize>,
-    /// Whether a decode left the state, else a prefill, if the record has the donation. Only for goals.
+    /// Whether a decode wrote the state; otherwise a prefill did. `None` if the record has no donation. For coverage
+    /// goals only.
     pub by_decode: Option<bool>,
 }
 
-/// A content, and the launch that wrote it, or that wrote over it. Launch 0 is none.
+/// A content with the launch that wrote it. Launch 0 stands for a write that is complete at once.
 #[derive(Clone, Copy, Debug, Default)]
-struct Held {
+struct ContentVersion {
     content: Prefix,
     launch: u32,
 }
 
+/// The state of one slot.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
-    /// What it holds, and the launch of the last write.
-    now: Held,
-    /// Who wrote last since the present owner got the slot.
+    /// The content after all launched forwards, and the launch of the last write.
+    now: ContentVersion,
+    /// The request of the last write since the present owner got the slot.
     writer: Option<ReqId>,
-    /// Who wrote last before that, if the present owner got the slot while that was in flight.
+    /// The request of the last write before the present owner got the slot.
     earlier: Option<ReqId>,
-    /// The last launch when the present owner got the slot.
+    /// The number of the last launch at the time when the present owner got the slot.
     since: u32,
-    /// The last launch that copied from here, and for whom.
+    /// The last launch that copied from the slot, and the request of that copy.
     read: (u32, ReqId),
-    donation: Option<Donation>,
+    donation: Option<TreeDonation>,
 }
 
 /// A slot as the pool was created.
 const FRESH: Slot = Slot {
-    now: Held { content: Prefix::EMPTY, launch: 0 },
+    now: ContentVersion { content: Prefix::EMPTY, launch: 0 },
     writer: None,
     earlier: None,
     since: 0,
@@ -60,28 +66,30 @@ const FRESH: Slot = Slot {
     donation: None,
 };
 
-/// What a forward that the CPU has not waited for does to a slot.
+/// An access to a slot by a forward in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Pending {
-    /// For whom, if the record has it.
+pub(crate) struct PendingAccess {
+    /// The request of the access, if the record has it.
     pub req: Option<ReqId>,
-    /// Whether it writes the slot; otherwise it only reads it.
+    /// Whether it is a write; otherwise it is a read.
     pub writes: bool,
-    /// Whether it was launched before the present owner got the slot.
+    /// Whether the forward was launched before the present owner got the slot.
     pub inherited: bool,
 }
 
-/// All slots, and how far the CPU knows the forwards to be.
+/// The state of all slots.
 #[derive(Educe, Debug, Default)]
 #[educe(Clone)]
 pub(crate) struct Contents {
     slots: Vec<Slot>,
-    /// What launches in flight overwrote: the slot, its content before the launch, and the launch. In order.
-    overwritten: Vec<(SlotId, Held)>,
-    /// By slot, in order: what a racing copy left there, and the finding that says so. There are hardly ever any.
+    /// The contents that forwards in flight overwrote, in launch order: the slot, its content before the launch, and
+    /// the number of the launch that overwrote it.
+    overwritten: Vec<(SlotId, ContentVersion)>,
+    /// Slots that a torn copy wrote, sorted: the content that the copy left, and the index of its finding. Nearly
+    /// always empty.
     flaws: Vec<(SlotId, Prefix, usize)>,
-    clock: Clock,
-    /// Whether a slot was named that is not followed.
+    clock: LaunchClock,
+    /// Whether the record has a slot from [`SLOTS_MAX`] on.
     pub overflow: bool,
 }
 
@@ -94,14 +102,14 @@ impl Contents {
     /// The CPU has waited for a batch.
     pub fn wait(&mut self, batch: BatchId) {
         self.clock.wait(batch);
-        let known = self.overwritten.iter().take_while(|(_, before)| self.clock.knows(before.launch)).count();
+        let known = self.overwritten.iter().take_while(|(_, before)| self.clock.has_completed(before.launch)).count();
         if known > 0 {
             self.overwritten.drain(..known);
         }
     }
 
-    /// A new owner: what was written before is not its doing.
-    pub fn begin(&mut self, slot: SlotId) {
+    /// A slot got a new owner: no request has written the slot since then, and the slot is not cached.
+    pub fn begin_owner(&mut self, slot: SlotId) {
         let launched = self.clock.launched();
         if let Some(slot) = self.slot(slot) {
             slot.earlier = slot.last_writer();
@@ -120,7 +128,7 @@ impl Contents {
         }
     }
 
-    /// A forward clears a slot. A slot that its owner cleared and nobody wrote counts as unwritten.
+    /// A forward clears a slot for `req`. A clear by the owner is not a write: the slot stays unwritten.
     pub fn clear(&mut self, slot: SlotId, req: ReqId, by_owner: bool) {
         if let Some(slot) = self.overwrite(slot, Prefix::EMPTY)
             && (slot.writer.is_some() || !by_owner)
@@ -129,14 +137,15 @@ impl Contents {
         }
     }
 
-    /// Puts a content into a slot, and remembers the one before the first write of the last launch.
+    /// The last launch writes a content. Keeps the content before the first write of this launch, for as long as the
+    /// launch is in flight.
     #[inline]
     fn overwrite(&mut self, slot: SlotId, content: Prefix) -> Option<&mut Slot> {
         let launch = self.clock.launched();
         let held = entry(&mut self.slots, slot.index(), SLOTS_MAX, || FRESH, &mut self.overflow)?;
-        let before = std::mem::replace(&mut held.now, Held { content, launch });
-        if before.launch != launch && !self.clock.knows(launch) {
-            self.overwritten.push((slot, Held { launch, ..before }));
+        let before = std::mem::replace(&mut held.now, ContentVersion { content, launch });
+        if before.launch != launch && !self.clock.has_completed(launch) {
+            self.overwritten.push((slot, ContentVersion { launch, ..before }));
         }
         Some(held)
     }
@@ -149,16 +158,17 @@ impl Contents {
         }
     }
 
-    /// The schedule stream writes `state` for `req`: complete for the CPU at once, unless a forward in flight writes
-    /// there too. Then what that one leaves is the worst that can come of it. `flaw` is the finding about the copy.
-    pub fn write_now(&mut self, slot: SlotId, state: Prefix, writer: Option<ReqId>, flaw: Option<usize>) {
+    /// The schedule stream writes `state`; the write is complete at once. If a forward in flight writes the slot too,
+    /// the order is open, and the content of the forward is kept: it is the worse outcome. `flaw` is the finding about
+    /// the copy, if the copy is torn.
+    pub fn write_on_schedule(&mut self, slot: SlotId, state: Prefix, writer: Option<ReqId>, flaw: Option<usize>) {
         let in_flight = self.in_flight(slot);
         let Some(held) = self.slot(slot) else { return };
         if in_flight {
             held.writer = held.last_writer();
             return;
         }
-        held.now = Held { content: state, launch: 0 };
+        held.now = ContentVersion { content: state, launch: 0 };
         held.writer = writer;
         self.forget_flaw(slot);
         if let Some(flaw) = flaw {
@@ -167,6 +177,7 @@ impl Contents {
         }
     }
 
+    /// Forgets that a torn copy wrote the slot.
     fn forget_flaw(&mut self, slot: SlotId) {
         if !self.flaws.is_empty() {
             self.flaws.retain(|flaw| flaw.0 != slot);
@@ -179,213 +190,91 @@ impl Contents {
         self.get(slot).now.content
     }
 
-    /// The content after the forwards that the CPU has waited for.
-    pub fn right_now(&self, slot: SlotId) -> Prefix {
+    /// The content after the forwards that the CPU has waited for, and no others.
+    pub fn completed_content(&self, slot: SlotId) -> Prefix {
         let pending = self.overwritten.iter().find(|(other, _)| *other == slot);
         pending.map_or(self.get(slot).now, |(_, before)| *before).content
     }
 
-    /// Whether the last write has not been waited for.
+    /// Whether the last write is in flight.
     pub fn in_flight(&self, slot: SlotId) -> bool {
-        !self.clock.knows(self.get(slot).now.launch)
+        !self.clock.has_completed(self.get(slot).now.launch)
     }
 
-    /// What a forward that has not been waited for does to a slot: the write if there is one, else the read.
-    pub fn pending(&self, slot: SlotId) -> Option<Pending> {
+    /// The last write of the slot, if it is in flight; else the last read, if it is in flight.
+    pub fn pending(&self, slot: SlotId) -> Option<PendingAccess> {
         let slot = self.get(slot);
-        let ((launch, req), writes) = if !self.clock.knows(slot.now.launch) {
+        let ((launch, req), writes) = if !self.clock.has_completed(slot.now.launch) {
             ((slot.now.launch, slot.last_writer()), true)
         } else {
             let (launch, req) = slot.read;
             ((launch, Some(req)), false)
         };
-        (!self.clock.knows(launch)).then_some(Pending { req, writes, inherited: launch <= slot.since })
+        (!self.clock.has_completed(launch)).then_some(PendingAccess { req, writes, inherited: launch <= slot.since })
     }
 
-    /// Whether a slot holds this state, was donated as that, and nothing else is to be told of it: who donated it, and
-    /// whether that is who wrote it last.
-    #[inline]
-    pub fn plain(&self, slot: SlotId, state: Prefix) -> Option<(ReqId, bool)> {
-        let held = self.get(slot);
-        if !self.is_settled(held) {
-            return None;
-        }
-        let Donation { req, state: donated, root, by_decode: _ } = held.donation.as_ref()?;
-        let plain = held.now.content == state && *donated == state && root.is_none() && self.flaw_in(slot).is_none();
-        plain.then_some((*req, held.writer == Some(*req)))
-    }
-
-    /// Forwards that the CPU has not waited for.
+    /// The number of forwards in flight.
     pub fn in_flight_count(&self) -> u32 {
         self.clock.in_flight()
     }
 
-    /// What a slot holds, if no forward in flight reads or writes it.
-    #[inline]
-    pub fn settled(&self, slot: SlotId) -> Option<Prefix> {
-        let slot = self.get(slot);
-        self.is_settled(slot).then_some(slot.now.content)
-    }
-
-    #[inline]
-    fn is_settled(&self, slot: &Slot) -> bool {
-        self.clock.knows(slot.now.launch.max(slot.read.0))
-    }
-
-    /// Writes what a slot holds, and what forwards in flight do to it, behind the words for who has it. One word says which
-    /// of the others follow.
-    #[inline]
-    pub fn encode(&self, slot: SlotId, [kind, holder]: [u32; 2], names: &impl Names, out: &mut Encoding) {
-        // Of the contents as a whole: slots without a label and their flaws are out of reach, the clock is told by how many launches are in
-        // flight, in which order, and a run that names too much is cut short at once.
-        // What launches in flight overwrote is encoded with each slot.
-        let Contents { slots: _, overwritten: _, flaws: _, clock: _, overflow: _ } = self;
-        let held = self.get(slot);
-        if self.is_settled(held) {
-            self.encode_settled(slot, [holder, kind], names.owner(held.now.content, out), names, out);
-        } else {
-            self.encode_in_flight(slot, [kind, holder], names, out);
-            encode_donation(held, out);
-        }
-    }
-
-    /// Writes what a slot holds that no forward in flight has to do with, behind a word that is known, and with who has it. What it holds
-    /// is the prefix of `owner`, if it is that of a live request.
-    #[inline]
-    pub fn encode_settled(
-        &self,
-        slot: SlotId,
-        [first, kind]: [u32; 2],
-        owner: Option<ReqId>,
-        names: &impl Names,
-        out: &mut Encoding,
-    ) {
-        let flaw = self.flaw_in(slot);
-        let slot = self.get(slot);
-        let Slot {
-            now,
-            writer,
-            donation,
-            // They tell of writes and reads in flight, and there are none: those to come are later than `since`.
-            earlier: _,
-            since: _,
-            read: _,
-        } = slot;
-        let content = now.content;
-        // Which finding says so is for reports.
-        let flawed = flaw.is_some_and(|flaw| flaw.0 == content);
-        // Nobody, a request that is over, or one that follows.
-        let wrote = writer.map_or(0, |writer| if out.is_live(writer) { 2 } else { 1 });
-        let bits = wrote << 2 | u32::from(donation.is_some()) << 1 | u32::from(flawed);
-        let [how, len, holder] = out.named(content, owner);
-        out.put([first, SETTLED | (bits * NAME_END + how) << 9 | kind, len, holder]);
-        out.rest_of([how, len, holder], content, names);
-        if wrote == 2 {
-            out.word(out.rank_if_live(*writer));
-        }
-        encode_donation(slot, out);
-    }
-
-    #[inline(never)]
-    fn encode_in_flight(&self, slot: SlotId, [kind, holder]: [u32; 2], names: &impl Names, out: &mut Encoding) {
-        let flaw = self.flaw_in(slot);
-        let unknown = self.overwritten.iter().filter(|(other, _)| *other == slot).map(|(_, before)| before);
-        let slot = self.get(slot);
-        let Slot {
-            now,
-            writer,
-            since,
-            read: (read, reader),
-            donation,
-            earlier: _, // Told with `last_writer`, as nobody looks at it otherwise.
-        } = slot;
-        let ago = |launch: u32| self.clock.launched() - launch;
-        let (writes, reads) = (!self.clock.knows(now.launch), !self.clock.knows(*read));
-        let flawed = flaw.is_some_and(|flaw| flaw.0 == now.content);
-        let flags = [writer.is_some(), writes, reads, donation.is_some(), flawed];
-        let bits = flags.iter().fold(0, |bits, &flag| bits << 1 | u32::from(flag));
-        out.put([holder, kind, bits, unknown.clone().count() as u32, out.rank_if_live(*writer)]);
-        out.content(now.content, names);
-        for before in unknown {
-            out.word(ago(before.launch));
-            out.content(before.content, names);
-        }
-        if writes {
-            let last = slot.last_writer();
-            let flags = u32::from(slot.is_its_owners()) << 1 | u32::from(last.is_some());
-            out.put([ago(now.launch), flags, out.rank_if_live(last)]);
-        }
-        if reads {
-            out.put([ago(*read), u32::from(read > since), out.rank_if_live(Some(*reader))]);
-        }
-    }
-
-    /// What a read that is not ordered after the write in flight may see: neither the old state nor the new one, as
-    /// long as the old one.
+    /// The content that an unordered read sees while a write is in flight: neither the old content nor the new one,
+    /// with the length of the old one.
     pub fn torn(&self, slot: SlotId) -> Prefix {
-        sequence::torn(self.right_now(slot), self.content(slot))
+        sequence::torn(self.completed_content(slot), self.content(slot))
     }
 
-    /// The finding about the copy that left what a slot holds.
+    /// The finding about the torn copy that wrote the present content, if there is one.
     pub fn flaw(&self, slot: SlotId) -> Option<usize> {
         let content = self.content(slot);
         self.flaw_in(slot).filter(|flaw| flaw.0 == content).map(|flaw| flaw.1)
     }
 
-    /// The same, and what that copy left, whether or not it is still there.
+    /// The content that a torn copy left in the slot, even if it was overwritten since, and the finding about the copy.
     #[inline]
     fn flaw_in(&self, slot: SlotId) -> Option<(Prefix, usize)> {
         self.flaws.iter().find(|flaw| flaw.0 == slot).map(|flaw| (flaw.1, flaw.2))
     }
 
-    /// Who wrote last since the present owner got the slot.
+    /// The request of the last write since the present owner got the slot; `None` if the slot is unwritten.
     pub fn writer(&self, slot: SlotId) -> Option<ReqId> {
         self.get(slot).writer
     }
 
     /// The donation that put the slot into the tree, if the record has it.
-    pub fn donation(&self, slot: SlotId) -> Option<Donation> {
+    pub fn donation(&self, slot: SlotId) -> Option<TreeDonation> {
         self.get(slot).donation
     }
 
-    /// Notes where a cached state came from.
-    pub fn donate(&mut self, slot: SlotId, donation: Donation) {
+    /// The slot was donated, or its donation turned out to be wrong.
+    pub fn donate(&mut self, slot: SlotId, donation: TreeDonation) {
         if let Some(slot) = self.slot(slot) {
             slot.donation = Some(donation);
         }
     }
 
+    /// The state of a slot, as created if the record has not named it.
     #[inline]
     fn get(&self, slot: SlotId) -> &Slot {
         self.slots.get(slot.index()).unwrap_or(&FRESH)
     }
 
+    /// The mutable state of a slot; `None` if the slot is not tracked.
     #[inline]
     fn slot(&mut self, slot: SlotId) -> Option<&mut Slot> {
         entry(&mut self.slots, slot.index(), SLOTS_MAX, || FRESH, &mut self.overflow)
     }
 }
 
-/// Writes where a cached state came from.
-#[inline]
-fn encode_donation(slot: &Slot, out: &mut Encoding) {
-    // What left the state is for goals.
-    if let Some(Donation { req, state, root, by_decode: _ }) = &slot.donation {
-        let flags = [slot.writer == Some(*req), *state == slot.now.content, root.is_some()];
-        let bits = flags.iter().fold(0, |bits, &flag| bits << 1 | u32::from(flag));
-        out.put([out.rank_if_live(Some(*req)), bits]);
-    }
-}
-
 impl Slot {
-    /// Whether the last write came after the present owner got the slot.
+    /// Whether the last write was launched after the present owner got the slot.
     #[inline]
     fn is_its_owners(&self) -> bool {
         self.now.launch > self.since
     }
 
-    /// Who wrote last: the present owner's side, if the last write came after it got the slot (nobody, if that is the owner's own clear);
-    /// else whoever wrote before.
+    /// The request of the last write, also of one from before the present owner. `None` if the last write is the
+    /// present owner's own clear.
     #[inline]
     fn last_writer(&self) -> Option<ReqId> {
         if self.is_its_owners() { self.writer } else { self.writer.or(self.earlier) }
@@ -404,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn right_now_is_what_has_been_waited_for() {
+    fn the_completed_content_is_that_of_forwards_waited_for() {
         let (mut store, slot) = (Contents::default(), SlotId(1));
         for batch in 1..=3 {
             store.launch(BatchId(batch));
@@ -412,11 +301,11 @@ mod tests {
             store.write(slot, n(batch), R);
         }
         store.wait(BatchId(1));
-        assert_eq!((store.right_now(slot), store.content(slot), store.in_flight(slot)), (n(1), n(3), true));
+        assert_eq!((store.completed_content(slot), store.content(slot), store.in_flight(slot)), (n(1), n(3), true));
         store.wait(BatchId(2));
-        assert_eq!(store.right_now(slot), n(2));
+        assert_eq!(store.completed_content(slot), n(2));
         store.wait(BatchId(3));
-        assert_eq!((store.right_now(slot), store.in_flight(slot)), (n(3), false));
+        assert_eq!((store.completed_content(slot), store.in_flight(slot)), (n(3), false));
     }
 
     #[test]
@@ -429,27 +318,27 @@ mod tests {
     }
 
     #[test]
-    fn what_is_pending_is_known_by_when_the_owner_got_the_slot() {
+    fn a_pending_access_is_inherited_if_it_precedes_the_owner() {
         let (mut store, slot) = (Contents::default(), SlotId(1));
         store.launch(BatchId(1));
         store.write(slot, n(9), R);
-        let own = Pending { req: Some(R), writes: true, inherited: false };
+        let own = PendingAccess { req: Some(R), writes: true, inherited: false };
         assert_eq!(store.pending(slot), Some(own));
-        store.begin(slot);
-        store.begin(slot);
-        assert_eq!(store.pending(slot), Some(Pending { inherited: true, ..own }));
-        store.write_now(slot, n(4), Some(ReqId(1)), None);
+        store.begin_owner(slot);
+        store.begin_owner(slot);
+        assert_eq!(store.pending(slot), Some(PendingAccess { inherited: true, ..own }));
+        store.write_on_schedule(slot, n(4), Some(ReqId(1)), None);
         assert_eq!((store.content(slot), store.writer(slot), store.in_flight(slot)), (n(9), Some(R), true));
         store.wait(BatchId(1));
         assert_eq!(store.pending(slot), None);
-        store.write_now(slot, n(4), Some(ReqId(1)), None);
+        store.write_on_schedule(slot, n(4), Some(ReqId(1)), None);
         store.launch(BatchId(2));
         store.read(slot, R);
-        assert_eq!((store.content(slot), store.pending(slot)), (n(4), Some(Pending { writes: false, ..own })));
+        assert_eq!((store.content(slot), store.pending(slot)), (n(4), Some(PendingAccess { writes: false, ..own })));
     }
 
     #[test]
-    fn an_absurd_slot_is_not_followed() {
+    fn a_slot_beyond_the_limit_is_not_tracked() {
         let mut store = Contents::default();
         store.write(SlotId(u32::MAX), n(1), R);
         assert!(store.overflow);

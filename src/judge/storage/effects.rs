@@ -1,14 +1,15 @@
-//! The effects of forwards and copies: what each of them does to the contents of slots, and whether its request may.
+//! The effects of forwards and copies on the contents of slots, with a finding if the request may not access a slot.
 //!
-//! Owns the fold of tokens into slots and the copies between them. Does not find a content wrong before it is used.
+//! Owns the update of contents for each effect. Does not judge a content: that happens at its donation or hit
+//! (`audit`).
 
-use crate::record::{Owner, ReqId, SlotId, StepRow, Stream};
+use crate::record::{GpuStream, Owner, ReqId, SlotId, StepRow};
 
 use super::super::findings::Findings;
 use super::{Storage, req_of};
 
 impl Storage {
-    /// A forward clears a slot for a request.
+    /// A forward clears a slot for a request. A request that clears its active slot no longer runs on a wrong state.
     pub fn clear(&mut self, req: ReqId, slot: SlotId, findings: &mut Findings) {
         let owner = self.owners.owner(slot);
         self.owners.writes(slot, req, findings);
@@ -16,16 +17,16 @@ impl Storage {
         if owner == Some(Owner::Active(req))
             && let Some(running) = self.requests.get(req)
         {
-            // Starts again from nothing. If it hits the cache, the copy follows.
+            // It starts from the empty state. After a cache hit, the copy follows the clear.
             running.taint = None;
         }
     }
 
-    /// A state is copied from slot to slot for a request.
-    pub fn copy_state(&mut self, req: ReqId, from: SlotId, to: SlotId, stream: Stream, findings: &mut Findings) {
+    /// A state is copied from one slot to another for a request, on the given stream.
+    pub fn copy_state(&mut self, req: ReqId, from: SlotId, to: SlotId, stream: GpuStream, findings: &mut Findings) {
         self.owners.reads(from, req, findings);
-        if stream == Stream::Schedule {
-            return self.copy_now(req, from, to, findings);
+        if stream == GpuStream::Schedule {
+            return self.copy_on_schedule(req, from, to, findings);
         }
         self.owners.writes(to, req, findings);
         self.contents.write(to, self.contents.content(from), req);
@@ -38,8 +39,8 @@ impl Storage {
         }
     }
 
-    /// A forward advances a slot over the tokens `from..to` of a request, and copies the state at a length on the way to a second slot if
-    /// there is one.
+    /// A forward advances a slot over the tokens `from..to` of a request. `second` is a track slot that receives the
+    /// state of a length within `from..=to`, and that length.
     #[inline]
     pub fn extend(
         &mut self,
@@ -60,8 +61,8 @@ impl Storage {
         }
     }
 
-    /// A forward advances a slot by token `k` of a request, copies the state to a second slot if there is one, and samples the next token
-    /// unless that was sampled before.
+    /// A decode forward advances a slot by token `k` of a request, copies the state to the track slot if there is one,
+    /// and samples the next token unless an earlier forward sampled it.
     #[inline]
     pub fn step(&mut self, row: StepRow, findings: &mut Findings) {
         let StepRow { req, k, slot, track, sampled } = row;

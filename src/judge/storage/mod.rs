@@ -1,8 +1,9 @@
-//! Storage as it really is: what every slot holds, who owns every slot, page and lock, and which requests run on a wrong state.
+//! The true state of storage: the content of every slot, the owner of every slot, page and lock, and the requests that
+//! run on a wrong state.
 //!
-//! This part of the judge is the emulation that everything else is compared with. It reads effects in the order of the streams and knows
-//! nothing of track slots, lookahead, or what a rule decided: any number of forwards may be in flight, and a scheduler with other
-//! bookkeeping is judged by the same code. Each fact is one small update; nothing is put off.
+//! Owns the emulation that donations and hits are compared with. Effects are applied in the order of the record, each
+//! fact at once. Does not know boundaries, lookahead, or the decisions of a rule: any number of forwards may be in
+//! flight, and a scheduler with other bookkeeping is judged by the same code.
 
 mod audit;
 mod clock;
@@ -18,29 +19,29 @@ use educe::Educe;
 use crate::record::{Encoding, Lineage, Owner, Prefix, ReqId, SlotId, StreamId};
 
 use super::findings::Findings;
-use super::live::Live;
+use super::live_table::LiveTable;
 
-pub(super) use audit::Offer;
+pub(super) use audit::OfferedState;
 pub(super) use contents::Contents;
 pub(super) use owners::{Owners, req_of};
-use pages::Pages;
+use pages::PageOwners;
 use sequence::Tokens;
 
-/// Requests from this index on are not followed; the run is then at best inconclusive.
+/// Requests from this index on are not tracked. A run with one is at best inconclusive.
 pub(super) const REQS_MAX: usize = 1 << 22;
 
-/// Slots from this index on are not followed; the run is then at best inconclusive.
+/// Slots from this index on are not tracked. A run with one is at best inconclusive.
 const SLOTS_MAX: usize = 1 << 20;
 
-/// Streams from this index on are not followed; the run is then at best inconclusive.
+/// Streams from this index on are not tracked. A run with one is at best inconclusive.
 const STREAMS_MAX: usize = 1 << 24;
 
-/// What is known of a request that has not been released.
+/// The state of a request that has not been released.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LiveRequest {
-    /// Its tokens.
+    /// Its tokens, as far as the record has them.
     pub tokens: Tokens,
-    /// The finding that it started from, if it runs on a wrong state.
+    /// If the request runs on a wrong state: the index of the finding at the root.
     pub taint: Option<usize>,
     /// Its last cache hit.
     pub hit: Option<Hit>,
@@ -49,29 +50,29 @@ pub(super) struct LiveRequest {
 /// A cache hit that a request starts from.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hit {
-    /// The slot copied from.
+    /// The slot of the cached state.
     pub source: SlotId,
-    /// The length that it is cached under.
+    /// The length under which the state is cached.
     pub len: u32,
-    /// The finding, if that was wrong.
+    /// If the cached state is wrong: the index of the finding at the root.
     pub root: Option<usize>,
 }
 
-/// All that is followed.
+/// Contents, owners and live requests.
 #[derive(Educe, Debug, Default)]
 #[educe(Clone)]
 pub(super) struct Storage {
     pub lineage: Lineage,
     pub contents: Contents,
     pub owners: Owners,
-    pub pages: Pages,
-    pub requests: Live<LiveRequest>,
-    /// Whether a stream was named that is not followed.
+    pub pages: PageOwners,
+    pub requests: LiveTable<LiveRequest>,
+    /// Whether the record has a stream from [`STREAMS_MAX`] on.
     pub streams_overflow: bool,
 }
 
 impl Storage {
-    /// A stream goes on from a prefix, unless there are more of them than are followed.
+    /// A stream continues a prefix.
     pub fn stream(&mut self, stream: StreamId, parent: Prefix) {
         if stream.index() < STREAMS_MAX && parent.stream.index() < STREAMS_MAX {
             self.lineage.set(stream, parent);
@@ -80,19 +81,19 @@ impl Storage {
         }
     }
 
-    /// A request was seen by the scheduler.
+    /// A request arrived.
     pub fn arrive(&mut self, req: ReqId) {
         self.requests.get_or_new(req);
     }
 
-    /// The prompt of a request.
+    /// The prompt of a request is known.
     pub fn prompt(&mut self, req: ReqId, prompt: Prefix) {
         if let Some(running) = self.requests.get_or_new(req) {
             running.tokens.prompt(prompt);
         }
     }
 
-    /// The token after the first `len` tokens of a request was sampled, and lies on `stream`.
+    /// Token number `len + 1` of a request was sampled. `stream` is the stream of its tokens including this one.
     #[inline]
     pub fn sampled(&mut self, req: ReqId, len: u32, stream: StreamId) {
         if let Some(running) = self.requests.get(req) {
@@ -100,47 +101,48 @@ impl Storage {
         }
     }
 
-    /// A slot was allocated.
+    /// A slot was allocated: a finding if it has an owner. The history of its writes starts again.
     pub fn slot_alloc(&mut self, slot: SlotId, owner: Owner, findings: &mut Findings) {
         self.owners.alloc(slot, owner, findings);
-        self.contents.begin(slot);
+        self.contents.begin_owner(slot);
     }
 
-    /// A slot went from one owner to another.
+    /// A slot moved between owners: a finding if `from` does not own it.
     pub fn slot_move(&mut self, slot: SlotId, from: Owner, to: Owner, findings: &mut Findings) {
-        self.owners.pass(slot, from, Some(to), findings);
-        // In the tree the history of the donor's writes goes on, and so it does within a request.
+        self.owners.transfer(slot, from, Some(to), findings);
+        // Within a request, and from a request to the tree, the history of the donor's writes continues.
         if to != Owner::Tree && (req_of(to).is_none() || req_of(from) != req_of(to)) {
-            self.contents.begin(slot);
+            self.contents.begin_owner(slot);
         }
     }
 
-    /// A request was retracted: it will be prefilled again, and start from whatever it hits then.
+    /// A request was retracted: it will be prefilled again, so its wrong start does not matter any more.
     pub fn retract(&mut self, req: ReqId) {
         if let Some(running) = self.requests.get(req) {
             (running.taint, running.hit) = (None, None);
         }
     }
 
-    /// Everything that is neither free nor in the tree at the end, but for what `excused` requests hold.
+    /// The run has ended: a finding for every slot, page and lock that is neither free nor the tree's, except those of
+    /// `excused` requests.
     pub fn close(&self, excused: impl Fn(ReqId) -> bool, findings: &mut Findings) {
         self.owners.close_slots(&excused, findings);
         self.pages.close(&excused, findings);
         self.owners.close_locks(&excused, findings);
     }
 
-    /// Whether the run named more than is followed.
+    /// Whether the record has an index that is not tracked.
     pub fn is_overflow(&self) -> bool {
         let requests = self.requests.overflow;
         self.streams_overflow || requests || self.contents.overflow || self.owners.overflow || self.pages.overflow
     }
 
-    /// Whether a content is a prefix of the tokens of a live request.
-    pub fn is_of(&self, content: Prefix, req: ReqId) -> bool {
+    /// Whether a content is known to be a prefix of the tokens of this live request.
+    pub fn is_prefix_of(&self, content: Prefix, req: ReqId) -> bool {
         self.requests.peek(req).is_some_and(|running| running.tokens.has(content, &self.lineage))
     }
 
-    /// Encodes all that a sequence depends on: its stream, and where each ancestor of that goes on.
+    /// Encodes the identity of a sequence: its stream, and the length at which each ancestor of the stream continues.
     pub fn encode_sequence(&self, content: Prefix, out: &mut Encoding) {
         let mut at = content.stream;
         while at != StreamId::ROOT {

@@ -1,12 +1,13 @@
-//! Who owns every slot, and which request holds which lock.
+//! The owner of every slot, and the lock of every request.
 //!
-//! Owns the owners. Does not look at contents: a slot can be held by the right request and hold the wrong state.
+//! Owns the findings about allocation, moves, frees, locks, and accesses to a slot of another owner. Does not know
+//! contents: the right owner can hold a wrong state.
 
 use educe::Educe;
 
 use crate::record::{Owner, ReqId, SlotId};
 
-use super::super::findings::{Findings, Trouble};
+use super::super::findings::{AccountingFault, Findings};
 use super::super::grow::entry;
 use super::{REQS_MAX, SLOTS_MAX};
 
@@ -14,22 +15,22 @@ use super::{REQS_MAX, SLOTS_MAX};
 #[derive(Educe, Debug, Default)]
 #[educe(Clone)]
 pub(crate) struct Owners {
-    /// By slot; nothing for a free one.
+    /// By slot; `None` for a free slot.
     slots: Vec<Option<Owner>>,
-    /// By request: the node whose lock it holds.
+    /// By request: the tree node whose lock it holds.
     locks: Vec<Option<u32>>,
-    /// Whether a slot or request was named that is not followed.
+    /// Whether the record has a slot or request that is not tracked.
     pub overflow: bool,
 }
 
 impl Owners {
-    /// The owner of a slot; nothing for a free one.
+    /// The owner of a slot; `None` if it is free.
     #[inline]
     pub fn owner(&self, slot: SlotId) -> Option<Owner> {
         self.slots.get(slot.index()).copied().flatten()
     }
 
-    /// How a slot is owned, as a number below 512, and by which request, if there is one.
+    /// The kind of owner of a slot, as a number below 512, and the request of the owner, if any.
     #[inline]
     pub fn kind(&self, slot: SlotId) -> (u32, Option<ReqId>) {
         match self.owner(slot) {
@@ -47,126 +48,130 @@ impl Owners {
         self.locks.get(req.index()).is_some_and(Option::is_some)
     }
 
-    /// Slots and locks of requests for which `is_one` holds.
-    pub fn owned_by(&self, is_one: impl Fn(ReqId) -> bool) -> u64 {
+    /// The number of slots and locks of the requests for which `selects` holds.
+    pub fn owned_by(&self, selects: impl Fn(ReqId) -> bool) -> u64 {
         let Owners { slots, locks, overflow: _ } = self;
-        let slots = slots.iter().flatten().filter(|&&owner| req_of(owner).is_some_and(&is_one)).count();
-        let locks = taken(locks).filter(|&(index, _)| is_one(ReqId(index as u32))).count();
+        let slots = slots.iter().flatten().filter(|&&owner| req_of(owner).is_some_and(&selects)).count();
+        let locks = taken(locks).filter(|&(index, _)| selects(ReqId(index as u32))).count();
         (slots + locks) as u64
     }
 
-    /// A slot was allocated.
+    /// A slot was allocated: a finding if it has an owner.
     pub fn alloc(&mut self, slot: SlotId, owner: Owner, findings: &mut Findings) {
-        if let Some(held) = self.hand_over(slot, Some(owner)).flatten() {
-            let reason = || format!("slot {slot} was given out twice: {} still has it", name(Some(held)));
-            findings.trouble(Trouble::SlotTwice, 1, req_of(owner), Some(slot), reason);
+        if let Some(held) = self.replace_owner(slot, Some(owner)).flatten() {
+            let reason = || format!("slot {slot} was allocated, but {}", belongs_to(Some(held)));
+            findings.add_accounting(AccountingFault::SlotTwice, 1, req_of(owner), Some(slot), reason);
         }
     }
 
-    /// A slot went from one owner to another, or became free.
-    pub fn pass(&mut self, slot: SlotId, from: Owner, to: Option<Owner>, findings: &mut Findings) {
-        let Some(held) = self.hand_over(slot, to) else { return };
+    /// A slot moved from one owner to another, or was freed: a finding if `from` is not its owner.
+    pub fn transfer(&mut self, slot: SlotId, from: Owner, to: Option<Owner>, findings: &mut Findings) {
+        let Some(held) = self.replace_owner(slot, to) else { return };
         if held != Some(from) {
-            let done = if to.is_some() { "handed on" } else { "freed" };
-            let reason = || format!("slot {slot} was {done} by {}, but {} has it", name(Some(from)), name(held));
-            findings.trouble(Trouble::SlotNotHis, 1, req_of(from), Some(slot), reason);
+            let verb = moved_or_freed(to);
+            let reason = || format!("slot {slot} was {verb} by {}, but {}", owner_words(from), belongs_to(held));
+            findings.add_accounting(AccountingFault::SlotNotOwned, 1, req_of(from), Some(slot), reason);
         }
     }
 
-    /// Gives a slot to an owner, or to nobody. Returns the owner before, if the slot is followed.
-    fn hand_over(&mut self, slot: SlotId, to: Option<Owner>) -> Option<Option<Owner>> {
+    /// Sets the owner of a slot, and returns the previous owner; `None` if the slot is not tracked.
+    fn replace_owner(&mut self, slot: SlotId, to: Option<Owner>) -> Option<Option<Owner>> {
         let owner = entry(&mut self.slots, slot.index(), SLOTS_MAX, || None, &mut self.overflow)?;
         Some(std::mem::replace(owner, to))
     }
 
-    /// A request took the lock on a node.
+    /// A request locked a node: a finding if it holds a lock.
     pub fn lock(&mut self, req: ReqId, node: u32, findings: &mut Findings) {
         let Some(lock) = entry(&mut self.locks, req.index(), REQS_MAX, || None, &mut self.overflow) else { return };
         if let Some(held) = lock.replace(node) {
-            let reason = || format!("node {node} was locked while the lock on node {held} is held");
-            findings.trouble(Trouble::LockTwice, 1, Some(req), None, reason);
+            let reason = || format!("node {node} was locked, but the request holds the lock on node {held}");
+            findings.add_accounting(AccountingFault::LockTwice, 1, Some(req), None, reason);
         }
     }
 
-    /// A request gave the lock on a node back.
+    /// A request released the lock on a node: a finding if it does not hold that lock.
     pub fn unlock(&mut self, req: ReqId, node: u32, findings: &mut Findings) {
         let Some(lock) = entry(&mut self.locks, req.index(), REQS_MAX, || None, &mut self.overflow) else { return };
         if *lock == Some(node) {
             *lock = None;
             return;
         }
-        let held = lock.map_or("no lock is held".to_string(), |held| format!("the lock held is on node {held}"));
-        let reason = || format!("node {node} was unlocked, but {held}");
-        findings.trouble(Trouble::LockNotHeld, 1, Some(req), None, reason);
+        let held = lock.map_or("no lock".to_string(), |held| format!("the lock on node {held}"));
+        let reason = || format!("node {node} was unlocked, but the request holds {held}");
+        findings.add_accounting(AccountingFault::LockNotHeld, 1, Some(req), None, reason);
     }
 
-    /// A forward or copy of `req` writes a slot. Slot 0, the target of padding, is nobody's and may be written.
+    /// A forward or copy of `req` writes a slot: a finding if `req` does not own it. Slot 0, the target of padding, may
+    /// always be written.
     pub fn writes(&self, slot: SlotId, req: ReqId, findings: &mut Findings) {
-        self.uses(Trouble::WritesSlot, "written", slot, req, findings);
+        self.uses(AccountingFault::WritesSlot, "written", slot, req, findings);
     }
 
-    /// A forward advances the state of `req` in a slot. A row on slot 0 is padding.
+    /// A forward advances a state of `req` in a slot: a finding if `req` does not own it. A row on slot 0 is padding.
     #[inline]
     pub fn advances(&self, slot: SlotId, req: ReqId, findings: &mut Findings) {
-        self.uses(Trouble::ReadsSlot, "advanced", slot, req, findings);
+        self.uses(AccountingFault::ReadsSlot, "advanced", slot, req, findings);
     }
 
+    /// A finding if a slot other than slot 0 does not belong to `req`.
     #[inline]
-    fn uses(&self, how: Trouble, verb: &str, slot: SlotId, req: ReqId, findings: &mut Findings) {
+    fn uses(&self, how: AccountingFault, verb: &str, slot: SlotId, req: ReqId, findings: &mut Findings) {
         let owner = self.owner(slot);
-        if !is_his(owner, req) && slot.0 != 0 {
+        if !is_owned_by(owner, req) && slot.0 != 0 {
             used(how, verb, slot, req, owner, findings);
         }
     }
 
-    /// The schedule stream writes a slot for `req`: its own, or one that goes straight into the tree.
+    /// The schedule stream writes a slot for `req`: a finding unless `req` owns it, or it is a spare slot or the
+    /// tree's.
     pub fn writes_copy(&self, slot: SlotId, req: ReqId, findings: &mut Findings) {
         if !matches!(self.owner(slot), Some(Owner::Tree | Owner::Spare)) {
             self.writes(slot, req, findings);
         }
     }
 
-    /// A copy for `req` reads a slot: its own, or one of the tree.
+    /// A copy for `req` reads a slot: a finding unless `req` or the tree owns it.
     pub fn reads(&self, slot: SlotId, req: ReqId, findings: &mut Findings) {
         let owner = self.owner(slot);
-        if !is_his(owner, req) && owner != Some(Owner::Tree) {
-            used(Trouble::ReadsSlot, "read", slot, req, owner, findings);
+        if !is_owned_by(owner, req) && owner != Some(Owner::Tree) {
+            used(AccountingFault::ReadsSlot, "read", slot, req, owner, findings);
         }
     }
 
-    /// Every slot that is neither free nor the tree's, but for those of `excused` requests.
+    /// The run has ended: a finding for every slot that is neither free nor the tree's, except those of `excused`
+    /// requests.
     pub fn close_slots(&self, excused: impl Fn(ReqId) -> bool, findings: &mut Findings) {
         for (index, owner) in taken(&self.slots) {
             if owner != Owner::Tree && !req_of(owner).is_some_and(&excused) {
-                let reason = || format!("slot s{index} is still held by {} at the end", name(Some(owner)));
+                let reason = || format!("slot s{index} still belongs to {} at the end", owner_words(owner));
                 let slot = SlotId(index as u32);
-                findings.trouble(Trouble::SlotLeft, 1, req_of(owner), Some(slot), reason);
+                findings.add_accounting(AccountingFault::SlotLeft, 1, req_of(owner), Some(slot), reason);
             }
         }
     }
 
-    /// Every lock that is held, but for those of `excused` requests.
+    /// The run has ended: a finding for every held lock, except those of `excused` requests.
     pub fn close_locks(&self, excused: impl Fn(ReqId) -> bool, findings: &mut Findings) {
         for (index, node) in taken(&self.locks) {
             let req = ReqId(index as u32);
             if !excused(req) {
-                let reason = || format!("the lock on node {node} was never given back");
-                findings.trouble(Trouble::LockLeft, 1, Some(req), None, reason);
+                let reason = || format!("the lock on node {node} was never released");
+                findings.add_accounting(AccountingFault::LockLeft, 1, Some(req), None, reason);
             }
         }
     }
 }
 
-/// Whether a request may use a slot as its own.
+/// Whether a slot with this owner is the active slot or a track slot of the request.
 #[inline]
-fn is_his(owner: Option<Owner>, req: ReqId) -> bool {
+fn is_owned_by(owner: Option<Owner>, req: ReqId) -> bool {
     match owner {
         Some(Owner::Active(held) | Owner::Track(held, _)) => held == req,
         Some(Owner::Spare | Owner::Request(_) | Owner::Tree) | None => false,
     }
 }
 
-/// The request behind an owner.
+/// The request of an owner, if any.
 pub(crate) fn req_of(owner: Owner) -> Option<ReqId> {
     match owner {
         Owner::Active(req) | Owner::Track(req, _) | Owner::Request(req) => Some(req),
@@ -174,24 +179,35 @@ pub(crate) fn req_of(owner: Owner) -> Option<ReqId> {
     }
 }
 
+/// Adds the finding that `req` used a slot of another owner.
 #[cold]
-fn used(how: Trouble, verb: &str, slot: SlotId, req: ReqId, owner: Option<Owner>, findings: &mut Findings) {
-    let reason = || format!("slot {slot} was {verb} for <{req}>, but {} has it", name(owner));
-    findings.trouble(how, 1, Some(req), Some(slot), reason);
+fn used(how: AccountingFault, verb: &str, slot: SlotId, req: ReqId, owner: Option<Owner>, findings: &mut Findings) {
+    let reason = || format!("slot {slot} was {verb} for <{req}>, but {}", belongs_to(owner));
+    findings.add_accounting(how, 1, Some(req), Some(slot), reason);
 }
 
-/// An owner in words.
-pub(crate) fn name(owner: Option<Owner>) -> String {
+/// The words for an owner.
+pub(super) fn owner_words(owner: Owner) -> String {
     match owner {
-        Some(Owner::Spare) => "the waiting queue".to_string(),
-        Some(Owner::Active(req)) => format!("<{req}> as its active state"),
-        Some(Owner::Track(req, index)) => format!("<{req}> as track slot {index}"),
-        Some(Owner::Request(req)) => format!("<{req}>"),
-        Some(Owner::Tree) => "the tree".to_string(),
-        None => "nobody".to_string(),
+        Owner::Spare => "the waiting queue".to_string(),
+        Owner::Active(req) => format!("<{req}> (active slot)"),
+        Owner::Track(req, index) => format!("<{req}> (track slot {index})"),
+        Owner::Request(req) => format!("<{req}>"),
+        Owner::Tree => "the tree".to_string(),
     }
 }
 
+/// The words for the present owner of a slot, which may be free.
+fn belongs_to(owner: Option<Owner>) -> String {
+    owner.map_or("it is free".to_string(), |owner| format!("it belongs to {}", owner_words(owner)))
+}
+
+/// The verb for a slot or page that gets this owner.
+pub(super) fn moved_or_freed(to: Option<Owner>) -> &'static str {
+    if to.is_some() { "moved" } else { "freed" }
+}
+
+/// The entries of a list that are set, with their indices.
 fn taken<T: Copy>(list: &[Option<T>]) -> impl Iterator<Item = (usize, T)> + '_ {
     list.iter().enumerate().filter_map(|(index, it)| it.map(|it| (index, it)))
 }

@@ -1,45 +1,47 @@
 //! The names of contents, and the true tokens of one request.
 //!
-//! A content is a [`Prefix`]: the first so many tokens of a stream. One that was continued from anything else than those tokens is no
-//! prefix of any request, and never becomes one again but by being overwritten; of it only the length is kept. Refuses to guess: of a
-//! prefix that the record does not tell, only the length is known.
+//! Owns the comparison of a content with tokens. A content is a [`Prefix`]. A content that was extended with tokens of
+//! a request although it was not the state before these tokens is wrong: it is a prefix of no request, stays wrong
+//! until it is overwritten, and only its length is kept. Does not guess: if the record lacks the tokens, only lengths
+//! are compared.
 
 use crate::record::{Lineage, Prefix, StreamId};
 
-/// The stream of contents whose tokens the record does not tell.
+/// The stream of contents whose tokens are not in the record.
 const UNKNOWN: StreamId = StreamId(u32::MAX);
-/// The stream of contents that were continued from something else than the tokens before.
+/// The stream of wrong contents: extended from something else than the preceding tokens.
 const WRONG: StreamId = StreamId(u32::MAX - 1);
-/// The stream of contents that a racing copy left.
+/// The stream of contents that a torn copy left.
 const TORN: StreamId = StreamId(u32::MAX - 2);
 
-/// Whether the tokens of a content are told.
+/// Whether the tokens of a content are known, or it is known to be wrong.
 #[inline]
 pub(crate) fn is_known(content: Prefix) -> bool {
     content.stream != UNKNOWN
 }
 
-/// What a copy reads that is not ordered after the write of `new` over `old`: neither, as long as the old one.
+/// The content that a copy reads if it is not ordered after the write of `new` over `old`: neither of them, with the
+/// length of `old`.
 pub(crate) fn torn(old: Prefix, new: Prefix) -> Prefix {
     if old == new || !is_known(old) || !is_known(new) { old } else { Prefix { stream: TORN, ..old } }
 }
 
-/// The tokens of a request as far as the record tells them.
+/// The tokens of a request, as far as the record has them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tokens {
     stream: StreamId,
-    /// How many are told.
+    /// The number of known tokens.
     known: u32,
 }
 
 impl Tokens {
-    /// Replaces everything by a prompt.
+    /// Sets the tokens to a prompt.
     pub fn prompt(&mut self, prompt: Prefix) {
         *self = Tokens { stream: prompt.stream, known: prompt.len };
     }
 
-    /// Token number `len + 1` was sampled, and all up to it lie on `stream`. Sampling it again changes nothing unless it came out
-    /// differently; a token after a gap is ignored.
+    /// Token number `len + 1` was sampled; `stream` is the stream of all tokens up to it. A token that was sampled
+    /// before changes nothing unless it differs; a token after a gap is ignored.
     #[inline]
     pub fn sampled(&mut self, len: u32, stream: StreamId, lineage: &Lineage) {
         let Some(known) = len.checked_add(1) else { return };
@@ -49,13 +51,13 @@ impl Tokens {
         }
     }
 
-    /// The state after the first `len` tokens.
+    /// The state after the first `len` tokens; unknown if not all of them are known.
     #[inline]
     pub fn at(&self, len: u32, lineage: &Lineage) -> Prefix {
         if len <= self.known { lineage.prefix(self.stream, len) } else { Prefix { stream: UNKNOWN, len } }
     }
 
-    /// Whether `content` is the state after the first `len` tokens, for all that is known.
+    /// Whether `content` can be the state after the first `len` tokens: by tokens if both are known, else by length.
     pub fn holds(&self, content: Prefix, len: u32, lineage: &Lineage) -> bool {
         let tokens = self.at(len, lineage);
         content.len == len && (content == tokens || !is_known(content) || !is_known(tokens))
@@ -66,20 +68,20 @@ impl Tokens {
         content.len == len && self.has(content, lineage)
     }
 
-    /// Whether a content is known to be that after so many of the tokens as it has folded.
+    /// Whether `content` is known to be a prefix of the tokens.
     #[inline]
     pub fn has(&self, content: Prefix, lineage: &Lineage) -> bool {
         content.len <= self.known && lineage.prefix(self.stream, content.len) == content
     }
 
-    /// The state after folding this request's tokens `from..to` into `base`, which may be wrong.
+    /// The state after folding the tokens `from..to` of this request into `base`, which may be wrong.
     #[inline]
     pub fn advance(&self, base: Prefix, from: u32, to: u32, lineage: &Lineage) -> Prefix {
         if from <= to && is_known(base) && base == self.at(from, lineage) {
             return self.at(to, lineage);
         }
-        let told = from <= to && to <= self.known && is_known(base);
-        match (told, to.saturating_sub(from)) {
+        let known = from <= to && to <= self.known && is_known(base);
+        match (known, to.saturating_sub(from)) {
             (true, 0) => base,
             (true, count) => Prefix { stream: WRONG, len: base.len.saturating_add(count) },
             (false, count) => Prefix { stream: UNKNOWN, len: base.len.saturating_add(count) },

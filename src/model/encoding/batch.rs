@@ -45,7 +45,7 @@ impl World {
         // Only with an aliased result queue does a result read the masks and the plan of the running batch.
         if setup.engine.result_queue == ResultQueue::Alias {
             for (i, &req) in reqs.iter().enumerate() {
-                out.maybe(plan.as_ref().map(|plan| u32::from(plan[i])));
+                out.optional(plan.as_ref().map(|plan| u32::from(plan[i])));
                 self.encode_masks(self.running.row_masks(i), req, out);
             }
         }
@@ -77,7 +77,7 @@ impl World {
         out.flag(*object == decoded_last);
         self.encode_rows(last, out);
         out.word(prefills.len() as u32);
-        out.req_if_live(*chunked);
+        out.put_req_if_live(*chunked);
         out.flag(*is_full);
     }
 

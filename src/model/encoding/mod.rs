@@ -12,7 +12,7 @@
 mod batch;
 mod request;
 
-use crate::record::{Encoding, Names, ReqId, or_none};
+use crate::record::{ContentNames, Encoding, ReqId, or_none};
 
 use super::clock::MachineClock;
 use super::reductions::Reductions;
@@ -85,7 +85,7 @@ impl World {
         }
         arrivals.encode(*cpu, clock_matters, out);
         out.word(END);
-        waiting.iter().for_each(|&req| out.req(req));
+        waiting.iter().for_each(|&req| out.put_req(req));
         out.word(END);
         self.encode_chunk(*chunked, out);
         self.encode_chunk(*chunk_abort, out);
@@ -103,7 +103,7 @@ impl World {
     /// Writes a request in chunks, if there is one and it is not over.
     fn encode_chunk(&self, chunk: Option<ReqId>, out: &mut Encoding) {
         match chunk.filter(|req| !self.over(*req)) {
-            Some(req) => out.req(req),
+            Some(req) => out.put_req(req),
             None => out.word(END),
         }
     }
@@ -113,13 +113,13 @@ impl World {
         for (index, it) in self.reqs.iter().enumerate() {
             match it.stage {
                 ReqStage::Unseen | ReqStage::Finished => {}
-                ReqStage::Waiting | ReqStage::Running => out.req(ReqId(index as u32)),
+                ReqStage::Waiting | ReqStage::Running => out.put_req(ReqId(index as u32)),
             }
         }
     }
 
     /// Writes the fields of every live request, and, unless every request is over, the tree and the pools.
-    pub fn encode_rest(&self, setup: &Setup, reductions: Reductions, names: &impl Names, out: &mut Encoding) {
+    pub fn encode_rest(&self, setup: &Setup, reductions: Reductions, names: &impl ContentNames, out: &mut Encoding) {
         for at in 0..out.reqs().len() {
             let req = out.reqs()[at];
             self.encode_req(setup, req, names, out);
@@ -140,8 +140,8 @@ impl World {
             self.encode_pools(reductions, names, out);
         }
         for &(slot, owner) in &self.deferred_frees {
-            out.slot(Some(slot));
-            out.req_if_live(super::store::holder(owner));
+            out.put_slot(Some(slot));
+            out.put_req_if_live(super::store::holder(owner));
             let in_flight = |req: ReqId| self.queue.iter().any(|pending| pending.batch.reqs.contains(&req));
             out.flag(super::store::holder(owner).is_some_and(in_flight));
         }
@@ -149,7 +149,7 @@ impl World {
     }
 
     /// Writes the sizes of the pools, and the freed slots in the order of the free list.
-    fn encode_pools(&self, reductions: Reductions, names: &impl Names, out: &mut Encoding) {
+    fn encode_pools(&self, reductions: Reductions, names: &impl ContentNames, out: &mut Encoding) {
         if !reductions.ample {
             out.long(self.ratio.encode());
             out.word(self.refreshes);
@@ -160,7 +160,7 @@ impl World {
         if reductions.fresh_slots_last {
             assert!(fresh > 0, "the never-used slots outlast the run");
         } else {
-            freed.enumerate().for_each(|(place, slot)| names.free(slot, fresh + place as u32, out));
+            freed.enumerate().for_each(|(place, slot)| names.put_free_slot(slot, fresh + place as u32, out));
         }
         out.word(END);
     }

@@ -1,6 +1,6 @@
 //! Requests in canonical words: the live ones by their fields, the others by how many there are of each kind.
 
-use crate::record::{Encoding, Names, ReqId, or_none};
+use crate::record::{ContentNames, Encoding, ReqId, or_none};
 
 use crate::model::pages::ReqPages;
 use crate::model::request::{Req, ReqStage};
@@ -9,7 +9,7 @@ use crate::model::world::World;
 
 impl World {
     /// Writes the fields of a live request.
-    pub(super) fn encode_req(&self, setup: &Setup, req: ReqId, names: &impl Names, out: &mut Encoding) {
+    pub(super) fn encode_req(&self, setup: &Setup, req: ReqId, names: &impl ContentNames, out: &mut Encoding) {
         // The pattern names every field, so that a new field does not compile until it is written or left out here.
         let Req {
             kv_committed_len,
@@ -78,17 +78,17 @@ impl World {
         // The grant is a name.
         let ReqPages { grant: _, count } = *pages;
         out.put([bits, last, before, branching, *middle_chunks, untracked, count]);
-        names.pages(pages.range(cache_protected_len / setup.engine.page_size, count), req, out);
+        names.put_pages(pages.range(cache_protected_len / setup.engine.page_size, count), req, out);
     }
 
     /// Writes which tokens a live request has, and how many verifies it has had.
-    fn encode_identity(&self, setup: &Setup, req: ReqId, names: &impl Names, out: &mut Encoding) {
+    fn encode_identity(&self, setup: &Setup, req: ReqId, names: &impl ContentNames, out: &mut Encoding) {
         let it = &self.reqs[req.index()];
         // If no prompt takes tokens of another request, tokens are a name, and the class fixes the length of the
         // prompt.
         if out.shares() {
             out.word(it.prompt_len);
-            names.sequence(self.streams.prefix(it.stream, it.known), out);
+            names.put_sequence(self.streams.prefix(it.stream, it.known), out);
         }
         if setup.engine.spec.is_some() {
             out.word(it.verifies);
@@ -97,7 +97,7 @@ impl World {
 
     /// Writes how many requests of each class are unseen and over, and the tokens of requests that are over and that a
     /// prompt may still take.
-    pub(super) fn encode_over(&self, setup: &Setup, names: &impl Names, out: &mut Encoding) {
+    pub(super) fn encode_over(&self, setup: &Setup, names: &impl ContentNames, out: &mut Encoding) {
         if out.are_all_unlike() {
             return self.encode_each_over(setup, names, out);
         }
@@ -112,12 +112,12 @@ impl World {
                 }
             }
         }
-        out.counts();
+        out.put_counts();
     }
 
     /// As [`World::encode_over`] where no two requests are interchangeable: two bits for each request, sixteen requests
     /// to a word.
-    fn encode_each_over(&self, setup: &Setup, names: &impl Names, out: &mut Encoding) {
+    fn encode_each_over(&self, setup: &Setup, names: &impl ContentNames, out: &mut Encoding) {
         for (some, first) in self.reqs.chunks(16).zip((0..).step_by(16)) {
             let bits = |(at, it): (usize, &Req)| match it.stage {
                 ReqStage::Waiting | ReqStage::Running => 0,
@@ -132,11 +132,11 @@ impl World {
     }
 
     /// Writes the tokens of a request that is over, if a prompt may still take them.
-    fn encode_tokens(&self, setup: &Setup, index: usize, names: &impl Names, out: &mut Encoding) {
+    fn encode_tokens(&self, setup: &Setup, index: usize, names: &impl ContentNames, out: &mut Encoding) {
         if self.is_needed(setup, index) {
             let it = &self.reqs[index];
             out.put([it.known, it.known_len()]);
-            names.sequence(self.streams.prefix(it.stream, it.known), out);
+            names.put_sequence(self.streams.prefix(it.stream, it.known), out);
         }
     }
 }

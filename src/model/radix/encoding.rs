@@ -3,7 +3,7 @@
 //! Where nothing is ever evicted, the order of use and the locks decide nothing. Then only the nodes are written that a
 //! live or a later request can match.
 
-use crate::record::{Encoding, Names, ReqId};
+use crate::record::{ContentNames, Encoding, ReqId};
 
 use super::node::TreeNode;
 use super::{Lock, NodeId, Radix};
@@ -23,7 +23,7 @@ impl Radix {
     pub fn encode<'a>(
         &self,
         ample: bool,
-        names: &impl Names,
+        names: &impl ContentNames,
         lock: impl Fn(ReqId) -> Option<&'a Lock>,
         out: &mut Encoding,
     ) {
@@ -52,7 +52,7 @@ impl Radix {
             if !ample || out.shares() || owner.is_some() {
                 let key = match owner {
                     _ if !ample => u128::from(node.accessed),
-                    Some(owner) => u128::from(out.rank(owner) + 1) << 96 | u128::from(end.len) << 64,
+                    Some(owner) => u128::from(out.label(owner) + 1) << 96 | u128::from(end.len) << 64,
                     None => u128::from(end.len) << 64 | u128::from(end.stream.0),
                 };
                 nodes.push((key, [at, owner.map_or(NO_OWNER, |owner| owner.0)]));
@@ -83,7 +83,7 @@ impl Radix {
         owner: Option<ReqId>,
         ranks: &[u32],
         ample: bool,
-        names: &impl Names,
+        names: &impl ContentNames,
         out: &mut Encoding,
     ) {
         let TreeNode {
@@ -103,8 +103,8 @@ impl Radix {
             older: _,
         } = node;
         let end = *prefix;
-        let name = out.named(end, owner);
-        let plain = state.and_then(|slot| names.plain(slot, end));
+        let name = out.content_name(end, owner);
+        let plain = state.and_then(|slot| names.intact_donation(slot, end));
         let donor = plain.and_then(|(donor, _)| out.is_live(donor).then_some(donor));
         let state_word = match plain {
             Some((_, wrote)) => PLAIN | u32::from(donor.is_some()) << 1 | u32::from(wrote),
@@ -113,9 +113,9 @@ impl Radix {
         // The root is 0.
         let parent = ranks[parent.0 as usize].wrapping_add(1);
         out.put([parent << 2 | name[0], name[1], name[2], node.token_count(), state_word]);
-        out.rest_of(name, end, names);
+        out.put_name_rest(name, end, names);
         if donor.is_some() {
-            out.word(out.rank_if_live(donor));
+            out.word(out.label_if_live(donor));
         }
         if !ample {
             out.put([*kv_lock, *state_lock]);

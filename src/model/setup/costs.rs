@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::record::Check;
+use crate::record::BoundaryCheck;
 
 /// How long something takes, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -93,10 +93,10 @@ cost_fields!(costs);
 impl Costs {
     /// CPU: finding out in this way whether a row is a boundary.
     #[inline]
-    pub fn of_check(&self, check: Check) -> Cost {
+    pub fn of_check(&self, check: BoundaryCheck) -> Cost {
         match check {
-            Check::Mask => self.check_mask,
-            Check::Recompute | Check::MaskLost | Check::None => self.check_recompute,
+            BoundaryCheck::Mask => self.check_mask,
+            BoundaryCheck::Recompute | BoundaryCheck::MaskLost | BoundaryCheck::None => self.check_recompute,
         }
     }
 }

@@ -11,7 +11,7 @@ pub enum BatchFact {
         batch: BatchId,
         /// The request.
         req: ReqId,
-        /// Tokens already cached: where this forward begins.
+        /// The length at which this forward begins: tokens already computed.
         prefix_len: u32,
         /// Tokens that exist once this forward has run.
         seq_len: u32,
@@ -19,7 +19,7 @@ pub enum BatchFact {
         kv_committed_len: u32,
         /// The active slot.
         active: SlotId,
-        /// Where a state is to be kept, and at which length, if this extend is tracked.
+        /// The slot that will keep a state, and the length of that state, if this extend is tracked.
         track: Option<(SlotId, u32)>,
         /// `next_track_idx` after prepare, if the strategy has track slots.
         next_track_idx: Option<u8>,
@@ -30,7 +30,8 @@ pub enum BatchFact {
         batch: BatchId,
         /// The request.
         req: ReqId,
-        /// `seq_lens[i]`: the length k that this step reaches; with speculation the length that the last step began with.
+        /// `seq_lens[i]`: the length k that this step reaches; with speculation, the length at which the previous step
+        /// began.
         k: u32,
         /// `decode_batch_idx` after prepare.
         decode_batch_idx: u32,
@@ -38,7 +39,7 @@ pub enum BatchFact {
         kv_committed_len: u32,
         /// The active slot.
         active: SlotId,
-        /// Whether the forward will keep this step's state, and where.
+        /// The track slot in which the forward will keep the state, if it keeps it.
         track: Option<SlotId>,
         /// `next_track_idx` after prepare, if the strategy has track slots.
         next_track_idx: Option<u8>,
@@ -47,30 +48,30 @@ pub enum BatchFact {
     HostMasks {
         /// The batch.
         batch: BatchId,
-        /// Bytes of the arrays.
+        /// Size of the arrays, in bytes.
         bytes: u64,
     },
     /// A filter or a merge dropped the host masks of a live batch.
     MasksDropped {
-        /// The batch that they were built for.
+        /// The batch for which they were built.
         batch: BatchId,
     },
-    /// Decode rows joined a prefill batch; they were prepared in a batch of their own just before.
+    /// Decode rows joined a prefill batch. Their own decode batch was prepared just before.
     Mix {
         /// The prefill batch.
         batch: BatchId,
         /// The decode batch.
         decode: BatchId,
-        /// How many rows joined.
+        /// The number of rows that joined.
         rows: u32,
     },
-    /// The slot that a boundary step asked for was refused.
+    /// A boundary step requested a track slot, and none was available.
     TrackRefused {
         /// The request.
         req: ReqId,
         /// The length of the boundary step.
         k: u32,
-        /// Whether its forward writes in place instead; otherwise it writes nothing.
+        /// Whether its forward writes in place instead; otherwise it keeps no state.
         in_place: bool,
     },
 }

@@ -2,27 +2,28 @@
 
 use crate::record::{ReqId, SlotId};
 
-/// When a state was offered to the radix tree, and what became of it.
+/// The circumstances of a donation, and its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Donated {
-    /// Whether the request had finished; otherwise it goes on running.
+pub struct DonationOutcome {
+    /// Whether the request had finished; otherwise it continues to run.
     pub finished: bool,
-    /// Whether the node already owned a state, so that the offered slot was freed again.
+    /// Whether the node already owned a state, so that the offered slot was freed.
     pub existed: bool,
 }
 
-/// Why no state was offered to the radix tree.
+/// The reason why a release offered no state to the radix tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Nothing {
-    /// No checkpoint is recorded, or none of at least one page.
+pub enum NoDonation {
+    /// No checkpoint is recorded, or it is shorter than a page.
     NoCheckpoint,
-    /// A guard declined because the kept slot may have been or may still be overwritten.
+    /// A guard of the rule declined: the kept slot may have been overwritten, or may be overwritten by a step in
+    /// flight.
     Declined,
     /// The request was retracted.
     Retracted,
-    /// The request was aborted in the middle of its prefill.
+    /// The request was aborted during its chunked prefill.
     Aborted,
-    /// No slot could be had for the donation, and the engine skips it.
+    /// No slot was available for the donation, and the engine skips it.
     NoSlot,
 }
 
@@ -31,60 +32,60 @@ pub enum Nothing {
 pub enum CacheFact {
     /// The prefix of a request was matched for admission.
     Match {
-        /// Which request.
+        /// The request.
         req: ReqId,
         /// Length of the longest prefix whose node owns a state.
         state_len: u32,
         /// Length of the longest prefix whose KV is cached.
         kv_len: u32,
-        /// Where this prefill should leave a state behind for others, if anywhere.
+        /// The length at which this prefill should leave a state for other requests, if any.
         branching: Option<u32>,
-        /// The slot of the state matched: what a hit will copy.
+        /// The slot of the matched state, which a hit will copy.
         source: Option<SlotId>,
     },
     /// A cached state will be copied into the active slot of a request: a cache hit.
     Hit {
-        /// The request that starts from it.
+        /// The request that starts from the cached state.
         req: ReqId,
         /// The slot of the tree node.
         source: SlotId,
-        /// The depth of the node: the length that the state is cached under.
+        /// The depth of the node: the length under which the state is cached.
         len: u32,
     },
     /// A request locked its prefix in the tree.
     Lock {
-        /// Which request.
+        /// The request.
         req: ReqId,
-        /// The tree node, by its index.
+        /// The index of the tree node.
         node: u32,
     },
-    /// A request gave its lock back.
+    /// A request released its lock.
     Unlock {
-        /// Which request.
+        /// The request.
         req: ReqId,
-        /// The tree node, by its index.
+        /// The index of the tree node.
         node: u32,
     },
     /// A state was offered to the radix tree.
     Donate {
-        /// The request that offers it.
+        /// The donor.
         req: ReqId,
-        /// `last_track_seqlen`: the length that the request believes the slot holds.
+        /// `last_track_seqlen`: the length of the state that the slot should hold by the bookkeeping of the request.
         label: u32,
-        /// The length of the key it is cached under.
+        /// The length of the key under which the state is cached.
         key_len: u32,
         /// The slot.
         slot: SlotId,
-        /// When it was offered and what became of it.
-        how: Donated,
+        /// The circumstances and the result.
+        how: DonationOutcome,
     },
-    /// No state was offered to the radix tree at a release.
+    /// A release offered no state to the radix tree.
     NoDonate {
         /// The request.
         req: ReqId,
-        /// Why.
-        why: Nothing,
-        /// The slot that would have been offered, where it came to choosing one.
+        /// The reason.
+        why: NoDonation,
+        /// The slot that would have been offered, if it had been chosen already.
         slot: Option<SlotId>,
     },
 }

@@ -1,48 +1,49 @@
-//! Facts of the rule: what it recorded at a result.
+//! Facts of the rule: its decisions at results.
 
 use crate::record::{BatchId, ReqId, SlotId};
 
-/// How a rule found out whether a result is a boundary.
+/// How a rule determined whether a result is a boundary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Check {
-    /// It was not asked: the strategy keeps no track slots.
+pub enum BoundaryCheck {
+    /// The rule was not asked: the strategy has no track slots.
     #[default]
     None,
     /// From the batch's host masks.
     Mask,
-    /// By computing the remainder again for this request.
+    /// By computing the remainder for this request again.
     Recompute,
-    /// By computing it again because the masks were gone.
+    /// By computing the remainder again, because the host masks had been dropped.
     MaskLost,
 }
 
-impl Check {
-    /// Every way, in the order of their numbers.
-    pub const ALL: [Check; 4] = [Check::None, Check::Mask, Check::Recompute, Check::MaskLost];
+impl BoundaryCheck {
+    /// All of them, in declaration order.
+    pub const ALL: [BoundaryCheck; 4] =
+        [BoundaryCheck::None, BoundaryCheck::Mask, BoundaryCheck::Recompute, BoundaryCheck::MaskLost];
 }
 
-/// A label and the slot kept under it: what a donation would hand over now.
+/// A label and the slot kept under it: what a donation would take now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Kept {
+pub struct KeptState {
     /// `last_track_seqlen`, in tokens.
     pub label: Option<u32>,
     /// The physical slot that a donation would take.
     pub slot: Option<SlotId>,
 }
 
-/// A firing of the rule.
+/// A decision of the rule: it fired at a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Decision {
-    /// Label and kept slot before it.
-    pub before: Kept,
-    /// Label and kept slot after it.
-    pub after: Kept,
+    /// Label and kept slot before the decision.
+    pub before: KeptState,
+    /// Label and kept slot after the decision.
+    pub after: KeptState,
 }
 
 /// Facts of the rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DecisionFact {
-    /// The rule was run for a decode row of a processed result.
+    /// The rule ran for a decode row of a processed result.
     Row {
         /// The batch.
         batch: BatchId,
@@ -52,9 +53,9 @@ pub enum DecisionFact {
         lookahead: i64,
         /// Live `kv_committed_len`.
         kv_committed_len: u32,
-        /// How it found out.
-        check: Check,
-        /// What it recorded: the label and the kept slot (perhaps what they were before). Nothing if the rule did not fire.
+        /// How the rule determined whether the result is a boundary.
+        check: BoundaryCheck,
+        /// The decision; label and kept slot can be the same as before. `None` if the rule did not fire.
         decision: Option<Decision>,
     },
     /// `next_track_idx` was flipped at a result.
@@ -63,7 +64,7 @@ pub enum DecisionFact {
         batch: BatchId,
         /// The request.
         req: ReqId,
-        /// Its value now.
+        /// The value after the flip.
         next_track_idx: u8,
     },
 }

@@ -1,25 +1,25 @@
-//! Facts of forwards: the launch, then its effects on slots in stream order, and the tokens that it samples.
+//! Facts of forwards: a launch, its effects on slots in stream order, and the sampled tokens.
 
 use crate::engine::Time;
 
 use crate::record::{BatchId, Prefix, ReqId, SlotId, StreamId};
 
-/// What kind of forward a batch runs.
+/// The kind of forward that a batch runs (`ForwardMode` in SGLang).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Mode {
-    /// Prefill: each row folds a run of prompt tokens.
+pub enum ForwardMode {
+    /// Prefill: each row folds a range of prompt tokens.
     Extend,
     /// Decode: each row folds one token.
     Decode,
     /// Prefill rows, then decode rows that ride along.
     Mixed,
-    /// Speculative decode: each row folds the run of tokens that it accepts.
+    /// Speculative decode: each row folds the tokens that it accepts.
     Verify,
 }
 
-/// The stream on which a copy of a state runs.
+/// The GPU stream on which a copy of a state runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Stream {
+pub enum GpuStream {
     /// The scheduler's own stream.
     Schedule,
     /// The stream of the forwards.
@@ -29,38 +29,38 @@ pub enum Stream {
 /// Facts of forwards.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ForwardFact {
-    /// A forward was queued on the GPU stream; its effects follow, in stream order.
+    /// A forward was queued on the forward stream. The facts of its effects follow, in stream order.
     Launch {
         /// The batch.
         batch: BatchId,
         /// Its mode.
-        mode: Mode,
-        /// How many rows.
+        mode: ForwardMode,
+        /// The number of rows.
         rows: u32,
         /// When the forward starts on the GPU.
         start: Time,
-        /// When it ends there.
+        /// When it ends on the GPU.
         end: Time,
-        /// When its result has been copied to the host.
+        /// When the copy of its result to the host ends.
         copied: Time,
     },
     /// Forward effect: a slot was cleared.
     Clear {
-        /// The request it is cleared for.
+        /// The request that the slot is cleared for.
         req: ReqId,
         /// The slot.
         slot: SlotId,
     },
-    /// A state was copied from slot to slot.
+    /// A state was copied from one slot to another.
     CopyState {
-        /// For which request.
+        /// The request for which it is copied.
         req: ReqId,
         /// The slot read.
         from: SlotId,
         /// The slot written.
         to: SlotId,
-        /// On which stream.
-        stream: Stream,
+        /// The stream of the copy.
+        stream: GpuStream,
     },
     /// Forward effect: an active slot was advanced over the tokens `from..to` of its request.
     Extend {
@@ -70,11 +70,11 @@ pub enum ForwardFact {
         req: ReqId,
         /// The slot.
         slot: SlotId,
-        /// First token folded, from 0.
+        /// The index of the first folded token, from 0.
         from: u32,
-        /// End of the run: the length reached.
+        /// The length reached.
         to: u32,
-        /// A second slot that receives the state as it is at this length on the way.
+        /// The track slot that receives the state of a length within `from..=to`, and that length.
         track: Option<(SlotId, u32)>,
     },
     /// Forward effect: an active slot was advanced by token k (1-based) of its request.
@@ -87,11 +87,11 @@ pub enum ForwardFact {
         slot: SlotId,
         /// The length reached.
         k: u32,
-        /// A second slot that receives the state afterwards.
+        /// The track slot that receives a copy of the new state, if any.
         track: Option<SlotId>,
     },
-    /// Forward effect: an active slot was advanced over the tokens `from..to` that a verify accepted; what it rejected
-    /// leaves no trace.
+    /// Forward effect: an active slot was advanced over the tokens `from..to` that a verify accepted. Rejected tokens
+    /// have no effect.
     Verify {
         /// The batch.
         batch: BatchId,
@@ -99,29 +99,29 @@ pub enum ForwardFact {
         req: ReqId,
         /// The slot.
         slot: SlotId,
-        /// The length before.
+        /// The length before the step.
         from: u32,
         /// The length reached.
         to: u32,
-        /// A second slot that receives the state as it is at this length on the way.
+        /// The track slot that receives the state of a length within `from..=to`, and that length.
         track: Option<(SlotId, u32)>,
-        /// The slot that receives it if the accepted run crosses a boundary, whether it does or not.
+        /// The slot for the boundary state, whether or not the accepted tokens cross a boundary.
         target: Option<SlotId>,
     },
     /// The model sampled a new token of a request: token `len + 1` (1-based).
     Sampled {
         /// The request.
         req: ReqId,
-        /// How many tokens the request had before.
+        /// The number of tokens of the request before the new one.
         len: u32,
-        /// The stream that its tokens lie on with the new one.
+        /// The stream of its tokens including the new one.
         stream: StreamId,
     },
-    /// A stream of tokens goes on from a prefix. Told before anything lies on it.
+    /// A stream of tokens continues a prefix. Emitted before any other fact that names the stream.
     Stream {
         /// The stream.
         stream: StreamId,
-        /// The prefix.
+        /// The prefix that it continues.
         parent: Prefix,
     },
 }

@@ -1,5 +1,5 @@
-//! The facts: one small value for each thing that happened, in groups. Each group has its file, which also owns the types that only its facts
-//! are made of.
+//! The facts: one small value for each thing that happened. The facts are in groups; the file of a group also has the
+//! types that its facts consist of.
 
 mod batch;
 mod cache;
@@ -13,12 +13,12 @@ mod script;
 mod slot;
 
 pub use batch::BatchFact;
-pub use cache::{CacheFact, Donated, Nothing};
-pub use decision::{Check, Decision, DecisionFact, Kept};
-pub use forward::{ForwardFact, Mode, Stream};
+pub use cache::{CacheFact, DonationOutcome, NoDonation};
+pub use decision::{BoundaryCheck, Decision, DecisionFact, KeptState};
+pub use forward::{ForwardFact, ForwardMode, GpuStream};
 pub use page::PageFact;
-pub use probe::{Field, Fields, Offered, ProbeFact, RowArrays};
-pub use request::{FinishKind, Passed, Place, RequestFact};
+pub use probe::{PossibleDonation, ProbeFact, RequestFields, RowArrays, SharedField};
+pub use request::{AbortStage, FinishKind, RequestFact, SkipReason};
 pub use run::{AssertKind, Phase, RunFact};
 pub use script::ScriptFact;
 pub use slot::{Owner, SlotFact};
@@ -28,25 +28,25 @@ use super::ids::ReqId;
 /// One thing that happened. Slots and pages are physical, lengths are in tokens.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fact {
-    /// Of the run itself.
+    /// The run itself: turns, phases, end.
     Run(RunFact),
-    /// Of a request.
+    /// A request.
     Request(RequestFact),
-    /// Of a state slot.
+    /// A state slot.
     Slot(SlotFact),
-    /// Of KV pages.
+    /// KV pages.
     Page(PageFact),
-    /// Of the radix tree.
+    /// The radix tree.
     Cache(CacheFact),
-    /// Of prepare.
+    /// The prepare of a batch.
     Batch(BatchFact),
-    /// Of a forward.
+    /// A forward.
     Forward(ForwardFact),
-    /// Of the rule.
+    /// A decision of the rule.
     Decision(DecisionFact),
-    /// Only if the machine is asked to tell it.
+    /// Emitted on demand only: internals of the machine.
     Probe(ProbeFact),
-    /// Of a scripted arrival or event that had no effect.
+    /// A scripted arrival or event without an effect.
     Script(ScriptFact),
 }
 

@@ -9,23 +9,23 @@ pub enum PageFact {
     Alloc {
         /// The pages.
         pages: PageRange,
-        /// The owner now.
+        /// The new owner.
         owner: Owner,
     },
-    /// Pages went from one owner to another.
+    /// Pages moved from one owner to another without being freed.
     Move {
         /// The pages.
         pages: PageRange,
-        /// The owner before.
+        /// The previous owner.
         from: Owner,
-        /// The owner now.
+        /// The new owner.
         to: Owner,
     },
     /// Pages were freed.
     Free {
         /// The pages.
         pages: PageRange,
-        /// The owner before.
+        /// The previous owner.
         owner: Owner,
     },
 }

@@ -1,10 +1,11 @@
-//! Facts that the machine tells only if asked: fields and arrays as recordings note them, reads of shared fields, the admission latch.
+//! Facts that the machine emits on demand only: fields and arrays as recordings contain them, reads of shared fields,
+//! and the admission latch.
 
 use crate::record::{BatchId, ReqId, SlotId};
 
-/// A field of the request object that batches share.
+/// A field of the request object, which all batches of the request share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Field {
+pub enum SharedField {
     /// Output tokens and finish state.
     OutputIds,
     /// `kv_committed_len`.
@@ -21,100 +22,100 @@ pub enum Field {
     LastTrackSeqlen,
 }
 
-impl Field {
-    /// All of them, in the order in which they are written up.
-    pub const ALL: [Field; 7] = [
-        Field::OutputIds,
-        Field::KvCommittedLen,
-        Field::DecodeBatchIdx,
-        Field::TrackSlots,
-        Field::NextTrackIdx,
-        Field::LastTrackIdx,
-        Field::LastTrackSeqlen,
+impl SharedField {
+    /// All of them, in the order of reports.
+    pub const ALL: [SharedField; 7] = [
+        SharedField::OutputIds,
+        SharedField::KvCommittedLen,
+        SharedField::DecodeBatchIdx,
+        SharedField::TrackSlots,
+        SharedField::NextTrackIdx,
+        SharedField::LastTrackIdx,
+        SharedField::LastTrackSeqlen,
     ];
 }
 
-/// A state that could be donated.
+/// The donation that a release would make now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Offered {
+pub struct PossibleDonation {
     /// The label, in tokens.
     pub label: u32,
-    /// The length of the key that it would be cached under: no more than is committed, in whole pages.
+    /// The length of the key: at most `kv_committed_len`, in whole pages.
     pub key_len: u32,
     /// The slot.
     pub slot: SlotId,
 }
 
-/// The fields of a request that the bookkeeping lives on, as they are at one moment.
+/// The bookkeeping fields of a request at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Fields {
-    /// `next_track_idx`, if it has track slots.
+pub struct RequestFields {
+    /// `next_track_idx`, if the request has track slots.
     pub next_track_idx: Option<u8>,
-    /// `last_track_idx`, if it has track slots.
+    /// `last_track_idx`, if the request has track slots.
     pub last_track_idx: Option<u8>,
     /// `last_track_seqlen`: the label, in tokens.
     pub last_track_seqlen: Option<u32>,
-    /// The track slot that the label belongs to.
+    /// The track slot kept under the label.
     pub kept: Option<SlotId>,
-    /// What a donation would hand over, if it came now.
-    pub offer: Option<Offered>,
+    /// The donation that a release would make now, if any.
+    pub offer: Option<PossibleDonation>,
     /// `kv_committed_len`, in tokens.
     pub kv_committed_len: u32,
-    /// Tokens of KV reserved: beyond the committed length with speculative decoding only.
+    /// Allocated KV, in tokens: beyond the committed length only with speculative decoding.
     pub kv_allocated_len: u32,
-    /// Where its prefill should leave a state for others.
+    /// The length at which its prefill should leave a state for other requests, if any.
     pub branching: Option<u32>,
-    /// Chunks launched whose results emit nothing are still to come.
+    /// Whether results of launched chunks that do not end the prompt are outstanding.
     pub in_chunks: bool,
 }
 
-/// What the arrays of a batch say of one of its rows after prepare.
+/// The values for one row in the arrays of a batch after prepare.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RowArrays {
     /// `mamba_track_mask` and `mamba_track_indices`, if the batch has them.
     pub track: Option<(bool, SlotId)>,
     /// `mamba_track_seqlens` of a prefill row that is tracked, in tokens.
     pub track_end: Option<u32>,
-    /// Host mask of the step after this one, if the batch has it.
+    /// The host mask of the next step, if the batch has it.
     pub mask_next: Option<bool>,
-    /// Speculative decoding, lazy: the track index planned.
+    /// Speculative decoding, lazy: the planned track index.
     pub plan: Option<u8>,
 }
 
-/// Facts that the machine tells only if asked.
+/// Facts that the machine emits on demand only.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ProbeFact {
-    /// The fields of a request at a moment of note: after a prepare, before and after a result; told only on demand.
+    /// The fields of a request after a prepare, before a result, or after a result.
     Fields {
         /// The request.
         req: ReqId,
-        /// Their values.
-        fields: Fields,
+        /// The values.
+        fields: RequestFields,
     },
-    /// What the arrays of a batch say of a row after its prepare; told only on demand.
+    /// The values for a row in the arrays of a batch after prepare.
     Arrays {
         /// The batch.
         batch: BatchId,
         /// The request.
         req: ReqId,
-        /// What they say.
+        /// The values.
         arrays: RowArrays,
     },
-    /// A result read a shared field; told only on demand.
+    /// A result read a shared field.
     Read {
-        /// The batch whose result it is.
+        /// The batch of the result.
         batch: BatchId,
         /// The request.
         req: ReqId,
         /// The field.
-        field: Field,
-        /// Whether the value is newer than the one that the batch's prepare saw.
+        field: SharedField,
+        /// Whether the value differs from the value at the prepare of the batch.
         newer: bool,
-        /// Whether the rule would have done something else with the older one.
+        /// Whether the rule would have acted differently with the value at prepare.
         changed: bool,
     },
-    /// The first waiting request is not looked at in this turn because the running batch is marked full, although admission would take
-    /// it in: rows, slots and KV for it are there. Told only on demand.
+    /// The first waiting request was not considered for admission in this turn because the running batch is marked
+    /// full, although rows, slots and KV for it are available.
     Latched {
         /// The request.
         req: ReqId,

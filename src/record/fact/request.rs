@@ -1,4 +1,4 @@
-//! Facts of requests: arrival, admission, outputs, and how they end.
+//! Facts of requests: arrival, admission, outputs, end.
 
 use crate::engine::Time;
 
@@ -15,80 +15,80 @@ pub enum FinishKind {
     Abort,
 }
 
-/// Why a row was passed over at result processing.
+/// The reason why result processing skipped a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Passed {
-    /// Its request had ended.
+pub enum SkipReason {
+    /// The request had ended.
     Ended,
-    /// Its request was retracted after the launch.
+    /// The request was retracted after the launch.
     Retracted,
 }
 
-/// What an abort meets.
+/// The stage of a request when an abort arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Place {
-    /// The request waits.
+pub enum AbortStage {
+    /// It is in the waiting queue.
     Waiting,
     /// It is being prefilled in chunks.
     Chunk,
-    /// Its prefill has been launched and not processed.
+    /// Its prefill is launched and its result not processed.
     Prefill,
     /// It decodes.
     Decode,
     /// It has finished.
     Finished,
-    /// It was dropped without having finished, or was never seen.
+    /// It was dropped without having finished, or has not arrived.
     Gone,
 }
 
 /// Facts of requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RequestFact {
-    /// The prompt of a request, told before it arrives.
+    /// The prompt of a request. Emitted before the request arrives.
     Prompt {
         /// The request.
         req: ReqId,
-        /// Its tokens.
+        /// The tokens.
         prompt: Prefix,
     },
-    /// A request is seen for the first time (its prompt came before).
+    /// The scheduler took in a request for the first time. [`RequestFact::Prompt`] precedes this fact.
     Arrive {
-        /// Which.
+        /// The request.
         req: ReqId,
-        /// When it arrived; the ingest that saw it may be later.
+        /// When it arrived; its ingest may be later.
         at: Time,
-        /// The most outputs it may have.
+        /// The maximum number of outputs.
         max_new: u32,
     },
     /// A request was admitted into a prefill batch.
     Admit {
-        /// Which.
+        /// The request.
         req: ReqId,
     },
-    /// A row was passed over at result processing.
+    /// Result processing skipped a row.
     Skip {
         /// The batch.
         batch: BatchId,
         /// The request.
         req: ReqId,
-        /// Why.
-        why: Passed,
+        /// The reason.
+        why: SkipReason,
     },
-    /// The result of a chunk that does not end its prompt: nothing is emitted.
+    /// The result of a chunk that does not end its prompt: no output is emitted.
     MiddleChunk {
         /// The batch.
         batch: BatchId,
         /// The request.
         req: ReqId,
     },
-    /// Outputs were appended to a request at result processing: one, or all that a verify accepted.
+    /// Result processing appended outputs to a request: one output, or all outputs that a verify accepted.
     Output {
-        /// The batch whose result it is.
+        /// The batch of the result.
         batch: BatchId,
         /// The request.
         req: ReqId,
-        /// How many outputs it has now. Those behind its end are among them: [`RequestFact::Finish`], which follows, says how many it
-        /// delivers.
+        /// The number of outputs now. Outputs after the end of the request are included: the [`RequestFact::Finish`]
+        /// that follows has the number delivered.
         outputs: u32,
         /// When.
         at: Time,
@@ -97,25 +97,25 @@ pub enum RequestFact {
     Finish {
         /// The request.
         req: ReqId,
-        /// Why.
+        /// The reason.
         kind: FinishKind,
-        /// How many outputs it delivers.
+        /// The number of outputs delivered.
         outputs: u32,
     },
-    /// A request was retracted: it lost its slots and pages and waits again.
+    /// A request was retracted: it lost its slots and pages and is back in the waiting queue.
     Retract {
         /// The request.
         req: ReqId,
-        /// How many outputs it keeps.
+        /// The number of outputs that it keeps.
         outputs: u32,
     },
-    /// An abort of a request was taken in.
+    /// The scheduler took in an abort of a request.
     Abort {
         /// The request.
         req: ReqId,
-        /// What it met.
-        place: Place,
-        /// Whether there was anything left to abort.
+        /// The stage of the request.
+        stage: AbortStage,
+        /// Whether the abort had an effect.
         taken: bool,
     },
 }

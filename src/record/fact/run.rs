@@ -1,4 +1,4 @@
-//! Facts of the run itself: turns, phases, waits, and how it ends.
+//! Facts of the run itself: turns, phases, waits, end.
 
 use crate::engine::Time;
 
@@ -25,69 +25,69 @@ pub enum Phase {
 pub enum AssertKind {
     /// The lookahead is neither 0 nor 1.
     Lookahead,
-    /// A mask says boundary where the committed length is not on the grid.
+    /// A mask is set although the committed length is not on the grid.
     OffGrid,
-    /// The committed length leads the tokens by more than one.
+    /// The committed length is more than one token ahead of the tokens.
     CommittedLead,
-    /// A boundary before any output.
+    /// A boundary before the first output.
     NoOutput,
-    /// The batch's counter snapshot or masks are missing where the code subtracts from them.
+    /// The counter snapshot or masks of the batch are missing although the code reads them.
     MissingSnapshot,
-    /// No state slot can be had, not even by eviction.
+    /// No state slot is available, not even by eviction.
     OutOfSlots,
-    /// No KV page can be had, not even by eviction.
+    /// No KV page is available, not even by eviction.
     OutOfPages,
-    /// A request that ends would donate a track slot that it does not hold. The releases have no check here: they cache
-    /// slot -1 under the label, and a hit on it copies whatever the pool's last row holds.
+    /// A request that ends would donate a track slot that it does not hold. The releases of SGLang have no check here:
+    /// they cache slot -1 under the label, and a hit copies the last row of the pool.
     NoKeptSlot,
 }
 
 /// Facts of the run itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RunFact {
-    /// A loop turn begins. Turns count from 0 and may jump over idle ones.
+    /// A loop turn begins. Turns are numbered from 0; idle turns can be skipped in the record.
     Turn {
-        /// Its number.
+        /// The number of the turn.
         turn: u32,
-        /// When it begins.
+        /// The time.
         at: Time,
     },
     /// A CPU phase begins.
     Begin {
-        /// Which.
+        /// The phase.
         phase: Phase,
-        /// The batch it works on, if it has one.
+        /// The batch of the phase, if any.
         batch: Option<BatchId>,
-        /// When it begins.
+        /// The time.
         at: Time,
     },
     /// The CPU phase ends.
     End {
-        /// When it ends.
+        /// The time.
         at: Time,
     },
-    /// The CPU has waited for the completion event of a forward: all that it wrote is there.
+    /// The CPU has waited for the completion event of a forward: all its writes are complete.
     Wait {
         /// The batch.
         batch: BatchId,
-        /// When the wait was over.
+        /// When the wait ended.
         at: Time,
     },
     /// An assertion of the modelled system failed; the run ends.
     Assert {
-        /// The request it was about, if any.
+        /// The request concerned, if any.
         req: Option<ReqId>,
-        /// Which.
+        /// The assertion.
         kind: AssertKind,
     },
-    /// The run was ended by its bound on turns, or because nothing can ever happen again.
+    /// The run ended without all requests ended: by its bound on turns, or by a stall.
     Bound {
-        /// Whether requests wait that can never be admitted; otherwise the bound on turns was hit.
+        /// Whether it stalled: requests wait that can never be admitted. Otherwise the bound on turns was reached.
         stalled: bool,
     },
-    /// The run is over: everything that is not in the tree must be free.
+    /// The run has ended: every slot and page must be free or in the tree.
     Done {
-        /// When.
+        /// The time.
         at: Time,
     },
 }

@@ -2,22 +2,22 @@
 
 use crate::record::ReqId;
 
-/// Facts of scripted arrivals and events that had no effect..
+/// Facts of scripted arrivals and events that had no effect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ScriptFact {
-    /// A request pinned before a step was not admitted in the turn that it was pinned to.
+    /// A request pinned before a step was not admitted in the turn of that step.
     PinMissed {
         /// The request.
         req: ReqId,
     },
-    /// The request that another one was pinned to ended before the step.
+    /// The request whose step was the pin ended before that step.
     PinEnded {
-        /// The request that was pinned.
+        /// The pinned request.
         req: ReqId,
     },
-    /// A scripted event found nothing to do.
+    /// A scripted event had no effect.
     EventUnused {
-        /// The turn that it was scripted for.
+        /// The turn of the event.
         turn: u32,
         /// The request.
         req: ReqId,

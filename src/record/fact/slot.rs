@@ -2,10 +2,10 @@
 
 use crate::record::{ReqId, SlotId};
 
-/// Who holds a slot or a page.
+/// The owner of a slot or page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Owner {
-    /// Taken in advance for the waiting queue, not yet given to a request.
+    /// Reserved for the waiting queue, not yet assigned to a request.
     #[default]
     Spare,
     /// The active state of a request.
@@ -21,44 +21,44 @@ pub enum Owner {
 /// Facts of state slots.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SlotFact {
-    /// A slot got its owner.
+    /// A slot was allocated.
     Alloc {
-        /// Which slot.
+        /// The slot.
         slot: SlotId,
-        /// Who holds it now.
+        /// The new owner.
         owner: Owner,
-        /// Whether this is the last slot of one call of the allocator.
+        /// Whether this is the last slot of this call of the allocator.
         last: bool,
     },
-    /// The allocator had no slots to give.
+    /// The allocator had not enough slots.
     Refused {
-        /// Who asked, if it was for a request.
+        /// The request for which the slots were requested, if any.
         req: Option<ReqId>,
-        /// How many were asked for.
+        /// The number of slots requested.
         count: u32,
     },
-    /// A slot went from one owner to another without being freed.
+    /// A slot moved from one owner to another without being freed.
     Move {
-        /// Which slot.
+        /// The slot.
         slot: SlotId,
-        /// Who held it.
+        /// The previous owner.
         from: Owner,
-        /// Who holds it now.
+        /// The new owner.
         to: Owner,
     },
     /// A slot was freed.
     Free {
-        /// Which slot.
+        /// The slot.
         slot: SlotId,
-        /// Who held it.
+        /// The previous owner.
         owner: Owner,
-        /// Whether this is the last slot of one call of the allocator.
+        /// Whether this is the last slot of this call of the allocator.
         last: bool,
     },
 }
 
 impl Owner {
-    /// Calls `visit` with the request, if one is the owner.
+    /// Calls `visit` with the request, if the owner is a request.
     pub(super) fn visit_reqs(&mut self, visit: &mut dyn FnMut(&mut ReqId)) {
         match self {
             Owner::Active(req) | Owner::Track(req, _) | Owner::Request(req) => visit(req),

@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use crate::record::{Field, Owner};
+use crate::record::{Owner, SharedField};
 use crate::scene::{Arrow, Scene, SlotSegment, Span, TurnAt};
 
 use super::column::{Column, column, deltas, ns, or_none, place, req};
@@ -155,7 +155,8 @@ fn owner(of: Option<Owner>) -> (i64, i64, i64) {
 }
 
 fn arrows(of: &[Arrow]) -> ArrowsJson {
-    let field = |of: Field| Field::ALL.iter().position(|&field| field == of).expect("all fields are listed") as i64;
+    let field =
+        |of: SharedField| SharedField::ALL.iter().position(|&field| field == of).expect("all fields are listed") as i64;
     ArrowsJson {
         n: of.len(),
         field: column(of, |of| field(of.field)),

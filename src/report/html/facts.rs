@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::judge::{Boundary, Class};
 use crate::numeric::{BEFORE, LIMIT, Severity};
-use crate::record::{Check, Field, FinishKind, Mode, Passed, Phase};
+use crate::record::{BoundaryCheck, FinishKind, ForwardMode, Phase, SharedField, SkipReason};
 use crate::report::name;
 use crate::scene::{Fit, Lane, Work};
 
@@ -19,13 +19,13 @@ pub(super) struct PageWords {
     checks: [&'static str; 4],
     classes: [&'static str; 7],
     fits: [&'static str; 4],
-    fields: [&'static str; Field::ALL.len()],
+    fields: [&'static str; SharedField::ALL.len()],
     finishes: [&'static str; 3],
     /// Why a result was skipped; the first code means that it was not.
     passed: [&'static str; 3],
 }
 
-const MODES: [Mode; 4] = [Mode::Extend, Mode::Decode, Mode::Mixed, Mode::Verify];
+const MODES: [ForwardMode; 4] = [ForwardMode::Extend, ForwardMode::Decode, ForwardMode::Mixed, ForwardMode::Verify];
 /// Every class, by its code.
 pub(super) const CLASSES: [Class; 7] =
     [Class::Agree, Class::Settled, Class::Early, Class::WrongSlot, Class::WrongLabel, Class::Missed, Class::Repeat];
@@ -42,12 +42,13 @@ impl PageWords {
             lanes: [Lane::Cpu, Lane::Forward, Lane::Copy].map(name::lane_key),
             works,
             modes,
-            checks: [Check::None, Check::Mask, Check::Recompute, Check::MaskLost].map(name::check),
+            checks: [BoundaryCheck::None, BoundaryCheck::Mask, BoundaryCheck::Recompute, BoundaryCheck::MaskLost]
+                .map(name::check),
             classes: CLASSES.map(name::class),
             fits: ["none", "right", "exposed", "wrong"],
-            fields: Field::ALL.map(name::field),
+            fields: SharedField::ALL.map(name::field),
             finishes: [FinishKind::Token, FinishKind::Length, FinishKind::Abort].map(name::finish),
-            passed: ["", name::passed(Passed::Ended), name::passed(Passed::Retracted)],
+            passed: ["", name::passed(SkipReason::Ended), name::passed(SkipReason::Retracted)],
         }
     }
 }
@@ -76,21 +77,21 @@ pub(super) fn work(of: Work) -> i64 {
     }
 }
 
-pub(super) fn mode(of: Mode) -> i64 {
+pub(super) fn mode(of: ForwardMode) -> i64 {
     match of {
-        Mode::Extend => 0,
-        Mode::Decode => 1,
-        Mode::Mixed => 2,
-        Mode::Verify => 3,
+        ForwardMode::Extend => 0,
+        ForwardMode::Decode => 1,
+        ForwardMode::Mixed => 2,
+        ForwardMode::Verify => 3,
     }
 }
 
-pub(super) fn check(of: Check) -> i64 {
+pub(super) fn check(of: BoundaryCheck) -> i64 {
     match of {
-        Check::None => 0,
-        Check::Mask => 1,
-        Check::Recompute => 2,
-        Check::MaskLost => 3,
+        BoundaryCheck::None => 0,
+        BoundaryCheck::Mask => 1,
+        BoundaryCheck::Recompute => 2,
+        BoundaryCheck::MaskLost => 3,
     }
 }
 
@@ -128,10 +129,10 @@ pub(super) fn finish(of: FinishKind) -> i64 {
     }
 }
 
-pub(super) fn passed(of: Passed) -> i64 {
+pub(super) fn passed(of: SkipReason) -> i64 {
     match of {
-        Passed::Ended => 1,
-        Passed::Retracted => 2,
+        SkipReason::Ended => 1,
+        SkipReason::Retracted => 2,
     }
 }
 

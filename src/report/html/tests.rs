@@ -1,7 +1,7 @@
 //! The page as text: complete, without network, deterministic, and safe against any text of a scenario.
 
 use crate::numeric::{HitKl, Severity};
-use crate::record::{BatchId, Check, Field, Mode, Owner, Phase, ReqId, SlotId};
+use crate::record::{BatchId, BoundaryCheck, ForwardMode, Owner, Phase, ReqId, SharedField, SlotId};
 use crate::report::fixture::Fixture;
 use crate::scene::{Arrow, DonationMark, Fit, Lane, RequestLife, RequestStep, Scene, SlotSegment, Span, TurnAt, Work};
 
@@ -13,7 +13,7 @@ fn scene() -> Scene {
     let step = RequestStep {
         req: ReqId(0),
         batch: BatchId(4),
-        mode: Mode::Decode,
+        mode: ForwardMode::Decode,
         from: 3,
         k: 4,
         prepare: Some(0),
@@ -23,7 +23,7 @@ fn scene() -> Scene {
         committed_at_result: Some(5),
         lookahead: Some(1),
         due: Some((SlotId(3), 4)),
-        check: Check::Mask,
+        check: BoundaryCheck::Mask,
         fired: Some((Some(4), Some(SlotId(4)))),
         class: Some(crate::judge::Class::Repeat),
         outputs: Some(4),
@@ -45,13 +45,13 @@ fn scene() -> Scene {
         turns: vec![TurnAt { turn: 3, at_ns: 0, rows: 1, slots_used: 3, slots_cached: 0, waiting: 0 }],
         spans: vec![
             span(Lane::Cpu, Work::Phase(Phase::Prepare), 0, 100),
-            span(Lane::Forward, Work::Forward(Mode::Decode), 100, 800),
+            span(Lane::Forward, Work::Forward(ForwardMode::Decode), 100, 800),
             span(Lane::Cpu, Work::Phase(Phase::Result), 800, 900),
         ],
         steps: vec![step],
         segments: vec![segment],
         arrows: vec![Arrow {
-            field: Field::KvCommittedLen,
+            field: SharedField::KvCommittedLen,
             from: Some(0),
             to: 2,
             req: ReqId(0),

@@ -9,7 +9,7 @@ mod text;
 
 use serde::{Serialize, Serializer};
 
-use crate::judge::{Boundary, Finding, Judgement, Kind, Verdict};
+use crate::judge::{Boundary, Finding, FindingKind, Judgement, Verdict};
 use crate::metrics::{LastOffer, PatternRun};
 use crate::record::ReqId;
 
@@ -172,7 +172,10 @@ impl JitterRun {
 /// The finding about what a request offered at its end.
 fn wrong(findings: &[Finding], of: ReqId, offer: LastOffer) -> Option<&Finding> {
     let about = |it: &&Finding| {
-        it.req == Some(of) && it.slot == Some(offer.slot) && it.label == Some(offer.key_len) && it.kind != Kind::Lost
+        it.req == Some(of)
+            && it.slot == Some(offer.slot)
+            && it.label == Some(offer.key_len)
+            && it.kind != FindingKind::Lost
     };
     findings.iter().rev().find(about)
 }

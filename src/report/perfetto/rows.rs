@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::judge::Class;
-use crate::record::{Mode, Owner};
+use crate::record::{ForwardMode, Owner};
 use crate::report::name;
 use crate::scene::{Fit, RequestStep, SlotSegment, Span};
 
@@ -72,9 +72,9 @@ impl Trace<'_> {
     pub(super) fn requests(&self, out: &mut Out) {
         for (step, forward) in self.steps() {
             let name = match step.mode {
-                Mode::Decode => format!("D{}", step.k),
-                Mode::Extend | Mode::Mixed => format!("P {}..{}", step.from, step.k),
-                Mode::Verify => format!("V {}..{}", step.from, step.k),
+                ForwardMode::Decode => format!("D{}", step.k),
+                ForwardMode::Extend | ForwardMode::Mixed => format!("P {}..{}", step.from, step.k),
+                ForwardMode::Verify => format!("V {}..{}", step.from, step.k),
             };
             let args = StepArgs {
                 turn: forward.turn,

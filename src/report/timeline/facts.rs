@@ -2,8 +2,9 @@
 
 use crate::engine::Time;
 use crate::record::{
-    BatchFact, BatchId, CacheFact, Check, Decision, DecisionFact, Donated, Fact, ForwardFact, Kept, Mode, Owner,
-    ProbeFact, ReqId, RequestFact, RunFact, ScriptFact, Sink, SlotFact, SlotId, Stream,
+    BatchFact, BatchId, BoundaryCheck, CacheFact, Decision, DecisionFact, DonationOutcome, Fact, ForwardFact,
+    ForwardMode, GpuStream, KeptState, Owner, ProbeFact, ReqId, RequestFact, RunFact, ScriptFact, Sink, SlotFact,
+    SlotId,
 };
 use crate::report::{name, style};
 use crate::scene::{Lane, Span, Work};
@@ -132,7 +133,7 @@ impl Timeline<'_> {
                 next_track_idx,
             } => {
                 self.seen(req).next_track_idx = next_track_idx;
-                let row = self.turn().row(Side::Prepare(batch), name::mode(Mode::Extend), req);
+                let row = self.turn().row(Side::Prepare(batch), name::mode(ForwardMode::Extend), req);
                 row.due = track.is_some();
                 row.set(RowColumn::Length, format!("tokens {prefix_len}..{seq_len}"));
                 row.set(RowColumn::Committed, format!("C {kv_committed_len}"));
@@ -142,7 +143,7 @@ impl Timeline<'_> {
             BatchFact::PrepareDecode { batch, req, k, kv_committed_len, active, track, next_track_idx, .. } => {
                 self.seen(req).next_track_idx = next_track_idx;
                 self.prepared.insert((batch, req), DecodeInFlight { k, track });
-                let row = self.turn().row(Side::Prepare(batch), name::mode(Mode::Decode), req);
+                let row = self.turn().row(Side::Prepare(batch), name::mode(ForwardMode::Decode), req);
                 row.due = track.is_some();
                 row.set(RowColumn::Length, format!("k {k}"));
                 row.set(RowColumn::Committed, format!("C {kv_committed_len}"));
@@ -159,8 +160,8 @@ impl Timeline<'_> {
             ForwardFact::Launch { batch, mode, start, end, .. } => self.launch(batch, mode, start, end),
             ForwardFact::CopyState { req, from, to, stream } => {
                 let stream = match stream {
-                    Stream::Schedule => "schedule",
-                    Stream::Forward => "forward",
+                    GpuStream::Schedule => "schedule",
+                    GpuStream::Forward => "forward",
                 };
                 self.below(req, format!("copies {from} to {to} on the {stream} stream"));
             }
@@ -216,7 +217,7 @@ impl Timeline<'_> {
 }
 
 impl Timeline<'_> {
-    fn launch(&mut self, batch: BatchId, mode: Mode, start: Time, end: Time) {
+    fn launch(&mut self, batch: BatchId, mode: ForwardMode, start: Time, end: Time) {
         let (lane, work, turn) = (Lane::Forward, Work::Forward(mode), self.turn().number);
         let forward = Span { lane, work, batch: Some(batch), turn, start_ns: start.ns(), end_ns: end.ns() };
         self.forwards.push_back(forward);
@@ -227,7 +228,7 @@ impl Timeline<'_> {
         }
     }
 
-    fn decode_row(&mut self, batch: BatchId, req: ReqId, lookahead: i64, kv_committed_len: u32, check: Check) {
+    fn decode_row(&mut self, batch: BatchId, req: ReqId, lookahead: i64, kv_committed_len: u32, check: BoundaryCheck) {
         let prepared = self.prepared.remove(&(batch, req));
         let class = self.classes.get(&(batch, req)).copied();
         let last = self.seen(req).lookahead.replace(lookahead);
@@ -266,7 +267,7 @@ impl Timeline<'_> {
         }
     }
 
-    fn donate(&mut self, req: ReqId, label: u32, key_len: u32, slot: SlotId, how: Donated) {
+    fn donate(&mut self, req: ReqId, label: u32, key_len: u32, slot: SlotId, how: DonationOutcome) {
         let turn = self.turn().number;
         let wrong = self.findings.of_state(turn, req, slot);
         let key = if key_len == label { String::new() } else { format!(" (key of {key_len})") };
@@ -275,7 +276,7 @@ impl Timeline<'_> {
     }
 }
 
-fn kept(of: Kept) -> String {
+fn kept(of: KeptState) -> String {
     match (of.label, of.slot) {
         (None, _) => "none".to_owned(),
         (Some(label), None) => format!("{label}@none"),

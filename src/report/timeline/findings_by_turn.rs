@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::judge::{Finding, Judgement, Kind};
+use crate::judge::{Finding, FindingKind, Judgement};
 use crate::record::{ReqId, SlotId};
 use crate::report::style::{self, Tone};
 use crate::report::text::{holds, words};
@@ -52,9 +52,19 @@ fn wrong() -> String {
     Tone::Bad.word("WRONG:")
 }
 
-fn is_of_state(kind: Kind) -> bool {
+fn is_of_state(kind: FindingKind) -> bool {
     match kind {
-        Kind::Mislabelled | Kind::Unwritten | Kind::Foreign | Kind::Aliased | Kind::Torn | Kind::Inherited => true,
-        Kind::Lost | Kind::Assertion | Kind::Leak | Kind::DoubleFree | Kind::UseAfterFree | Kind::Lock => false,
+        FindingKind::Mislabelled
+        | FindingKind::Unwritten
+        | FindingKind::Foreign
+        | FindingKind::Aliased
+        | FindingKind::Torn
+        | FindingKind::Inherited => true,
+        FindingKind::Lost
+        | FindingKind::Assertion
+        | FindingKind::Leak
+        | FindingKind::DoubleFree
+        | FindingKind::UseAfterFree
+        | FindingKind::Lock => false,
     }
 }

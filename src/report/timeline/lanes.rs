@@ -84,7 +84,7 @@ fn column(cpu_spans: &[Span], at_ns: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{BatchId, Mode, Phase};
+    use crate::record::{BatchId, ForwardMode, Phase};
     use crate::scene::Lane;
 
     fn cpu(work: Work, batch: Option<u32>, start_ns: u64, end_ns: u64) -> Span {
@@ -92,7 +92,7 @@ mod tests {
     }
 
     fn forward(batch: u32, start_ns: u64, end_ns: u64) -> Span {
-        let (lane, work) = (Lane::Forward, Work::Forward(Mode::Decode));
+        let (lane, work) = (Lane::Forward, Work::Forward(ForwardMode::Decode));
         Span { lane, work, batch: Some(BatchId(batch)), turn: 0, start_ns, end_ns }
     }
 

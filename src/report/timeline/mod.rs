@@ -14,7 +14,7 @@ use std::ops::RangeInclusive;
 
 use crate::engine::Time;
 use crate::judge::{Class, Judgement};
-use crate::record::{BatchId, Mode, Phase, ReqId, SlotId};
+use crate::record::{BatchId, ForwardMode, Phase, ReqId, SlotId};
 use crate::scene::{Lane, Span, Work};
 
 pub use of_scene::{TurnLanes, turn_lanes};
@@ -54,7 +54,7 @@ pub struct Timeline<'a> {
     /// Forwards that have not ended before this turn.
     forwards: VecDeque<Span>,
     /// The modes of batches in flight.
-    modes: BTreeMap<BatchId, Mode>,
+    modes: BTreeMap<BatchId, ForwardMode>,
     /// By request index.
     seen: Vec<LastSeen>,
 }

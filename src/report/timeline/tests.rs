@@ -1,8 +1,8 @@
 //! The timeline of records written by hand.
 
 use super::*;
-use crate::judge::Kind;
-use crate::record::{BatchFact, CacheFact, Check, DecisionFact, Entry, Fact, Record, RunFact};
+use crate::judge::FindingKind;
+use crate::record::{BatchFact, BoundaryCheck, CacheFact, DecisionFact, Entry, Fact, Record, RunFact};
 use crate::report::fixture::{A, Fixture, finding, nothing};
 use crate::report::layout::WIDTH;
 use crate::report::plain;
@@ -103,7 +103,7 @@ fn ten_requests_are_ten_lines() {
             req: ReqId(index),
             lookahead: 1,
             kv_committed_len: 98 + index * 3,
-            check: Check::MaskLost,
+            check: BoundaryCheck::MaskLost,
             decision: None,
         })
     };
@@ -127,7 +127,7 @@ turn 0  0.000us .. 0.000us
 #[test]
 fn findings_without_a_line_of_their_own_close_their_turn() {
     let mut judgement = nothing();
-    judgement.findings = vec![finding(Kind::Lost, 4), finding(Kind::Leak, 0)];
+    judgement.findings = vec![finding(FindingKind::Lost, 4), finding(FindingKind::Leak, 0)];
     judgement.findings[1].turn = 9;
     let at = Time(5);
     let facts = [

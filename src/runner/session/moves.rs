@@ -265,7 +265,7 @@ impl Session<'_> {
         let mut view = self.turn.before.view.clone();
         for (at, entry) in self.record().iter().enumerate() {
             tell(entry, &mut view);
-            if view.judge.found() > nth {
+            if view.judge.finding_count() > nth {
                 return at + 1;
             }
         }

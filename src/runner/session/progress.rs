@@ -19,7 +19,7 @@ impl Session<'_> {
     pub fn findings(&self) -> &[Finding] {
         let all = &self.judgement().findings;
         let over = self.position() == Position { turn: self.turns() - 1, fact: self.record().len() };
-        if over { all } else { &all[..self.view().judge.found()] }
+        if over { all } else { &all[..self.view().judge.finding_count()] }
     }
 
     /// The findings of this turn, each with the number of entries after which it is there.
@@ -28,9 +28,9 @@ impl Session<'_> {
         let mut view = self.turn.before.view.clone();
         let mut found = Vec::new();
         for (at, entry) in self.record().iter().enumerate() {
-            let before = view.judge.found();
+            let before = view.judge.finding_count();
             tell(entry, &mut view);
-            found.extend((before..view.judge.found()).filter_map(|nth| Some((at + 1, all.get(nth)?))));
+            found.extend((before..view.judge.finding_count()).filter_map(|nth| Some((at + 1, all.get(nth)?))));
         }
         found
     }

@@ -1,8 +1,8 @@
 //! The part of a scene that each fact adds.
 
 use crate::record::{
-    BatchFact, CacheFact, DecisionFact, Fact, Field, ForwardFact, Mode, Owner, Phase, ProbeFact, RequestFact, RunFact,
-    Sink, SlotFact,
+    BatchFact, CacheFact, DecisionFact, Fact, ForwardFact, ForwardMode, Owner, Phase, ProbeFact, RequestFact, RunFact,
+    SharedField, Sink, SlotFact,
 };
 use crate::scene::{DonationMark, Fit, Lane, Work};
 
@@ -29,7 +29,7 @@ impl Sink for SceneBuilder {
             Fact::Probe(fact) => self.probe_fact(fact),
             Fact::Page(_) | Fact::Script(_) => {}
         }
-        self.found.resize(self.view.judge.found(), cpu);
+        self.found.resize(self.view.judge.finding_count(), cpu);
         self.update_segments();
     }
 }
@@ -72,7 +72,7 @@ impl SceneBuilder {
                 if let Some(step) = self.result(batch, req) {
                     step.outputs = Some(outputs);
                 }
-                self.reads.write(req, Field::OutputIds, cpu);
+                self.reads.write(req, SharedField::OutputIds, cpu);
             }
             RequestFact::Finish { req, outputs, .. } => {
                 let now_ns = self.view.live_view.now.ns();
@@ -83,7 +83,7 @@ impl SceneBuilder {
                     step.outputs = Some(outputs);
                 }
                 self.life(req).finished_ns = Some(now_ns);
-                self.reads.write(req, Field::OutputIds, cpu);
+                self.reads.write(req, SharedField::OutputIds, cpu);
             }
             RequestFact::Admit { .. }
             | RequestFact::Prompt { .. }
@@ -100,7 +100,7 @@ impl SceneBuilder {
             | SlotFact::Free { slot, owner, .. } => {
                 self.touched.push(slot);
                 if let Owner::Track(req, _) = owner {
-                    self.reads.write(req, Field::TrackSlots, cpu);
+                    self.reads.write(req, SharedField::TrackSlots, cpu);
                 }
             }
             SlotFact::Refused { .. } => {}
@@ -130,12 +130,12 @@ impl SceneBuilder {
         let cpu = self.cpu;
         match fact {
             BatchFact::PrepareExtend { batch, req, prefix_len, seq_len, kv_committed_len, .. } => {
-                self.prepare(batch, req, (Mode::Extend, prefix_len, seq_len, kv_committed_len));
+                self.prepare(batch, req, (ForwardMode::Extend, prefix_len, seq_len, kv_committed_len));
                 self.touch_kept(req);
             }
             BatchFact::PrepareDecode { batch, req, k, kv_committed_len, .. } => {
-                self.prepare(batch, req, (Mode::Decode, k.saturating_sub(1), k, kv_committed_len));
-                self.reads.write(req, Field::DecodeBatchIdx, cpu);
+                self.prepare(batch, req, (ForwardMode::Decode, k.saturating_sub(1), k, kv_committed_len));
+                self.reads.write(req, SharedField::DecodeBatchIdx, cpu);
                 self.touch_kept(req);
             }
             BatchFact::Mix { batch, decode, .. } => self.mix(batch, decode),
@@ -165,7 +165,7 @@ impl SceneBuilder {
                 self.touched.extend([Some(slot), track.map(|track| track.0)].into_iter().flatten());
                 self.effect(batch, req, track);
                 if let Some(step) = self.step(batch, req) {
-                    (step.mode, step.from, step.k) = (Mode::Verify, from, to);
+                    (step.mode, step.from, step.k) = (ForwardMode::Verify, from, to);
                 }
             }
             ForwardFact::Stream { .. } | ForwardFact::Sampled { .. } => {}

@@ -1,8 +1,8 @@
 //! The change of requests and slots by each fact.
 
 use crate::record::{
-    BatchFact, CacheFact, Decision, DecisionFact, Fact, ForwardFact, Offered, Phase, ProbeFact, RequestFact, RunFact,
-    Sink, SlotFact, Stream,
+    BatchFact, CacheFact, Decision, DecisionFact, Fact, ForwardFact, GpuStream, Phase, PossibleDonation, ProbeFact,
+    RequestFact, RunFact, Sink, SlotFact,
 };
 
 use super::{InFlight, LiveView, RequestStatus, RequestView};
@@ -122,7 +122,7 @@ impl LiveView {
                 self.in_flight.push(InFlight { batch, start, end });
                 self.launch = Some((batch, end));
             }
-            ForwardFact::Clear { slot, .. } | ForwardFact::CopyState { to: slot, stream: Stream::Forward, .. } => {
+            ForwardFact::Clear { slot, .. } | ForwardFact::CopyState { to: slot, stream: GpuStream::Forward, .. } => {
                 self.write(slot)
             }
             ForwardFact::Extend { slot, track, .. } | ForwardFact::Verify { slot, track, .. } => {
@@ -137,7 +137,7 @@ impl LiveView {
                     self.write(slot);
                 }
             }
-            ForwardFact::CopyState { stream: Stream::Schedule, .. }
+            ForwardFact::CopyState { stream: GpuStream::Schedule, .. }
             | ForwardFact::Stream { .. }
             | ForwardFact::Sampled { .. } => {}
         }
@@ -151,8 +151,11 @@ impl LiveView {
                 if let Some(Decision { after, .. }) = decision {
                     (it.fields.last_track_seqlen, it.fields.kept) = (after.label, after.slot);
                     // Until the next `ProbeFact::Fields`.
-                    it.fields.offer =
-                        after.label.zip(after.slot).map(|(label, slot)| Offered { label, key_len: label, slot });
+                    it.fields.offer = after.label.zip(after.slot).map(|(label, slot)| PossibleDonation {
+                        label,
+                        key_len: label,
+                        slot,
+                    });
                 }
             }
             DecisionFact::Flip { req, next_track_idx, .. } => {

@@ -3,7 +3,7 @@
 use ratatui::text::{Line, Span};
 
 use crate::judge::Boundary;
-use crate::record::Kept;
+use crate::record::KeptState;
 use crate::report::name;
 
 use super::super::app::App;
@@ -33,7 +33,7 @@ pub(super) fn lines(app: &App, columns: usize) -> PaneLines {
 fn line(app: &App, of: &Boundary, id: usize, done: bool) -> Line<'static> {
     let turn = turn_columns(app);
     let due = of.due.map_or("-".to_owned(), |slot| format!("{}@{slot}", of.k));
-    let rule = if of.fired { kept_words(Kept { label: of.label, slot: of.slot }) } else { "-".to_owned() };
+    let rule = if of.fired { kept_words(KeptState { label: of.label, slot: of.slot }) } else { "-".to_owned() };
     let id = cell(&name::request(&app.names, of.req), id);
     let start = format!("{:>turn$} {id} {:>4} {:>2} {due:<6} {rule:<6} ", of.turn, of.k, of.lookahead);
     let class = name::class(of.class).to_owned();

@@ -2,33 +2,33 @@
 
 use super::{A, B, Tape, kinds};
 use crate::common::tape::Facts as _;
-use overlapsim::judge::{Kind, Verdict};
+use overlapsim::judge::{FindingKind, Verdict};
 use overlapsim::record::*;
 
 #[test]
 fn slots_allocated_twice_or_never_freed_are_leaks() {
     let mut twice = Tape::new();
-    twice.give(3, Owner::Track(A, 1)).nothing(Nothing::NoCheckpoint);
+    twice.give(3, Owner::Track(A, 1)).nothing(NoDonation::NoCheckpoint);
     let judged = twice.done();
-    assert_eq!((judged.verdict, kinds(&judged)), (Verdict::Broken, vec![Kind::Leak]));
+    assert_eq!((judged.verdict, kinds(&judged)), (Verdict::Broken, vec![FindingKind::Leak]));
 
     let judged = Tape::new().done();
-    assert_eq!(kinds(&judged), vec![Kind::Leak]);
+    assert_eq!(kinds(&judged), vec![FindingKind::Leak]);
     assert!(judged.findings[0].reason.ends_with("(3 in all)"), "{}", judged.findings[0].reason);
 
     let mut cached = Tape::new();
-    let judged = cached.nothing(Nothing::NoCheckpoint).give(9, Owner::Tree).done();
+    let judged = cached.nothing(NoDonation::NoCheckpoint).give(9, Owner::Tree).done();
     assert_eq!(judged.verdict, Verdict::Clean);
 }
 
 #[test]
 fn a_slot_freed_or_moved_by_another_owner_is_a_double_free() {
     let mut tape = Tape::new();
-    let judged = tape.nothing(Nothing::NoCheckpoint).free(2, Owner::Track(A, 0)).done();
-    assert_eq!((judged.verdict, kinds(&judged)), (Verdict::Broken, vec![Kind::DoubleFree]));
+    let judged = tape.nothing(NoDonation::NoCheckpoint).free(2, Owner::Track(A, 0)).done();
+    assert_eq!((judged.verdict, kinds(&judged)), (Verdict::Broken, vec![FindingKind::DoubleFree]));
     let mut moved = Tape::new();
     moved.cache(2, Owner::Track(B, 0));
-    assert_eq!(kinds(&moved.judge()), vec![Kind::DoubleFree]);
+    assert_eq!(kinds(&moved.judge()), vec![FindingKind::DoubleFree]);
 }
 
 #[test]
@@ -36,11 +36,11 @@ fn a_forward_on_a_freed_slot_is_a_use_after_free() {
     let mut tape = Tape::new();
     tape.free(1, Owner::Active(A)).decode(2, A, 1, 2, None).decode(3, A, 1, 3, None);
     let judged = tape.judge();
-    assert_eq!((judged.verdict, kinds(&judged)), (Verdict::Broken, vec![Kind::UseAfterFree]));
+    assert_eq!((judged.verdict, kinds(&judged)), (Verdict::Broken, vec![FindingKind::UseAfterFree]));
     assert!(judged.findings[0].reason.ends_with("(2 in all)"));
     // A forward launched before the slot was freed is correct, whenever it runs.
     let mut before = Tape::new();
-    before.decode(2, A, 1, 2, None).nothing(Nothing::NoCheckpoint);
+    before.decode(2, A, 1, 2, None).nothing(NoDonation::NoCheckpoint);
     assert_eq!(before.done().verdict, Verdict::Clean);
 }
 
@@ -56,7 +56,7 @@ fn pages_are_counted_by_ranges() {
     assert_eq!(tape.fact(freed(5, 9)).done().verdict, Verdict::Clean);
     leaky.fact(freed(3, 7));
     let judged = leaky.done();
-    assert_eq!(kinds(&judged), vec![Kind::DoubleFree, Kind::Leak]);
+    assert_eq!(kinds(&judged), vec![FindingKind::DoubleFree, FindingKind::Leak]);
     assert!(judged.findings.iter().all(|finding| finding.reason.ends_with("(2 in all)")));
 }
 
@@ -76,6 +76,6 @@ fn locks_out_of_balance_are_findings() {
         for &fact in facts {
             tape.fact(fact);
         }
-        assert_eq!(kinds(&tape.done()), vec![Kind::Lock; expected], "{facts:?}");
+        assert_eq!(kinds(&tape.done()), vec![FindingKind::Lock; expected], "{facts:?}");
     }
 }

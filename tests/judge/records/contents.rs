@@ -2,7 +2,7 @@
 
 use super::{A, B, Tape, before_the_boundary, brief, kinds};
 use crate::common::tape::Facts as _;
-use overlapsim::judge::{Kind, Verdict};
+use overlapsim::judge::{FindingKind, Verdict};
 use overlapsim::record::*;
 
 #[test]
@@ -11,7 +11,7 @@ fn stale_content_of_an_earlier_owner_does_not_count_as_written() {
     tape.arrive(B, 1, [4, 5, 6]).prefill(20, B, 4, 0, 1, None).decode(21, B, 4, 2, Some(5)).wait(21);
     tape.free(5, Owner::Track(B, 0)).free(3, Owner::Track(A, 1)).give(5, Owner::Track(A, 1));
     tape.plain(2, 3).offer(A, 3, 5, false);
-    assert_eq!(brief(&tape.judge().findings[0]), (Kind::Unwritten, Some(3), None, Some(5)));
+    assert_eq!(brief(&tape.judge().findings[0]), (FindingKind::Unwritten, Some(3), None, Some(5)));
     // Under the length that the slot holds by chance, the same slot is a right state.
     let mut lucky = Tape::new();
     lucky.arrive(B, 1, [4, 5, 6]).prefill(20, B, 4, 0, 1, None).decode(21, B, 4, 2, Some(5)).wait(21);
@@ -26,7 +26,7 @@ fn a_slot_with_an_old_label_that_the_step_in_flight_writes_is_mislabelled() {
     tape.decode(7, A, 1, 7, None).decode(8, A, 1, 8, Some(3));
     // The kept slot is 2, but the rule hands over 3.
     let judged = tape.row(7, A, None).end(4, 3).done();
-    assert_eq!(brief(&judged.findings[0]), (Kind::Mislabelled, Some(4), Some(8), Some(3)));
+    assert_eq!(brief(&judged.findings[0]), (FindingKind::Mislabelled, Some(4), Some(8), Some(3)));
     assert_eq!(judged.findings[0].reason, "label 4, but the slot holds 8: the step in flight writes there");
 }
 
@@ -36,11 +36,11 @@ fn a_slot_that_the_step_in_flight_will_overwrite_is_aliased() {
     tape.row(3, A, None).row(4, A, Some((4, 2))).plain(5, 7);
     tape.decode(7, A, 1, 7, None).decode(8, A, 1, 8, Some(2));
     let judged = tape.row(7, A, None).end(4, 2).done();
-    assert_eq!(brief(&judged.findings[0]), (Kind::Aliased, Some(4), Some(8), Some(2)));
+    assert_eq!(brief(&judged.findings[0]), (FindingKind::Aliased, Some(4), Some(8), Some(2)));
     // Once the step has been waited for, the slot holds another state: mislabelled.
     let mut late = before_the_boundary();
     late.row(3, A, None).row(4, A, Some((4, 2))).plain(5, 8).decode(8, A, 1, 8, Some(2)).row(8, A, None);
-    assert_eq!(kinds(&late.end(4, 2).done())[0], Kind::Mislabelled);
+    assert_eq!(kinds(&late.end(4, 2).done())[0], FindingKind::Mislabelled);
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn a_prefill_state_donated_from_the_wrong_slot_is_mislabelled() {
     let mut right = Tape { record: tape.record.clone(), names: tape.names.clone(), ..tape };
     tape.offer(A, 4, 3, false).cache(3, Owner::Track(A, 1)).give(4, Owner::Track(A, 1));
     let judged = tape.judge();
-    assert_eq!(brief(&judged.findings[0]), (Kind::Mislabelled, Some(4), Some(8), Some(3)));
+    assert_eq!(brief(&judged.findings[0]), (FindingKind::Mislabelled, Some(4), Some(8), Some(3)));
     right.offer(A, 4, 2, false).cache(2, Owner::Track(A, 0)).give(4, Owner::Track(A, 0));
     assert!(right.judge().findings.is_empty());
 }
@@ -62,7 +62,7 @@ fn a_slot_that_another_request_wrote_since_is_foreign() {
     tape.row(3, A, None).row(4, A, Some((4, 2)));
     tape.arrive(B, 6, [4, 5, 6]).prefill(9, B, 4, 0, 6, Some((2, 6))).wait(9);
     let judged = tape.end(4, 2).judge();
-    assert_eq!(kinds(&judged), vec![Kind::UseAfterFree, Kind::Foreign]);
+    assert_eq!(kinds(&judged), vec![FindingKind::UseAfterFree, FindingKind::Foreign]);
     assert_eq!((judged.verdict, judged.findings[1].holds), (Verdict::Broken, Some(6)));
     // A write of B before A got the slot does not matter: A has written the slot since.
     let mut before = Tape::empty();
@@ -79,7 +79,7 @@ fn the_same_length_of_another_sequence_is_mislabelled() {
     // A hits a cached state of B although the tokens differ.
     tape.prefill(1, B, 4, 0, 4, Some((5, 4))).turn().wait(1).offer(B, 4, 5, false).cache(5, Owner::Track(B, 0));
     let judged = tape.fact(Fact::Cache(CacheFact::Hit { req: A, source: SlotId(5), len: 4 })).judge();
-    assert_eq!(brief(&judged.findings[0]), (Kind::Mislabelled, Some(4), Some(4), Some(5)));
+    assert_eq!(brief(&judged.findings[0]), (FindingKind::Mislabelled, Some(4), Some(4), Some(5)));
     assert!(judged.findings[0].reason.contains("another sequence"));
 }
 
@@ -96,10 +96,10 @@ fn a_copy_before_the_forward_has_been_waited_for_is_torn() {
             req: A,
             from: SlotId(1),
             to: SlotId(7),
-            stream: Stream::Schedule,
+            stream: GpuStream::Schedule,
         }));
-        let judged = tape.offer(A, 2, 7, false).nothing(Nothing::NoCheckpoint).done();
-        assert_eq!(kinds(&judged), if waited { vec![] } else { vec![Kind::Torn] });
+        let judged = tape.offer(A, 2, 7, false).nothing(NoDonation::NoCheckpoint).done();
+        assert_eq!(kinds(&judged), if waited { vec![] } else { vec![FindingKind::Torn] });
         assert_eq!(judged.verdict, if waited { Verdict::Clean } else { Verdict::Corrupt });
     }
 }
@@ -116,7 +116,7 @@ fn a_cached_slot_overwritten_after_donation_is_mislabelled_at_the_hit() {
         .fact(Fact::Cache(CacheFact::Hit { req: B, source: SlotId(2), len: 4 }))
         .fact(Fact::Cache(CacheFact::Hit { req: B, source: SlotId(2), len: 4 }))
         .judge();
-    assert_eq!(kinds(&judged), vec![Kind::UseAfterFree, Kind::Mislabelled, Kind::Inherited]);
+    assert_eq!(kinds(&judged), vec![FindingKind::UseAfterFree, FindingKind::Mislabelled, FindingKind::Inherited]);
     assert!(judged.findings[1].reason.contains("overwritten after donation"));
     assert_eq!(judged.findings[2].root, Some(1));
 }
@@ -126,17 +126,17 @@ fn a_key_floored_to_a_page_is_what_the_slot_must_hold() {
     let mut tape = Tape { page_size: 4, ..before_the_boundary() };
     tape.row(3, A, None).row(4, A, Some((4, 2))).decode(5, A, 1, 5, Some(3)).row(5, A, Some((5, 3)));
     let judged = tape.end(5, 3).done();
-    assert_eq!(brief(&judged.findings[0]), (Kind::Mislabelled, Some(4), Some(5), Some(3)));
+    assert_eq!(brief(&judged.findings[0]), (FindingKind::Mislabelled, Some(4), Some(5), Some(3)));
     assert_eq!(judged.findings[0].reason, "key 4 (label 5 floored to a page of 4), but the slot holds 5");
 }
 
 #[test]
 fn a_wrong_state_that_is_not_cached_is_a_finding_without_heirs() {
     let mut tape = before_the_boundary();
-    let how = Donated { finished: false, existed: true };
+    let how = DonationOutcome { finished: false, existed: true };
     tape.fact(Fact::Cache(CacheFact::Donate { req: A, label: 4, key_len: 4, slot: SlotId(3), how }));
     let judged = tape.judge();
-    assert_eq!(kinds(&judged), vec![Kind::Unwritten]);
+    assert_eq!(kinds(&judged), vec![FindingKind::Unwritten]);
     assert!(judged.findings[0].reason.ends_with("not cached, as the node already owned a state"));
 }
 
@@ -161,5 +161,5 @@ fn a_record_without_prompts_is_judged_by_lengths() {
         track: Some(SlotId(2)),
     }));
     let judged = tape.offer(A, 5, 2, false).offer(A, 4, 2, false).offer(A, 5, 3, false).judge();
-    assert_eq!(kinds(&judged), vec![Kind::Mislabelled, Kind::Unwritten]);
+    assert_eq!(kinds(&judged), vec![FindingKind::Mislabelled, FindingKind::Unwritten]);
 }

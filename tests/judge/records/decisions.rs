@@ -2,7 +2,7 @@
 
 use super::{A, B, Tape, before_the_boundary, brief, classes, kinds};
 use crate::common::tape::Facts as _;
-use overlapsim::judge::{Class, Kind, Verdict};
+use overlapsim::judge::{Class, FindingKind, Verdict};
 use overlapsim::record::*;
 
 #[test]
@@ -37,17 +37,20 @@ fn a_double_fire_keeps_an_unwritten_slot_and_is_corrupt() {
     let mut tape = before_the_boundary();
     let judged = tape.row(3, A, Some((4, 2))).row(4, A, Some((4, 3))).end(4, 3).done();
     assert_eq!((judged.verdict, classes(&judged)), (Verdict::Corrupt, vec![(3, Class::Early), (4, Class::Repeat)]));
-    assert_eq!(judged.findings.iter().map(brief).collect::<Vec<_>>(), vec![(Kind::Unwritten, Some(4), None, Some(3))]);
-    assert_eq!(judged.findings[0].reason, "label 4, but nobody has written the slot");
+    assert_eq!(
+        judged.findings.iter().map(brief).collect::<Vec<_>>(),
+        vec![(FindingKind::Unwritten, Some(4), None, Some(3))]
+    );
+    assert_eq!(judged.findings[0].reason, "label 4, but no forward has written the slot since the request got it");
     assert_eq!((judged.findings[0].turn, judged.findings[0].phase), (2, Phase::Result));
 }
 
 #[test]
 fn a_boundary_without_a_decision_is_lost_and_costs_its_tokens() {
     let mut tape = before_the_boundary();
-    let judged = tape.row(3, A, None).row(4, A, None).nothing(Nothing::NoCheckpoint).done();
+    let judged = tape.row(3, A, None).row(4, A, None).nothing(NoDonation::NoCheckpoint).done();
     assert_eq!((judged.verdict, classes(&judged)), (Verdict::Lossy, vec![(4, Class::Missed)]));
-    assert_eq!(brief(&judged.findings[0]), (Kind::Lost, Some(4), None, None));
+    assert_eq!(brief(&judged.findings[0]), (FindingKind::Lost, Some(4), None, None));
     assert_eq!(judged.findings[0].turn, 2);
     assert_eq!((judged.checkpoints.lost, judged.checkpoints.cost_tokens), (1, 4));
 }
@@ -57,7 +60,7 @@ fn a_later_checkpoint_cancels_the_cost_of_a_loss_and_not_the_loss() {
     let mut tape = before_the_boundary();
     tape.row(3, A, None).row(4, A, None).plain(5, 8).decode(8, A, 1, 8, Some(3)).row(8, A, Some((8, 3)));
     let judged = tape.end(8, 3).done();
-    assert_eq!((judged.verdict, kinds(&judged)), (Verdict::Lossy, vec![Kind::Lost]));
+    assert_eq!((judged.verdict, kinds(&judged)), (Verdict::Lossy, vec![FindingKind::Lost]));
     assert_eq!((judged.checkpoints.due, judged.checkpoints.recorded, judged.checkpoints.cost_tokens), (2, 1, 0));
 }
 
@@ -69,16 +72,16 @@ fn a_checkpoint_that_the_engine_prevents_is_skipped_and_not_lost() {
         k: 4,
         in_place: true,
     }));
-    let judged = refused.row(3, A, None).row(4, A, None).nothing(Nothing::NoCheckpoint).done();
+    let judged = refused.row(3, A, None).row(4, A, None).nothing(NoDonation::NoCheckpoint).done();
     assert_eq!((judged.verdict, judged.checkpoints.skipped, judged.checkpoints.cost_tokens), (Verdict::Clean, 1, 0));
 
     let mut retracted = before_the_boundary();
     retracted.row(3, A, None).row(4, A, None).fact(Fact::Request(RequestFact::Retract { req: A, outputs: 4 }));
-    let judged = retracted.nothing(Nothing::Retracted).done();
+    let judged = retracted.nothing(NoDonation::Retracted).done();
     assert_eq!((judged.verdict, judged.checkpoints.skipped), (Verdict::Clean, 1));
 
     let mut declined = before_the_boundary();
-    let judged = declined.row(3, A, Some((4, 2))).nothing(Nothing::Declined).done();
+    let judged = declined.row(3, A, Some((4, 2))).nothing(NoDonation::Declined).done();
     assert_eq!((judged.verdict, judged.checkpoints.skipped), (Verdict::Clean, 1));
 }
 
@@ -95,7 +98,7 @@ fn a_step_in_place_overwrites_the_recorded_state_with_or_without_a_row_in_betwee
         if row_between {
             tape.row(5, B, None);
         }
-        let judged = tape.fact(refused).nothing(Nothing::NoCheckpoint).done();
+        let judged = tape.fact(refused).nothing(NoDonation::NoCheckpoint).done();
         assert_eq!((judged.verdict, judged.checkpoints.skipped), (Verdict::Clean, 1), "row between: {row_between}");
     }
 }
@@ -104,8 +107,8 @@ fn a_step_in_place_overwrites_the_recorded_state_with_or_without_a_row_in_betwee
 fn a_refused_slot_does_not_excuse_missing_a_state_written_in_place() {
     let mut refused = before_the_boundary();
     refused.fact(Fact::Batch(BatchFact::TrackRefused { req: A, k: 4, in_place: true }));
-    let judged = refused.row(3, A, None).row(4, A, None).nothing(Nothing::NoCheckpoint).done();
-    assert_eq!((judged.verdict, kinds(&judged)), (Verdict::Lossy, vec![Kind::Lost]));
+    let judged = refused.row(3, A, None).row(4, A, None).nothing(NoDonation::NoCheckpoint).done();
+    assert_eq!((judged.verdict, kinds(&judged)), (Verdict::Lossy, vec![FindingKind::Lost]));
     assert_eq!((judged.checkpoints.skipped, judged.checkpoints.cost_tokens), (0, 4));
 }
 
@@ -118,11 +121,17 @@ fn a_recorded_checkpoint_that_is_not_donated_is_lost_once() {
         tape
     };
     let judged = two().end(4, 2).done();
-    assert_eq!((judged.verdict, kinds(&judged), judged.checkpoints.cost_tokens), (Verdict::Lossy, vec![Kind::Lost], 4));
-    assert_eq!(judged.findings[0].reason, "length 8 was recorded, but at the end 4 was offered");
+    assert_eq!(
+        (judged.verdict, kinds(&judged), judged.checkpoints.cost_tokens),
+        (Verdict::Lossy, vec![FindingKind::Lost], 4)
+    );
+    assert_eq!(judged.findings[0].reason, "length 8 was recorded, but at its end the request donated length 4");
     // Nothing is donated: one loss, and its cost is counted once.
-    let judged = two().nothing(Nothing::NoCheckpoint).done();
-    assert_eq!((judged.verdict, kinds(&judged), judged.checkpoints.cost_tokens), (Verdict::Lossy, vec![Kind::Lost], 8));
+    let judged = two().nothing(NoDonation::NoCheckpoint).done();
+    assert_eq!(
+        (judged.verdict, kinds(&judged), judged.checkpoints.cost_tokens),
+        (Verdict::Lossy, vec![FindingKind::Lost], 8)
+    );
     // The engine cannot keep a checkpoint beyond the end of the request.
     let mut beyond = two();
     beyond.outputs = 6;
@@ -139,7 +148,7 @@ fn the_right_length_in_the_wrong_slot_is_corrupt() {
     let mut own = before_the_boundary();
     let judged = own.row(3, A, None).row(4, A, Some((4, 3))).end(4, 3).done();
     assert_eq!(classes(&judged), vec![(4, Class::WrongSlot)]);
-    assert_eq!(kinds(&judged), vec![Kind::Unwritten]);
+    assert_eq!(kinds(&judged), vec![FindingKind::Unwritten]);
 }
 
 #[test]
@@ -147,14 +156,14 @@ fn a_label_that_no_step_writes_is_wrong() {
     let mut tape = Tape::new();
     let judged = tape.plain(2, 3).decode(3, A, 1, 3, None).row(3, A, Some((4, 2))).end(4, 2).done();
     assert_eq!((judged.verdict, classes(&judged)), (Verdict::Corrupt, vec![(3, Class::WrongLabel)]));
-    assert_eq!(kinds(&judged), vec![Kind::Unwritten]);
+    assert_eq!(kinds(&judged), vec![FindingKind::Unwritten]);
 }
 
 #[test]
 fn the_ways_in_which_masks_were_read_are_counted() {
     let mut tape = Tape::new();
     tape.fact(Fact::Batch(BatchFact::HostMasks { batch: BatchId(2), bytes: 192 }));
-    for check in [Check::None, Check::Mask, Check::Recompute, Check::MaskLost] {
+    for check in [BoundaryCheck::None, BoundaryCheck::Mask, BoundaryCheck::Recompute, BoundaryCheck::MaskLost] {
         tape.fact(Fact::Decision(DecisionFact::Row {
             batch: BatchId(9),
             req: A,

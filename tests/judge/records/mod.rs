@@ -10,7 +10,7 @@ mod outcomes;
 mod wrong_starts;
 
 use crate::common::tape::{AT, Facts, TokenNames};
-use overlapsim::judge::{Class, Finding, Judge, Judgement, Kind, Options};
+use overlapsim::judge::{Class, Finding, FindingKind, Judge, JudgeOptions, Judgement};
 use overlapsim::record::*;
 
 const A: ReqId = ReqId(0);
@@ -135,15 +135,15 @@ impl Tape {
         let batch_id = BatchId(batch);
         self.turn().wait(batch);
         let decision = fired.map(|(label, slot)| Decision {
-            before: Kept { label: None, slot: None },
-            after: Kept { label: Some(label), slot: Some(SlotId(slot)) },
+            before: KeptState { label: None, slot: None },
+            after: KeptState { label: Some(label), slot: Some(SlotId(slot)) },
         });
         self.fact(Fact::Decision(DecisionFact::Row {
             batch: batch_id,
             req,
             lookahead: 1,
             kv_committed_len: 0,
-            check: Check::Mask,
+            check: BoundaryCheck::Mask,
             decision,
         }))
     }
@@ -157,7 +157,7 @@ impl Tape {
     }
 
     fn offer(&mut self, req: ReqId, label: u32, slot: u32, finished: bool) -> &mut Tape {
-        let how = Donated { finished, existed: false };
+        let how = DonationOutcome { finished, existed: false };
         if finished {
             self.fact(Fact::Request(RequestFact::Finish { req, kind: FinishKind::Token, outputs: self.outputs }));
         }
@@ -180,7 +180,7 @@ impl Tape {
         self
     }
 
-    fn nothing(&mut self, why: Nothing) -> &mut Tape {
+    fn nothing(&mut self, why: NoDonation) -> &mut Tape {
         self.fact(Fact::Request(RequestFact::Finish { req: A, kind: FinishKind::Token, outputs: self.outputs }));
         self.fact(Fact::Cache(CacheFact::NoDonate { req: A, why, slot: None }));
         self.free(1, Owner::Active(A)).free(2, Owner::Track(A, 0)).free(3, Owner::Track(A, 1))
@@ -192,13 +192,14 @@ impl Tape {
     }
 
     fn judge(&self) -> Judgement {
-        let mut judge = Judge::new(Options { page_size: self.page_size, keep_boundaries: true, keep_reasons: true });
+        let mut judge =
+            Judge::new(JudgeOptions { page_size: self.page_size, keep_boundaries: true, keep_reasons: true });
         self.record.replay(&mut judge);
         judge.finish(&[])
     }
 }
 
-fn kinds(judgement: &Judgement) -> Vec<Kind> {
+fn kinds(judgement: &Judgement) -> Vec<FindingKind> {
     judgement.findings.iter().map(|finding| finding.kind).collect()
 }
 
@@ -206,7 +207,7 @@ fn classes(judgement: &Judgement) -> Vec<(u32, Class)> {
     judgement.boundaries.iter().map(|boundary| (boundary.k, boundary.class)).collect()
 }
 
-fn brief(finding: &Finding) -> (Kind, Option<u32>, Option<u32>, Option<u32>) {
+fn brief(finding: &Finding) -> (FindingKind, Option<u32>, Option<u32>, Option<u32>) {
     (finding.kind, finding.label, finding.holds, finding.slot.map(|slot| slot.0))
 }
 

@@ -1,7 +1,7 @@
 //! Records of random facts that contradict each other: the judge must not panic.
 
 use crate::common::tape::AT;
-use overlapsim::judge::{Goals, Judge, Options};
+use overlapsim::judge::{Goals, Judge, JudgeOptions};
 use overlapsim::record::*;
 
 /// Facts of every kind with meaningless numbers, drawn from a fixed sequence.
@@ -10,7 +10,7 @@ fn nonsense_never_makes_the_judge_panic() {
     let mut seed = 1u64;
     let mut reached = Goals::NONE;
     for round in 0..300 {
-        let mut judge = Judge::new(Options { page_size: round % 3, keep_boundaries: true, keep_reasons: true });
+        let mut judge = Judge::new(JudgeOptions { page_size: round % 3, keep_boundaries: true, keep_reasons: true });
         for _ in 0..400 {
             let mut draw = || {
                 seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -48,12 +48,14 @@ fn nonsense(draw: &mut impl FnMut() -> u32) -> Fact {
         3 => Owner::Request(req),
         _ => Owner::Tree,
     };
-    let after = Kept { label: track.map(|slot| slot.0), slot: (b % 3 > 0).then_some(slot) };
-    let how = Donated { finished: a % 4 == 0, existed: b % 2 == 0 };
-    let why = [Nothing::NoCheckpoint, Nothing::Declined, Nothing::Retracted, Nothing::NoSlot][a as usize % 4];
-    let check = [Check::None, Check::Mask, Check::Recompute, Check::MaskLost][b as usize % 4];
-    let stream = if a % 2 == 0 { Stream::Forward } else { Stream::Schedule };
-    let mode = [Mode::Decode, Mode::Verify, Mode::Extend, Mode::Mixed][b as usize % 4];
+    let after = KeptState { label: track.map(|slot| slot.0), slot: (b % 3 > 0).then_some(slot) };
+    let how = DonationOutcome { finished: a % 4 == 0, existed: b % 2 == 0 };
+    let why =
+        [NoDonation::NoCheckpoint, NoDonation::Declined, NoDonation::Retracted, NoDonation::NoSlot][a as usize % 4];
+    let check =
+        [BoundaryCheck::None, BoundaryCheck::Mask, BoundaryCheck::Recompute, BoundaryCheck::MaskLost][b as usize % 4];
+    let stream = if a % 2 == 0 { GpuStream::Forward } else { GpuStream::Schedule };
+    let mode = [ForwardMode::Decode, ForwardMode::Verify, ForwardMode::Extend, ForwardMode::Mixed][b as usize % 4];
     let pages = PageRange { grant: GrantId(b), from: a % 5, to: a };
     match draw().wrapping_mul(7).wrapping_add(draw()) % 39 {
         0 => Fact::Run(RunFact::Turn { turn: a, at: AT }),
@@ -116,12 +118,12 @@ fn nonsense(draw: &mut impl FnMut() -> u32) -> Fact {
         27 => Fact::Cache(CacheFact::Donate { req, label: a, key_len: b, slot, how }),
         28 => Fact::Cache(CacheFact::NoDonate { req, why, slot: None }),
         29 => Fact::Batch(BatchFact::TrackRefused { req, k: a, in_place: b % 2 == 0 }),
-        30 => Fact::Request(RequestFact::Skip { batch, req, why: Passed::Ended }),
+        30 => Fact::Request(RequestFact::Skip { batch, req, why: SkipReason::Ended }),
         31 => Fact::Run(RunFact::Done { at: AT }),
         34 => Fact::Batch(BatchFact::Mix { batch, decode: BatchId(a), rows: b }),
         35 => Fact::Request(RequestFact::Abort {
             req,
-            place: if a % 3 == 0 { Place::Waiting } else { Place::Decode },
+            stage: if a % 3 == 0 { AbortStage::Waiting } else { AbortStage::Decode },
             taken: b % 2 == 0,
         }),
         36 => Fact::Forward(ForwardFact::Verify {

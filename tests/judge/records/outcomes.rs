@@ -2,7 +2,7 @@
 
 use super::{A, B, Tape, before_the_boundary, kinds};
 use crate::common::tape::{AT, Facts as _};
-use overlapsim::judge::{Kind, Verdict};
+use overlapsim::judge::{FindingKind, Verdict};
 use overlapsim::record::*;
 
 #[test]
@@ -10,7 +10,7 @@ fn an_assertion_is_the_only_finding_and_nothing_counts_as_leaked() {
     let mut tape = Tape::new();
     tape.fact(Fact::Run(RunFact::Assert { req: Some(A), kind: AssertKind::Lookahead }));
     let judged = tape.done();
-    assert_eq!((judged.verdict, kinds(&judged)), (Verdict::Broken, vec![Kind::Assertion]));
+    assert_eq!((judged.verdict, kinds(&judged)), (Verdict::Broken, vec![FindingKind::Assertion]));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::{A, B, Tape, before_the_boundary, kinds};
 use crate::common::tape::Facts as _;
-use overlapsim::judge::{Kind, Verdict};
+use overlapsim::judge::{FindingKind, Verdict};
 use overlapsim::record::*;
 
 /// `A` has cached the unwritten slot 3 under label 4; `B` has the same tokens and hits it.
@@ -23,7 +23,7 @@ fn start_from(tape: &mut Tape, source: u32) {
         req: B,
         from: SlotId(source),
         to: SlotId(4),
-        stream: Stream::Forward,
+        stream: GpuStream::Forward,
     }));
     let track = Some((SlotId(5), 6));
     tape.fact(Fact::Forward(ForwardFact::Extend {
@@ -41,7 +41,7 @@ fn a_wrong_start_is_inherited_and_names_its_root() {
     let mut tape = wrong_start();
     start_from(&mut tape, 3);
     let judged = tape.offer(B, 6, 5, false).judge();
-    assert_eq!(kinds(&judged), vec![Kind::Unwritten, Kind::Inherited, Kind::Inherited]);
+    assert_eq!(kinds(&judged), vec![FindingKind::Unwritten, FindingKind::Inherited, FindingKind::Inherited]);
     assert_eq!(judged.findings.iter().map(|finding| finding.root).collect::<Vec<_>>(), vec![None, Some(0), Some(0)]);
     assert_eq!((judged.findings[2].label, judged.findings[2].holds), (Some(6), Some(2)));
 }
@@ -51,9 +51,9 @@ fn a_retraction_and_a_prefill_from_nothing_end_the_inheritance() {
     let mut tape = wrong_start();
     start_from(&mut tape, 3);
     tape.fact(Fact::Request(RequestFact::Retract { req: B, outputs: 5 })).prefill(21, B, 4, 0, 6, Some((5, 6)));
-    assert_eq!(kinds(&tape.offer(B, 6, 5, false).judge()), vec![Kind::Unwritten, Kind::Inherited]);
+    assert_eq!(kinds(&tape.offer(B, 6, 5, false).judge()), vec![FindingKind::Unwritten, FindingKind::Inherited]);
     // A wrong state after that is its own finding.
-    assert_eq!(kinds(&tape.offer(B, 3, 5, false).judge())[2], Kind::Mislabelled);
+    assert_eq!(kinds(&tape.offer(B, 3, 5, false).judge())[2], FindingKind::Mislabelled);
 }
 
 #[test]
