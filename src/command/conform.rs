@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use crate::conform::{self, Archive, Options, Plan, Trouble};
+use crate::conform::{self, Archive, Options, Plan, RecordingError};
 use crate::model::Release;
 use crate::report::{ConformSummary, Differing, conform_json, conform_text, plain};
 use crate::runner;
@@ -199,7 +199,7 @@ fn one_job(
             && !seen
             && (at + only) % jobs == job
         {
-            let trouble = Trouble {
+            let trouble = RecordingError {
                 line: 0,
                 message: format!("there is no recording #{only} in it"),
                 remedy: "recordings of a file count from #0",

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::lines::{Line, Lines, Trouble};
+use super::lines::{Line, Lines, RecordingError};
 
 /// Bytes of one recording that are kept in memory; a larger one is read a second time instead.
 const HELD_MAX: u64 = 32 << 20;
 
 /// One recording of a file.
 #[derive(Debug)]
-pub struct Segment {
+pub struct Recording {
     /// Its place in the file, from 0.
     pub index: usize,
     /// The line of its `meta`.
@@ -75,15 +75,15 @@ impl Archive {
     ///
     /// # Errors
     /// The file cannot be read, or holds something else.
-    pub fn open(path: &Path) -> Result<Archive, Trouble> {
+    pub fn open(path: &Path) -> Result<Archive, RecordingError> {
         let mut lines = Lines::open(path)?;
         let Some(first) = lines.next()? else {
-            return Err(Trouble::at(0, "the file is empty", "give a recording: .jsonl or .jsonl.gz"));
+            return Err(RecordingError::at(0, "the file is empty", "give a recording: .jsonl or .jsonl.gz"));
         };
         let kind = role(&first.text);
         if kind == Role::Continues {
             let message = "the file goes on from an earlier part";
-            return Err(Trouble::at(
+            return Err(RecordingError::at(
                 first.number,
                 message,
                 "put the parts together in order: cat PART.. > whole.jsonl",
@@ -91,13 +91,13 @@ impl Archive {
         }
         if kind == Role::Other {
             let message = "this is no recording: the first line is neither a `meta` event nor a `scenario`";
-            return Err(Trouble::at(first.number, message, "docs/conformance.md describes the format"));
+            return Err(RecordingError::at(first.number, message, "docs/conformance.md describes the format"));
         }
         Ok(Archive { path: path.to_path_buf(), lines, next: Some((first, kind)), index: 0, over: false })
     }
 
     /// The next recording for which `wanted` holds by its index, or what is wrong with the next one.
-    pub fn next(&mut self, wanted: impl Fn(usize) -> bool) -> Option<(usize, Result<Segment, Trouble>)> {
+    pub fn next(&mut self, wanted: impl Fn(usize) -> bool) -> Option<(usize, Result<Recording, RecordingError>)> {
         loop {
             if self.over {
                 return None;
@@ -107,18 +107,18 @@ impl Archive {
             let keep = wanted(index);
             match self.read_one(index, keep) {
                 Ok(None) => return None,
-                Ok(Some(segment)) if keep => return Some((index, Ok(segment))),
+                Ok(Some(recording)) if keep => return Some((index, Ok(recording))),
                 Ok(Some(_)) => {}
-                Err(trouble) => {
+                Err(error) => {
                     self.over = true;
-                    return keep.then_some((index, Err(trouble)));
+                    return keep.then_some((index, Err(error)));
                 }
             }
         }
     }
 
     /// Reads up to the beginning of the recording after.
-    fn read_one(&mut self, index: usize, keep: bool) -> Result<Option<Segment>, Trouble> {
+    fn read_one(&mut self, index: usize, keep: bool) -> Result<Option<Recording>, RecordingError> {
         let Some((first, kind)) = self.next.take() else { return Ok(None) };
         let mut from = first.number;
         let heading = (kind == Role::Heading).then(|| first.text.clone());
@@ -161,7 +161,7 @@ impl Archive {
         let scenario = heading.as_ref().and_then(|heading| heading.get("scenario"));
         let requests = scenario.and_then(|scenario| Some(scenario.get("requests")?.as_array()?.len()));
         let beyond = scenario.map(beyond).unwrap_or_default();
-        Ok(Some(Segment { index, line: from, requests, beyond, bytes, held }))
+        Ok(Some(Recording { index, line: from, requests, beyond, bytes, held }))
     }
 }
 
@@ -179,7 +179,7 @@ fn beyond(scenario: &Value) -> Vec<String> {
     given.map_or(Vec::new(), |x| x.iter().filter(|(_, value)| is_set(value)).map(|(name, _)| name.clone()).collect())
 }
 
-impl Segment {
+impl Recording {
     /// Bytes of its text.
     pub fn bytes(&self) -> u64 {
         self.bytes
@@ -189,13 +189,13 @@ impl Segment {
     ///
     /// # Errors
     /// The file is gone or cannot be read any more.
-    pub fn lines(&self) -> Result<SegmentLines<'_>, Trouble> {
+    pub fn lines(&self) -> Result<RecordingLines<'_>, RecordingError> {
         match &self.held {
-            Held::Lines(lines) => Ok(SegmentLines::Held(lines.iter())),
+            Held::Lines(lines) => Ok(RecordingLines::Held(lines.iter())),
             Held::Again(path, from, last) => {
                 let mut lines = Lines::open(path)?;
                 lines.skip_to(*from)?;
-                Ok(SegmentLines::Again(lines, *last))
+                Ok(RecordingLines::Again(lines, *last))
             }
         }
     }
@@ -203,22 +203,22 @@ impl Segment {
 
 /// The lines of one recording.
 #[derive(Debug)]
-pub enum SegmentLines<'a> {
+pub enum RecordingLines<'a> {
     /// From memory.
     Held(std::slice::Iter<'a, Line>),
     /// From the file, up to a line.
     Again(Lines, u64),
 }
 
-impl SegmentLines<'_> {
+impl RecordingLines<'_> {
     /// The next line, if there is one.
     ///
     /// # Errors
     /// The file cannot be read on.
-    pub fn next(&mut self) -> Result<Option<Line>, Trouble> {
+    pub fn next(&mut self) -> Result<Option<Line>, RecordingError> {
         match self {
-            SegmentLines::Held(lines) => Ok(lines.next().cloned()),
-            SegmentLines::Again(lines, last) => Ok(lines.next()?.filter(|line| line.number <= *last)),
+            RecordingLines::Held(lines) => Ok(lines.next().cloned()),
+            RecordingLines::Again(lines, last) => Ok(lines.next()?.filter(|line| line.number <= *last)),
         }
     }
 }

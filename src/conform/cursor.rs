@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::{Map, Value};
 
-use super::archive::SegmentLines;
-use super::divergence::{Divergence, Place};
+use super::archive::RecordingLines;
+use super::divergence::{Divergence, FieldDifference};
 use super::encoded_event::EncodedEvent;
-use super::lines::{Line, Trouble};
-use super::taint::Taints;
+use super::lines::{Line, RecordingError};
+use super::tainted_requests::TaintedRequests;
 
 /// Lines of the recording shown before a difference, and after it.
 const AROUND: usize = 3;
@@ -40,7 +40,7 @@ pub struct RecordedDonation {
 
 /// An event of the recording.
 #[derive(Clone, Debug)]
-pub(super) struct Recorded {
+pub(super) struct RecordedEvent {
     pub line: Line,
     pub turn: u32,
     pub kind: String,
@@ -50,9 +50,9 @@ pub(super) struct Recorded {
 /// The recording under comparison, and what has come of it.
 #[derive(Debug)]
 pub struct RecordingCursor<'a> {
-    lines: SegmentLines<'a>,
-    taints: Taints,
-    ahead: VecDeque<Recorded>,
+    lines: RecordingLines<'a>,
+    tainted_requests: TaintedRequests,
+    ahead: VecDeque<RecordedEvent>,
     before: VecDeque<Line>,
     /// Events compared, by kind.
     pub compared: BTreeMap<String, u64>,
@@ -65,7 +65,7 @@ pub struct RecordingCursor<'a> {
     /// The first of them.
     pub first_observed: Option<Divergence>,
     /// What kept the recording from being read on.
-    pub trouble: Option<Trouble>,
+    pub error: Option<RecordingError>,
     /// The donations compared so far.
     pub donations: Vec<RecordedDonation>,
     /// What the reader should know.
@@ -76,10 +76,10 @@ pub struct RecordingCursor<'a> {
 
 impl<'a> RecordingCursor<'a> {
     /// At the first event of a recording.
-    pub fn new(lines: SegmentLines<'a>) -> Self {
+    pub fn new(lines: RecordingLines<'a>) -> Self {
         let mut cursor = RecordingCursor {
             lines,
-            taints: Taints::default(),
+            tainted_requests: TaintedRequests::default(),
             ahead: VecDeque::new(),
             before: VecDeque::new(),
             compared: BTreeMap::new(),
@@ -87,7 +87,7 @@ impl<'a> RecordingCursor<'a> {
             divergence: None,
             observed: BTreeMap::new(),
             first_observed: None,
-            trouble: None,
+            error: None,
             donations: Vec::new(),
             notes: Vec::new(),
             cut: false,
@@ -101,11 +101,11 @@ impl<'a> RecordingCursor<'a> {
 
     /// Whether there is nothing more to compare.
     pub fn is_over(&self) -> bool {
-        self.divergence.is_some() || self.trouble.is_some()
+        self.divergence.is_some() || self.error.is_some()
     }
 
     /// The next event of the recording, taken.
-    pub(super) fn pop(&mut self) -> Option<Recorded> {
+    pub(super) fn pop(&mut self) -> Option<RecordedEvent> {
         match self.ahead.pop_front() {
             Some(next) => Some(next),
             None => self.read(),
@@ -113,7 +113,7 @@ impl<'a> RecordingCursor<'a> {
     }
 
     /// The next event of the recording, left where it is.
-    pub(super) fn peek(&mut self) -> Option<&Recorded> {
+    pub(super) fn peek(&mut self) -> Option<&RecordedEvent> {
         if self.ahead.is_empty() {
             let next = self.read()?;
             self.ahead.push_back(next);
@@ -122,14 +122,14 @@ impl<'a> RecordingCursor<'a> {
     }
 
     /// Puts events back before the next one.
-    pub(super) fn put_back(&mut self, events: Vec<Recorded>) {
+    pub(super) fn put_back(&mut self, events: Vec<RecordedEvent>) {
         for event in events.into_iter().rev() {
             self.ahead.push_front(event);
         }
     }
 
     /// An event agrees.
-    pub(super) fn agree(&mut self, event: Recorded) {
+    pub(super) fn agree(&mut self, event: RecordedEvent) {
         if event.kind == "donate" && event.fields.contains_key("ok") {
             self.keep_donation(&event);
         }
@@ -147,11 +147,11 @@ impl<'a> RecordingCursor<'a> {
         }
     }
 
-    fn read(&mut self) -> Option<Recorded> {
+    fn read(&mut self) -> Option<RecordedEvent> {
         let line = match self.lines.next() {
             Ok(line) => line?,
-            Err(trouble) => {
-                self.trouble = Some(trouble);
+            Err(error) => {
+                self.error = Some(error);
                 return None;
             }
         };
@@ -159,16 +159,16 @@ impl<'a> RecordingCursor<'a> {
         let recorded = parsed.and_then(|mut fields| {
             let i = fields.remove("i")?.as_u64()?;
             let kind = fields.remove("ev")?.as_str()?.to_string();
-            self.taints.correct(&kind, &mut fields);
-            Some(Recorded { turn: (i as u32).saturating_sub(1), kind, fields, line: line.clone() })
+            self.tainted_requests.correct(&kind, &mut fields);
+            Some(RecordedEvent { turn: (i as u32).saturating_sub(1), kind, fields, line: line.clone() })
         });
         if recorded.is_none() {
-            self.trouble = Some(Trouble::at(line.number, "this line is no event", "the recording is damaged"));
+            self.error = Some(RecordingError::at(line.number, "this line is no event", "the recording is damaged"));
         }
         recorded
     }
 
-    fn keep_donation(&mut self, event: &Recorded) {
+    fn keep_donation(&mut self, event: &RecordedEvent) {
         let number = |name: &str| event.fields.get(name).and_then(Value::as_u64).unwrap_or(0) as u32;
         let yes = |name: &str| event.fields.get(name).and_then(Value::as_bool).unwrap_or(false);
         self.donations.push(RecordedDonation {
@@ -186,13 +186,13 @@ impl<'a> RecordingCursor<'a> {
     /// An event differs in a field: the comparison is over.
     pub(super) fn differ(
         &mut self,
-        event: &Recorded,
+        event: &RecordedEvent,
         field: &str,
         recorded: Value,
         modelled: Value,
         told: Option<&EncodedEvent>,
     ) {
-        let place = Place { path: field.to_string(), recorded, modelled };
+        let place = FieldDifference { path: field.to_string(), recorded, modelled };
         self.divergence = Some(self.divergence_at(event, place, told));
     }
 
@@ -200,11 +200,11 @@ impl<'a> RecordingCursor<'a> {
     /// the field itself, `place` is one of those. Says whether the comparison is over, as something depends on the difference.
     pub(super) fn field_ends(
         &mut self,
-        event: &Recorded,
+        event: &RecordedEvent,
         told: &EncodedEvent,
         nothing_depends: bool,
-        place: Option<Place>,
-        seen: Vec<Place>,
+        place: Option<FieldDifference>,
+        seen: Vec<FieldDifference>,
     ) -> bool {
         seen.into_iter().for_each(|place| self.observe(event, place, told));
         let Some(place) = place else { return false };
@@ -217,7 +217,7 @@ impl<'a> RecordingCursor<'a> {
     }
 
     /// An event differs in a field on which nothing depends: the comparison goes on.
-    fn observe(&mut self, event: &Recorded, place: Place, told: &EncodedEvent) {
+    fn observe(&mut self, event: &RecordedEvent, place: FieldDifference, told: &EncodedEvent) {
         let field: String =
             place.path.split('[').map(|part| part.split_once(']').map_or(part, |(_, rest)| rest)).collect();
         *self.observed.entry(format!("{}.{field}", event.kind)).or_default() += 1;
@@ -226,7 +226,12 @@ impl<'a> RecordingCursor<'a> {
         }
     }
 
-    fn divergence_at(&mut self, event: &Recorded, place: Place, told: Option<&EncodedEvent>) -> Divergence {
+    fn divergence_at(
+        &mut self,
+        event: &RecordedEvent,
+        place: FieldDifference,
+        told: Option<&EncodedEvent>,
+    ) -> Divergence {
         while self.ahead.len() < AROUND {
             let Some(next) = self.read() else { break };
             self.ahead.push_back(next);
@@ -234,7 +239,7 @@ impl<'a> RecordingCursor<'a> {
         let mut around: Vec<String> = self.before.iter().map(|line| shorten(&line.text)).collect();
         around.push(shorten(&event.line.text));
         around.extend(self.ahead.iter().take(AROUND).map(|next| shorten(&next.line.text)));
-        let Place { path, recorded, modelled } = place;
+        let FieldDifference { path, recorded, modelled } = place;
         let request = row_of(&path, &event.fields)
             .or_else(|| event.fields.get("rid").and_then(Value::as_str).map(str::to_string));
         Divergence {
@@ -253,7 +258,7 @@ impl<'a> RecordingCursor<'a> {
 
     /// What the reader should know, all of it.
     pub(super) fn take_notes(&mut self) -> Vec<String> {
-        if self.taints.corrected > 0 {
+        if self.tainted_requests.corrected > 0 {
             let note = "its recorder took `tainted` beyond a retraction: read as false there";
             self.notes.push(note.to_string());
         }
@@ -279,18 +284,18 @@ impl<'a> RecordingCursor<'a> {
 }
 
 /// Where two values of a field differ first.
-pub(super) fn difference(path: &str, recorded: &Value, modelled: &Value) -> Option<Place> {
+pub(super) fn first_difference(path: &str, recorded: &Value, modelled: &Value) -> Option<FieldDifference> {
     let differs = |path: String, recorded: &Value, modelled: &Value| {
-        Some(Place { path, recorded: recorded.clone(), modelled: modelled.clone() })
+        Some(FieldDifference { path, recorded: recorded.clone(), modelled: modelled.clone() })
     };
     match (recorded, modelled) {
         (Value::Array(was), Value::Array(is)) if was.len() == is.len() => {
-            was.iter().zip(is).enumerate().find_map(|(i, (was, is))| difference(&format!("{path}[{i}]"), was, is))
+            was.iter().zip(is).enumerate().find_map(|(i, (was, is))| first_difference(&format!("{path}[{i}]"), was, is))
         }
         (Value::Object(was), Value::Object(is)) => was.keys().chain(is.keys()).find_map(|name| {
             let (was, is) = (was.get(name), is.get(name));
             match (was, is) {
-                (Some(was), Some(is)) => difference(&format!("{path}.{name}"), was, is),
+                (Some(was), Some(is)) => first_difference(&format!("{path}.{name}"), was, is),
                 (was, is) => differs(format!("{path}.{name}"), was.unwrap_or(&Value::Null), is.unwrap_or(&Value::Null)),
             }
         }),

@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use crate::record::Phase;
 
-use super::recorded::RecordedVerdict;
+use super::recorded_verdict::RecordedVerdict;
 
 /// Two values that differ within a field.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Place {
+pub(super) struct FieldDifference {
     pub path: String,
     pub recorded: Value,
     pub modelled: Value,

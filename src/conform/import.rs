@@ -7,8 +7,8 @@ use crate::model::{Event, Machine, Rule, Setup, Stop};
 use crate::record::{Fact, ReqId, RequestFact, RunFact, Sink};
 
 use super::cursor::RecordingCursor;
-use super::plan::Own;
-use super::{Divergence, Options, Prepared, Segment, Trouble, prepare, run};
+use super::plan::OwnPlanChooser;
+use super::{Divergence, Options, Prepared, Recording, RecordingError, prepare, run};
 
 /// A recording as a setup.
 pub struct Imported {
@@ -32,9 +32,9 @@ pub struct Imported {
 ///
 /// # Errors
 /// The recording is damaged, or of something that is not modelled.
-pub fn import(segment: &Segment, options: &Options<'_>) -> Result<Imported, Trouble> {
-    let Prepared { inputs, mut setup, rule, mut notes } = prepare(segment, options)?;
-    let mut switches = Switches { own: Own::new(&inputs), turn: 0, refused: Vec::new(), forced: Vec::new() };
+pub fn import(recording: &Recording, options: &Options<'_>) -> Result<Imported, RecordingError> {
+    let Prepared { inputs, mut setup, rule, mut notes } = prepare(recording, options)?;
+    let mut switches = Switches { own: OwnPlanChooser::new(&inputs), turn: 0, refused: Vec::new(), forced: Vec::new() };
     let mut happened = Happened::default();
     let (mut chooser, mut sink): (&mut dyn Chooser, &mut dyn Sink) = (&mut switches, &mut happened);
     Machine::new(&setup, rule, &mut chooser, &mut sink).run();
@@ -58,10 +58,10 @@ pub fn import(segment: &Segment, options: &Options<'_>) -> Result<Imported, Trou
             spec.stop = Stop::Length;
         }
     }
-    let mut cursor = RecordingCursor::new(segment.lines()?);
-    let judge = run(&setup, rule, &inputs, &mut Scripted, &mut cursor, segment);
-    if let Some(trouble) = cursor.trouble {
-        return Err(trouble);
+    let mut cursor = RecordingCursor::new(recording.lines()?);
+    let judge = run(&setup, rule, &inputs, &mut Scripted, &mut cursor, recording);
+    if let Some(error) = cursor.error {
+        return Err(error);
     }
     notes.append(&mut cursor.take_notes());
     Ok(Imported {
@@ -77,7 +77,7 @@ pub fn import(segment: &Segment, options: &Options<'_>) -> Result<Imported, Trou
 
 /// Answers as the recording's switches do, and notes when that is not what a script would do.
 struct Switches {
-    own: Own,
+    own: OwnPlanChooser,
     turn: u32,
     refused: Vec<(u32, ReqId)>,
     forced: Vec<u32>,

@@ -13,7 +13,7 @@ const LINE_MAX: u64 = 1 << 28;
 
 /// Something that kept a file from being read, at a line of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trouble {
+pub struct RecordingError {
     /// The line, from 1; 0 if it is about the file as a whole.
     pub line: u64,
     /// What is wrong.
@@ -22,10 +22,10 @@ pub struct Trouble {
     pub remedy: &'static str,
 }
 
-impl Trouble {
-    /// Trouble at a line.
-    pub(super) fn at(line: u64, message: impl Into<String>, remedy: &'static str) -> Trouble {
-        Trouble { line, message: message.into(), remedy }
+impl RecordingError {
+    /// RecordingError at a line.
+    pub(super) fn at(line: u64, message: impl Into<String>, remedy: &'static str) -> RecordingError {
+        RecordingError { line, message: message.into(), remedy }
     }
 }
 
@@ -58,17 +58,17 @@ impl Lines {
     ///
     /// # Errors
     /// It cannot be opened or read.
-    pub fn open(path: &Path) -> Result<Lines, Trouble> {
+    pub fn open(path: &Path) -> Result<Lines, RecordingError> {
         let remedy = "give the path of a recording: .jsonl or .jsonl.gz";
-        let cannot = |error: &io::Error| Trouble::at(0, format!("cannot be read: {error}"), remedy);
+        let cannot = |error: &io::Error| RecordingError::at(0, format!("cannot be read: {error}"), remedy);
         let file = File::open(path).map_err(|error| cannot(&error))?;
         // A recording is read more than once, and by several threads.
         let kind = file.metadata().map_err(|error| cannot(&error))?;
         if kind.is_dir() {
-            return Err(Trouble::at(0, "this is a directory", "name one recording in it"));
+            return Err(RecordingError::at(0, "this is a directory", "name one recording in it"));
         }
         if !kind.is_file() {
-            return Err(Trouble::at(0, "this is no regular file", "save the recording to a file first"));
+            return Err(RecordingError::at(0, "this is no regular file", "save the recording to a file first"));
         }
         let mut plain = BufReader::with_capacity(1 << 16, file);
         let packed = Packed::of(plain.fill_buf().map_err(|error| cannot(&error))?);
@@ -76,7 +76,7 @@ impl Lines {
             None => Box::new(plain),
             Some(Packed::Gzip) => Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(plain))),
             Some(packed @ (Packed::Zstd | Packed::Zip | Packed::Xz | Packed::Bzip2)) => {
-                return Err(Trouble::at(0, format!("cannot be read: {}", packed.name()), packed.remedy()));
+                return Err(RecordingError::at(0, format!("cannot be read: {}", packed.name()), packed.remedy()));
             }
         };
         Ok(Lines { path: path.to_path_buf(), reader, number: 0 })
@@ -86,7 +86,7 @@ impl Lines {
     ///
     /// # Errors
     /// The file cannot be read on.
-    pub(super) fn skip_to(&mut self, number: u64) -> Result<(), Trouble> {
+    pub(super) fn skip_to(&mut self, number: u64) -> Result<(), RecordingError> {
         while self.number + 1 < number {
             let mut bytes = Vec::new();
             self.number += 1;
@@ -99,7 +99,7 @@ impl Lines {
     ///
     /// # Errors
     /// The file cannot be read on, or the line is too long.
-    pub fn next(&mut self) -> Result<Option<Line>, Trouble> {
+    pub fn next(&mut self) -> Result<Option<Line>, RecordingError> {
         loop {
             let mut bytes = Vec::new();
             self.number += 1;
@@ -112,10 +112,10 @@ impl Lines {
             }
             let ended = bytes.last() == Some(&b'\n');
             if !ended && bytes.len() as u64 == LINE_MAX {
-                return Err(Trouble::at(number, "the line is longer than 256 MiB", "this is no recording"));
+                return Err(RecordingError::at(number, "the line is longer than 256 MiB", "this is no recording"));
             }
             if !ended && serde_json::from_slice::<serde::de::IgnoredAny>(&bytes).is_err() {
-                return Err(Trouble::at(number, "the file ends in the middle of this line", CUT));
+                return Err(RecordingError::at(number, "the file ends in the middle of this line", CUT));
             }
             let (text, is_text) = match String::from_utf8(bytes) {
                 Ok(text) => (text, true),
@@ -131,12 +131,12 @@ impl Lines {
 
 const CUT: &str = "the recording was cut off: copy or record it again";
 
-fn broken(line: u64, error: &io::Error) -> Trouble {
+fn broken(line: u64, error: &io::Error) -> RecordingError {
     match error.kind() {
-        io::ErrorKind::UnexpectedEof => Trouble::at(line, "the compressed data ends too early", CUT),
+        io::ErrorKind::UnexpectedEof => RecordingError::at(line, "the compressed data ends too early", CUT),
         io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
-            Trouble::at(line, "the compressed data is damaged", "copy the file again, or test it with `gzip -t`")
+            RecordingError::at(line, "the compressed data is damaged", "copy the file again, or test it with `gzip -t`")
         }
-        _ => Trouble::at(line, format!("cannot be read on: {error}"), "copy the file again"),
+        _ => RecordingError::at(line, format!("cannot be read on: {error}"), "copy the file again"),
     }
 }

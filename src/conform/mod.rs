@@ -14,16 +14,16 @@ mod differences;
 mod divergence;
 mod encoded_event;
 mod encoder;
+mod full;
 mod import;
 mod inputs;
 mod lines;
 mod observed;
 mod partial;
 mod plan;
-mod recorded;
+mod recorded_verdict;
 mod setup;
-mod strict;
-mod taint;
+mod tainted_requests;
 mod verdicts;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -34,22 +34,22 @@ use crate::judge::{Judge, Options as JudgeOptions};
 use crate::model::{Ended, Engine, Machine, Release, Rule, Setup, World};
 use crate::record::{Sink, Tee, Token};
 
-pub use archive::{Archive, Segment};
+pub use archive::{Archive, Recording};
 pub use differences::{Difference, differences, explain};
 pub use divergence::{Compared, Divergence};
 pub use encoded_event::{EncodedEvent, Listener};
 pub use encoder::EventEncoder;
 pub use import::{Imported, import};
 pub use inputs::Inputs;
-pub use lines::Trouble;
-pub use recorded::{RecordedVerdict, Shown};
+pub use lines::RecordingError;
+pub use recorded_verdict::{Evidence, RecordedVerdict};
 pub use setup::release_of;
 
 use cursor::RecordingCursor;
-use partial::Partial;
-use plan::{Own, Recorded};
+use full::FullComparison;
+use partial::PartialComparison;
+use plan::{OwnPlanChooser, RecordedPlanChooser};
 use setup::rule_of;
-use strict::Strict;
 
 /// Turns after which the recorded loop gives up, where the configuration does not say.
 const TURNS_MAX: u32 = 4000;
@@ -94,8 +94,8 @@ pub struct Prepared {
 ///
 /// # Errors
 /// It is damaged, or of something that is not modelled.
-pub fn prepare(segment: &Segment, options: &Options<'_>) -> Result<Prepared, Trouble> {
-    let inputs = Inputs::read(segment)?;
+pub fn prepare(recording: &Recording, options: &Options<'_>) -> Result<Prepared, RecordingError> {
+    let inputs = Inputs::read(recording)?;
     let mut notes = Vec::new();
     let version = inputs.meta.version.clone();
     let release = match (options.release, release_of(&version)) {
@@ -113,7 +113,7 @@ pub fn prepare(segment: &Segment, options: &Options<'_>) -> Result<Prepared, Tro
         }
         (None, None) => {
             let message = format!("version {version:?} is older than the modelled releases, or none");
-            return Err(Trouble::at(inputs.line, message, "say which to compare it with: --release 0.5.16"));
+            return Err(RecordingError::at(inputs.line, message, "say which to compare it with: --release 0.5.16"));
         }
     };
     if inputs.meta.partial && !inputs.ended {
@@ -122,14 +122,14 @@ pub fn prepare(segment: &Segment, options: &Options<'_>) -> Result<Prepared, Tro
     for name in &inputs.unknown {
         notes.push(format!("`config.{name}` is not known here and changes nothing"));
     }
-    for name in &segment.beyond {
+    for name in &recording.beyond {
         notes.push(format!("its scenario sets `x.{name}`, which is not modelled: it may differ by that"));
     }
     let policy = inputs.meta.policy.as_deref().or(inputs.meta.config.policy.as_deref()).unwrap_or("native");
     let name = options.rule.unwrap_or_else(|| rule_of(policy));
     let Some(rule) = (options.rules)(name, release) else {
         let message = format!("the recording ran {name:?}, which is no rule that is modelled");
-        return Err(Trouble::at(inputs.line, message, "say which to compare it with: --rule"));
+        return Err(RecordingError::at(inputs.line, message, "say which to compare it with: --rule"));
     };
     let mut setup = setup::setup(&inputs, release)?;
     if let Some(adjust) = options.adjust {
@@ -142,15 +142,15 @@ pub fn prepare(segment: &Segment, options: &Options<'_>) -> Result<Prepared, Tro
 ///
 /// # Errors
 /// It is damaged, or of something that is not modelled.
-pub fn check(segment: &Segment, name: &str, options: &Options<'_>) -> Result<Compared, Trouble> {
-    let Prepared { mut inputs, setup, rule, mut notes } = prepare(segment, options)?;
-    let recorded = recorded::verdict(segment, &inputs.meta)?;
-    let mut cursor = RecordingCursor::new(segment.lines()?);
+pub fn check(recording: &Recording, name: &str, options: &Options<'_>) -> Result<Compared, RecordingError> {
+    let Prepared { mut inputs, setup, rule, mut notes } = prepare(recording, options)?;
+    let recorded = recorded_verdict::verdict(recording, &inputs.meta)?;
+    let mut cursor = RecordingCursor::new(recording.lines()?);
     let judge = match options.plan {
-        Plan::Own => Some(run(&setup, rule, &inputs, &mut Own::new(&inputs), &mut cursor, segment)),
+        Plan::Own => Some(run(&setup, rule, &inputs, &mut OwnPlanChooser::new(&inputs), &mut cursor, recording)),
         Plan::Recorded => {
-            let mut chooser = Recorded::new(&mut inputs);
-            let forced = AssertUnwindSafe(|| run(&setup, rule, &inputs, &mut chooser, &mut cursor, segment));
+            let mut chooser = RecordedPlanChooser::new(&mut inputs);
+            let forced = AssertUnwindSafe(|| run(&setup, rule, &inputs, &mut chooser, &mut cursor, recording));
             // A recording that differs may force the machine into what it holds to be impossible. That is no fault of its
             // own once a difference has been found.
             match catch_unwind(forced) {
@@ -160,8 +160,8 @@ pub fn check(segment: &Segment, name: &str, options: &Options<'_>) -> Result<Com
             }
         }
     };
-    if let Some(trouble) = cursor.trouble {
-        return Err(trouble);
+    if let Some(error) = cursor.error {
+        return Err(error);
     }
     notes.append(&mut cursor.take_notes());
     let mut divergence = cursor.divergence;
@@ -188,8 +188,8 @@ pub fn check(segment: &Segment, name: &str, options: &Options<'_>) -> Result<Com
 ///
 /// # Errors
 /// It is damaged.
-pub fn recorded_verdict(segment: &Segment) -> Result<RecordedVerdict, Trouble> {
-    recorded::verdict(segment, &Inputs::read(segment)?.meta)
+pub fn recorded_verdict(recording: &Recording) -> Result<RecordedVerdict, RecordingError> {
+    recorded_verdict::verdict(recording, &Inputs::read(recording)?.meta)
 }
 
 /// Runs a setup beside a recording; the judge with all that it has seen.
@@ -199,22 +199,22 @@ fn run(
     inputs: &Inputs,
     chooser: &mut dyn Chooser,
     cursor: &mut RecordingCursor<'_>,
-    segment: &Segment,
+    recording: &Recording,
 ) -> Judge {
-    let never_arrived = segment.requests.map_or(0, |all| all.saturating_sub(setup.requests.len())) as u32;
+    let never_arrived = recording.requests.map_or(0, |all| all.saturating_sub(setup.requests.len())) as u32;
     let stops: Vec<Option<Token>> = inputs.arrivals.iter().map(|arrival| arrival.stop_token).collect();
     let patience = inputs.meta.config.max_iter.unwrap_or(TURNS_MAX);
     let mut beside = Beside { setup, rule, stops: &stops, patience, never_arrived };
     if inputs.meta.partial {
         beside.patience = u32::MAX;
-        let mut partial = Partial::new(cursor, inputs);
+        let mut partial = PartialComparison::new(cursor, inputs);
         let judge = beside.run(chooser, &mut partial);
         partial.end();
         judge
     } else {
-        let mut strict = Strict::new(cursor, segment.requests.is_some() || !inputs.cut_short, &setup.names);
-        let judge = beside.run(chooser, &mut strict);
-        strict.end();
+        let mut full = FullComparison::new(cursor, recording.requests.is_some() || !inputs.cut_short, &setup.names);
+        let judge = beside.run(chooser, &mut full);
+        full.end();
         judge
     }
 }
@@ -270,13 +270,13 @@ pub fn check_file(
     path: &Path,
     options: &Options<'_>,
     wanted: &dyn Fn(usize) -> bool,
-    mut hand_on: impl FnMut(usize, Result<Compared, Trouble>),
-) -> Result<(), Trouble> {
+    mut hand_on: impl FnMut(usize, Result<Compared, RecordingError>),
+) -> Result<(), RecordingError> {
     let shown = path.display().to_string();
     let mut archive = Archive::open(path)?;
-    while let Some((index, segment)) = archive.next(wanted) {
+    while let Some((index, recording)) = archive.next(wanted) {
         let name = format!("{shown}#{index}");
-        hand_on(index, segment.and_then(|segment| check(&segment, &name, options)));
+        hand_on(index, recording.and_then(|recording| check(&recording, &name, options)));
     }
     Ok(())
 }

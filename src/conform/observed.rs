@@ -4,8 +4,8 @@
 
 use serde_json::{Map, Value};
 
-use super::cursor::difference;
-use super::divergence::Place;
+use super::cursor::first_difference;
+use super::divergence::FieldDifference;
 
 /// Of a row of a result: that it fired, and what is noted only of a row that did or did not.
 const ROW: [&str; 4] = ["fired", "track_seqlen", "second_fire", "missed"];
@@ -30,8 +30,8 @@ pub(super) fn rows_differ(
     (was, is): (&Map<String, Value>, &Map<String, Value>),
     passed_over: &[&str],
     given: bool,
-    seen: &mut Vec<Place>,
-) -> Option<Place> {
+    seen: &mut Vec<FieldDifference>,
+) -> Option<FieldDifference> {
     let null = Value::Null;
     let mut first = None;
     let only_modelled = is.keys().filter(|name| !given && !was.contains_key(*name));
@@ -44,8 +44,8 @@ pub(super) fn rows_differ(
         }
         let path = format!("{path}.{name}");
         let (one, other) = (recorded.unwrap_or(&null), modelled.unwrap_or(&null));
-        let whole = || Place { path: path.clone(), recorded: one.clone(), modelled: other.clone() };
-        let place = difference(&path, one, other).unwrap_or_else(whole);
+        let whole = || FieldDifference { path: path.clone(), recorded: one.clone(), modelled: other.clone() };
+        let place = first_difference(&path, one, other).unwrap_or_else(whole);
         if ROW.contains(&name) {
             seen.push(place);
         } else if first.is_none() {

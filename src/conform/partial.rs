@@ -5,8 +5,8 @@
 
 use serde_json::Value;
 
-use super::cursor::{Recorded, RecordingCursor, difference};
-use super::divergence::Place;
+use super::cursor::{RecordedEvent, RecordingCursor, first_difference};
+use super::divergence::FieldDifference;
 use super::encoded_event::{EncodedEvent, Listener};
 use super::inputs::Inputs;
 use super::observed;
@@ -35,10 +35,10 @@ const ROWS: [&str; 11] = [
 
 /// Compares as the model tells.
 #[derive(Debug)]
-pub struct Partial<'l, 'a> {
+pub struct PartialComparison<'l, 'a> {
     cursor: &'l mut RecordingCursor<'a>,
     /// Requests that were there before the recording began.
-    strangers: &'l [String],
+    earlier_requests: &'l [String],
     /// Decode steps told that the recording has neither shown nor counted yet.
     steps: u64,
     /// The turn of the last of them.
@@ -50,17 +50,26 @@ pub struct Partial<'l, 'a> {
     cut: bool,
 }
 
-impl<'l, 'a> Partial<'l, 'a> {
+impl<'l, 'a> PartialComparison<'l, 'a> {
     /// At the first event of a recording.
     pub fn new(cursor: &'l mut RecordingCursor<'a>, inputs: &'l Inputs) -> Self {
-        let strangers = inputs.strangers.as_slice();
-        if !strangers.is_empty() {
-            let note = format!("{} requests were there before the recording began: not replayed", strangers.len());
+        let earlier_requests = inputs.earlier_requests.as_slice();
+        if !earlier_requests.is_empty() {
+            let note =
+                format!("{} requests were there before the recording began: not replayed", earlier_requests.len());
             cursor.notes.push(note);
         }
         let until = if inputs.ended { u32::MAX } else { inputs.turns };
         cursor.cut = !inputs.ended;
-        Partial { cursor, strangers, steps: 0, last_step: 0, until, hashed: inputs.meta.hashed, cut: false }
+        PartialComparison {
+            cursor,
+            earlier_requests,
+            steps: 0,
+            last_step: 0,
+            until,
+            hashed: inputs.meta.hashed,
+            cut: false,
+        }
     }
 
     /// The model is through: what is left in the recording must be what it does not tell.
@@ -79,7 +88,7 @@ impl<'l, 'a> Partial<'l, 'a> {
 
     /// Passes over events of the recording that are none of the model's, up to a turn.
     fn pass_over(&mut self, turn: u32) {
-        let strangers = self.strangers;
+        let earlier_requests = self.earlier_requests;
         while let Some(next) = self.cursor.peek() {
             let line = next.line.number;
             let number = |name: &str| next.fields.get(name).and_then(Value::as_u64).unwrap_or(0);
@@ -115,7 +124,7 @@ impl<'l, 'a> Partial<'l, 'a> {
                     .fields
                     .get("rid")
                     .and_then(Value::as_str)
-                    .is_some_and(|rid| strangers.iter().any(|one| one == rid)) =>
+                    .is_some_and(|rid| earlier_requests.iter().any(|one| one == rid)) =>
                 {
                     let kind = next.kind.clone();
                     self.cursor.pop();
@@ -159,7 +168,7 @@ impl<'l, 'a> Partial<'l, 'a> {
     }
 
     /// Compares the fields that are there.
-    fn fields(&mut self, event: Recorded, told: &EncodedEvent) {
+    fn fields(&mut self, event: RecordedEvent, told: &EncodedEvent) {
         if self.steps > 0 {
             // The steps before it should have been counted by now.
             return self.cursor.differ(&event, "steps", 0.into(), self.steps.into(), Some(told));
@@ -185,7 +194,7 @@ impl<'l, 'a> Partial<'l, 'a> {
             let place = match (*name, &places) {
                 ("reqs", _) => self.result_rows(told.kind, other, value, &mut seen),
                 ("stop_token", _) => None,
-                (name, Some(places)) if ROWS.contains(&name) => difference(name, other, &picked(value, places)),
+                (name, Some(places)) if ROWS.contains(&name) => first_difference(name, other, &picked(value, places)),
                 (name, _) if self.hashed && hashed_content(told.kind, name) => {
                     self.cursor.leave(format!("{}.{name}", told.kind), 1);
                     None
@@ -205,20 +214,26 @@ impl<'l, 'a> Partial<'l, 'a> {
     }
 
     /// Compares the rows that are there, by request.
-    fn result_rows(&mut self, kind: &str, recorded: &Value, modelled: &Value, seen: &mut Vec<Place>) -> Option<Place> {
+    fn result_rows(
+        &mut self,
+        kind: &str,
+        recorded: &Value,
+        modelled: &Value,
+        seen: &mut Vec<FieldDifference>,
+    ) -> Option<FieldDifference> {
         let (Some(recorded), Some(modelled)) = (recorded.as_array(), modelled.as_array()) else {
-            return difference("reqs", recorded, modelled);
+            return first_difference("reqs", recorded, modelled);
         };
         self.cursor.leave(format!("{kind}.reqs rows"), modelled.len().saturating_sub(recorded.len()) as u64);
         for (i, row) in recorded.iter().enumerate() {
             let path = format!("reqs[{i}]");
             let rid = row.get("rid");
             let Some(told) = modelled.iter().find(|told| told.get("rid") == rid) else {
-                return difference(&path, row, &Value::Null);
+                return first_difference(&path, row, &Value::Null);
             };
             let place = match (row.as_object(), told.as_object()) {
                 (Some(was), Some(is)) => observed::rows_differ(&path, (was, is), &EXTRA, true, seen),
-                (_, _) => difference(&path, row, told),
+                (_, _) => first_difference(&path, row, told),
             };
             if place.is_some() {
                 return place;
@@ -235,7 +250,7 @@ fn hashed_content(kind: &str, name: &str) -> bool {
 
 /// How many rows an event of the recording has, those left out counted in, and how many the model has, if the two
 /// differ; a row that is given twice counts once.
-fn rows_missing(event: &Recorded, told: &EncodedEvent) -> Option<(u64, u64)> {
+fn rows_missing(event: &RecordedEvent, told: &EncodedEvent) -> Option<(u64, u64)> {
     let left_out = event.fields.get("rows_left_out")?.as_u64()?;
     let list = if told.kind == "result" { "reqs" } else { "rids" };
     let rows = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
@@ -250,7 +265,7 @@ fn rows_missing(event: &Recorded, told: &EncodedEvent) -> Option<(u64, u64)> {
 }
 
 /// Whether an event of the recording is the one that the model tells, and not another of its kind and turn.
-fn of_the_same(event: &Recorded, told: &EncodedEvent) -> bool {
+fn of_the_same(event: &RecordedEvent, told: &EncodedEvent) -> bool {
     match told.kind {
         "result" | "launch" => event.fields.get("mode") == told.get("mode"),
         _ => true,
@@ -259,7 +274,7 @@ fn of_the_same(event: &Recorded, told: &EncodedEvent) -> bool {
 
 /// The places, among the model's rows, of the rows that a decode step of the recording gives, if it leaves some out; or
 /// the name of a row that the model does not have.
-fn rows_given(event: &Recorded, told: &EncodedEvent) -> Result<Option<Vec<usize>>, String> {
+fn rows_given(event: &RecordedEvent, told: &EncodedEvent) -> Result<Option<Vec<usize>>, String> {
     let left_out = event.fields.get("rows_left_out").and_then(Value::as_u64).unwrap_or(0);
     if told.kind != "prepare_decode" || left_out == 0 {
         return Ok(None);
@@ -280,16 +295,16 @@ fn picked(value: &Value, places: &[usize]) -> Value {
 }
 
 /// Where two values differ, of two objects in the fields that the recording has.
-fn common(path: &str, recorded: &Value, modelled: &Value) -> Option<Place> {
+fn common(path: &str, recorded: &Value, modelled: &Value) -> Option<FieldDifference> {
     let (Some(was), Some(is)) = (recorded.as_object(), modelled.as_object()) else {
-        return difference(path, recorded, modelled);
+        return first_difference(path, recorded, modelled);
     };
-    was.iter()
-        .filter(|(name, _)| !EXTRA.contains(&name.as_str()))
-        .find_map(|(name, value)| difference(&format!("{path}.{name}"), value, is.get(name).unwrap_or(&Value::Null)))
+    was.iter().filter(|(name, _)| !EXTRA.contains(&name.as_str())).find_map(|(name, value)| {
+        first_difference(&format!("{path}.{name}"), value, is.get(name).unwrap_or(&Value::Null))
+    })
 }
 
-impl Listener for Partial<'_, '_> {
+impl Listener for PartialComparison<'_, '_> {
     fn told(&mut self, event: EncodedEvent) {
         if !self.over() {
             self.compare(&event);

@@ -10,7 +10,7 @@ use super::inputs::{Inputs, TurnPlan};
 
 /// Answers only what came from outside: what verifies accepted, and the switches of the configuration.
 #[derive(Clone, Debug)]
-pub struct Own {
+pub struct OwnPlanChooser {
     refuse: bool,
     /// The releases' own switch: every so many forwards the least preferred request is retracted.
     retract_every: Option<u32>,
@@ -19,10 +19,10 @@ pub struct Own {
     sampled: Vec<VecDeque<Token>>,
 }
 
-impl Own {
+impl OwnPlanChooser {
     /// For a recording.
-    pub fn new(inputs: &Inputs) -> Own {
-        Own {
+    pub fn new(inputs: &Inputs) -> OwnPlanChooser {
+        OwnPlanChooser {
             refuse: inputs.meta.config.lazy_alloc_fail.unwrap_or(false),
             retract_every: inputs.meta.config.test_retract.filter(|&every| every > 0),
             accepted: inputs.accepted.clone(),
@@ -34,7 +34,7 @@ impl Own {
     }
 }
 
-impl Chooser for Own {
+impl Chooser for OwnPlanChooser {
     fn choose(&mut self, choice: Choice) -> u32 {
         match (choice.point, self.retract_every) {
             (AllocFailure, _) if self.refuse => 1,
@@ -72,8 +72,8 @@ impl Chooser for Own {
 /// Answers everything that a recording says: who is looked at, admitted, decoded and retracted, how long chunks are, and
 /// which slots are given out. What it does not say is left to the scheduler.
 #[derive(Clone, Debug)]
-pub struct Recorded {
-    own: Own,
+pub struct RecordedPlanChooser {
+    own: OwnPlanChooser,
     plan: BTreeMap<u32, TurnPlan>,
     now: TurnPlan,
     /// What every call of the allocator gave, in order.
@@ -84,11 +84,11 @@ pub struct Recorded {
     partial: bool,
 }
 
-impl Recorded {
+impl RecordedPlanChooser {
     /// For a recording, whose plan is taken out of `inputs`.
-    pub fn new(inputs: &mut Inputs) -> Recorded {
-        Recorded {
-            own: Own { retract_every: None, ..Own::new(inputs) },
+    pub fn new(inputs: &mut Inputs) -> RecordedPlanChooser {
+        RecordedPlanChooser {
+            own: OwnPlanChooser { retract_every: None, ..OwnPlanChooser::new(inputs) },
             plan: std::mem::take(&mut inputs.plan),
             now: TurnPlan::default(),
             allocs: std::mem::take(&mut inputs.allocs),
@@ -115,7 +115,7 @@ impl Recorded {
     }
 }
 
-impl Chooser for Recorded {
+impl Chooser for RecordedPlanChooser {
     fn choose(&mut self, choice: Choice) -> u32 {
         let req = ReqId(choice.subject);
         let yes = u32::from;

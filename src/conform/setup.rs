@@ -7,7 +7,7 @@ use crate::record::{ReqId, State, Token};
 
 use super::config::{Config, Scripted};
 use super::inputs::{Arrival, Inputs};
-use super::lines::Trouble;
+use super::lines::RecordingError;
 
 /// `max_prefill_tokens` where the configuration does not say.
 const MAX_PREFILL_TOKENS: u32 = 4096;
@@ -57,9 +57,9 @@ pub fn rule_of(policy: &str) -> &str {
 ///
 /// # Errors
 /// A configuration that no release can run.
-pub fn setup(inputs: &Inputs, release: Release) -> Result<Setup, Trouble> {
-    let engine =
-        engine(&inputs.meta.config, release).map_err(|(message, remedy)| Trouble::at(inputs.line, message, remedy))?;
+pub fn setup(inputs: &Inputs, release: Release) -> Result<Setup, RecordingError> {
+    let engine = engine(&inputs.meta.config, release)
+        .map_err(|(message, remedy)| RecordingError::at(inputs.line, message, remedy))?;
     let requests = inputs.arrivals.iter().map(|arrival| request(arrival, inputs.meta.partial)).collect();
     let names = inputs.arrivals.iter().map(|arrival| arrival.rid.clone()).collect();
     let aborts = inputs.aborts.iter().map(|&(turn, req)| Ok(Event::Abort { turn, req }));
@@ -70,8 +70,8 @@ pub fn setup(inputs: &Inputs, release: Release) -> Result<Setup, Trouble> {
 }
 
 /// An event of the recording's script.
-fn event(inputs: &Inputs, scripted: &Scripted) -> Result<Event, Trouble> {
-    let wrong = |what: String| Trouble::at(inputs.line, what, "the recording is damaged or of another format");
+fn event(inputs: &Inputs, scripted: &Scripted) -> Result<Event, RecordingError> {
+    let wrong = |what: String| RecordingError::at(inputs.line, what, "the recording is damaged or of another format");
     let named = inputs.arrivals.iter().position(|arrival| arrival.rid == scripted.rid);
     let req =
         named.ok_or_else(|| wrong(format!("`config.script` names request {:?}, which never arrives", scripted.rid)))?;

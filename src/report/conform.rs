@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::conform::{Compared, Divergence, Trouble};
+use crate::conform::{Compared, Divergence, RecordingError};
 
 use super::name;
 use super::recorded::{CountedJson, RecordedVerdicts};
@@ -59,7 +59,7 @@ pub struct ConformSummary {
     /// The recordings that differ.
     pub differing: Vec<(RecordingKey, Differing)>,
     /// Files, or recordings in them, that could not be read.
-    pub troubles: BTreeMap<RecordingKey, (String, Trouble)>,
+    pub troubles: BTreeMap<RecordingKey, (String, RecordingError)>,
 }
 
 impl ConformSummary {
@@ -92,7 +92,7 @@ impl ConformSummary {
     }
 
     /// Adds one that could not be read.
-    pub fn trouble(&mut self, key: RecordingKey, file: String, trouble: Trouble) {
+    pub fn trouble(&mut self, key: RecordingKey, file: String, trouble: RecordingError) {
         self.troubles.insert(key, (file, trouble));
     }
 

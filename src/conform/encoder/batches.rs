@@ -5,12 +5,12 @@ use serde_json::Value;
 use crate::model::Strategy;
 use crate::record::{BatchId, Fields, Mode, ReqId, RowArrays, SlotId};
 
-use super::rows::Row;
-use super::{Scribe, option};
+use super::rows::OpenRow;
+use super::{EncoderState, option};
 
 /// A batch from its prepare to its result.
 #[derive(Debug)]
-pub(super) struct Batch {
+pub(super) struct OpenBatch {
     pub mode: Mode,
     pub reqs: Vec<ReqId>,
     pub seq_lens: Vec<u32>,
@@ -22,7 +22,7 @@ pub(super) struct Batch {
 
 /// A prepare under way.
 #[derive(Debug)]
-pub(super) struct Preparing {
+pub(super) struct OpenPrepare {
     pub batch: BatchId,
     pub rows: Vec<PreparedRow>,
 }
@@ -45,10 +45,10 @@ pub(super) struct PreparedRow {
     pub decode_batch_idx: Option<u32>,
 }
 
-impl Scribe<'_> {
+impl EncoderState<'_> {
     /// A row was prepared.
     pub(super) fn prepare(&mut self, batch: BatchId, req: ReqId, len: u32, kv_committed_len: u32, active: SlotId) {
-        let open = self.preparing.get_or_insert_with(|| Preparing { batch, rows: Vec::new() });
+        let open = self.preparing.get_or_insert_with(|| OpenPrepare { batch, rows: Vec::new() });
         open.rows.push(PreparedRow {
             req,
             len,
@@ -68,7 +68,7 @@ impl Scribe<'_> {
     }
 
     /// The row of a request in the result that is being processed.
-    pub(super) fn result_row(&mut self, req: ReqId) -> Option<&mut Row> {
+    pub(super) fn result_row(&mut self, req: ReqId) -> Option<&mut OpenRow> {
         self.result.as_mut().and_then(|result| result.row(req))
     }
 
@@ -86,7 +86,7 @@ impl Scribe<'_> {
     }
 
     /// A prepare is complete.
-    pub(super) fn prepared(&mut self, open: Preparing) {
+    pub(super) fn prepared(&mut self, open: OpenPrepare) {
         let decodes = open.rows.first().is_some_and(|row| row.decode_batch_idx.is_some());
         if decodes {
             self.prepared_decode(&open);
@@ -95,7 +95,7 @@ impl Scribe<'_> {
                 self.prepared_extend(open.batch, row);
             }
         }
-        let batch = Batch {
+        let batch = OpenBatch {
             mode: if decodes { Mode::Decode } else { Mode::Extend },
             reqs: open.rows.iter().map(|row| row.req).collect(),
             seq_lens: open.rows.iter().map(|row| row.len).collect(),
@@ -107,7 +107,7 @@ impl Scribe<'_> {
 
     fn prepared_extend(&mut self, batch: BatchId, row: &PreparedRow) {
         let (mask, slot) = row.arrays.track.map_or((false, -1), |(mask, slot)| (mask, i64::from(slot.0)));
-        self.say(
+        self.emit(
             "prepare_extend",
             vec![
                 ("batch", batch.0.into()),
@@ -127,7 +127,7 @@ impl Scribe<'_> {
         );
     }
 
-    fn prepared_decode(&mut self, open: &Preparing) {
+    fn prepared_decode(&mut self, open: &OpenPrepare) {
         let rows = &open.rows;
         let list = |value: &dyn Fn(&PreparedRow) -> Value| Value::Array(rows.iter().map(value).collect());
         // An array is there for all rows or for none.
@@ -150,7 +150,7 @@ impl Scribe<'_> {
             fields.push(("kv_allocated", list(&|row| row.fields.kv_allocated_len.into())));
             fields.push(("plan", array(&|row| row.arrays.plan.map(Value::from))));
         }
-        self.say("prepare_decode", fields);
+        self.emit("prepare_decode", fields);
     }
 
     /// Decode rows join a prefill batch.
@@ -162,7 +162,7 @@ impl Scribe<'_> {
         let before: Vec<u32> = joined.seq_lens.iter().map(|len| len - 1).collect();
         let next: Vec<Value> =
             joined.reqs.iter().map(|req| option(self.requests[req.index()].fields.next_track_idx)).collect();
-        self.say(
+        self.emit(
             "mix",
             vec![
                 ("batch", batch.0.into()),
@@ -192,6 +192,6 @@ impl Scribe<'_> {
         let reqs = self.batches.get(&id).map_or(Vec::new(), |batch| batch.reqs.clone());
         let rids = reqs.into_iter().map(|req| self.name(req)).collect();
         self.launched = Some((id, mode));
-        self.say("launch", vec![("batch", id.0.into()), ("mode", word.into()), ("rids", Value::Array(rids))]);
+        self.emit("launch", vec![("batch", id.0.into()), ("mode", word.into()), ("rids", Value::Array(rids))]);
     }
 }

@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 use crate::model::{Release, Strategy};
 use crate::record::{Donated, Nothing, ReqId, SlotId};
 
-use super::{Scribe, option};
+use super::{EncoderState, option};
 
-impl Scribe<'_> {
+impl EncoderState<'_> {
     pub(super) fn donate(&mut self, req: ReqId, key_len: u32, slot: SlotId, how: Donated) {
-        let held = self.content.get(slot);
-        let truth = self.content.truth(req, key_len);
+        let held = self.contents.get(slot);
+        let truth = self.contents.truth(req, key_len);
         let ok = held == truth;
         let reason = if how.finished { "finished" } else { "unfinished" };
         let tainted = self.requests[req.index()].tainted;
@@ -25,7 +25,7 @@ impl Scribe<'_> {
                 *totals.bad_root_by_reason.entry(reason).or_default() += 1;
             }
         }
-        self.say(
+        self.emit(
             "donate",
             vec![
                 ("rid", self.name(req)),
@@ -63,7 +63,7 @@ impl Scribe<'_> {
         } else {
             fields.push(("prepared", Value::Null));
         }
-        self.say("no_insert", fields);
+        self.emit("no_insert", fields);
     }
 
     /// Up to 0.5.18 a request that gave its only track slot to the tree frees the rest of them, which is none.
@@ -75,7 +75,7 @@ impl Scribe<'_> {
             && self.setup.engine.release < Release::V0_5_23
             && self.setup.engine.strategy != Strategy::NoBuffer
         {
-            self.say("slot_free", vec![("slots", json!([])), ("free", self.free.into())]);
+            self.emit("slot_free", vec![("slots", json!([])), ("free", self.free.into())]);
         }
     }
 }

@@ -4,25 +4,25 @@ use std::ops::Range;
 
 use crate::record::{Mode, ReqId, SlotId, State, Stream};
 
-use super::Scribe;
+use super::EncoderState;
 
-impl Scribe<'_> {
+impl EncoderState<'_> {
     /// Notes that a request runs on a state that is not that of its first `len` tokens.
     fn check_active(&mut self, req: ReqId, held: State, len: u32) {
-        if held != self.content.truth(req, len) {
+        if held != self.contents.truth(req, len) {
             self.totals.active_bad += 1;
             self.request(req).tainted = true;
-            self.say("active_mismatch", vec![("rid", self.name(req)), ("seq_len", len.into()), ("n", held.n.into())]);
+            self.emit("active_mismatch", vec![("rid", self.name(req)), ("seq_len", len.into()), ("n", held.n.into())]);
         }
     }
 
     fn wrote(&mut self, req: ReqId, slot: SlotId, state: State) {
-        self.say("track_write", vec![("rid", self.name(req)), ("slot", slot.0.into()), ("n", state.n.into())]);
+        self.emit("track_write", vec![("rid", self.name(req)), ("slot", slot.0.into()), ("n", state.n.into())]);
     }
 
     pub(super) fn extend(&mut self, req: ReqId, slot: SlotId, run: Range<u32>, track: Option<(SlotId, u32)>) {
-        self.check_active(req, self.content.get(slot), run.start);
-        if let Some(state) = self.content.fold(req, slot, run, track)
+        self.check_active(req, self.contents.get(slot), run.start);
+        if let Some(state) = self.contents.fold(req, slot, run, track)
             && let Some((track, _)) = track
         {
             self.wrote(req, track, state);
@@ -32,11 +32,11 @@ impl Scribe<'_> {
     pub(super) fn step(&mut self, req: ReqId, slot: SlotId, k: u32, track: Option<SlotId>) {
         let mixed = self.launched.is_some_and(|(_, mode)| mode == Mode::Mixed);
         if mixed {
-            self.check_active(req, self.content.get(slot), k - 1);
+            self.check_active(req, self.contents.get(slot), k - 1);
         }
-        let kept = self.content.fold(req, slot, k - 1..k, track.map(|track| (track, k)));
+        let kept = self.contents.fold(req, slot, k - 1..k, track.map(|track| (track, k)));
         if !mixed {
-            self.check_active(req, self.content.get(slot), k);
+            self.check_active(req, self.contents.get(slot), k);
         }
         if let (Some(track), Some(state)) = (track, kept) {
             self.wrote(req, track, state);
@@ -51,9 +51,9 @@ impl Scribe<'_> {
         track: Option<(SlotId, u32)>,
         target: Option<SlotId>,
     ) {
-        self.check_active(req, self.content.get(slot), run.start);
+        self.check_active(req, self.contents.get(slot), run.start);
         let step = track.map_or(-1, |(_, len)| i64::from(len) - i64::from(run.start) - 1);
-        self.say(
+        self.emit(
             "verify",
             vec![
                 ("rid", self.name(req)),
@@ -63,7 +63,7 @@ impl Scribe<'_> {
                 ("slot", target.map_or(-1, |slot| i64::from(slot.0)).into()),
             ],
         );
-        if let Some(state) = self.content.fold(req, slot, run, track)
+        if let Some(state) = self.contents.fold(req, slot, run, track)
             && let Some((track, _)) = track
         {
             self.wrote(req, track, state);
@@ -71,14 +71,14 @@ impl Scribe<'_> {
     }
 
     pub(super) fn copy_state(&mut self, from: SlotId, to: SlotId, stream: Stream) {
-        let state = self.content.get(from);
-        self.content.put(to, state);
+        let state = self.contents.get(from);
+        self.contents.put(to, state);
         let mut fields = vec![("src", from.0.into()), ("dst", to.0.into()), ("n", state.n.into())];
         match stream {
-            Stream::Forward => self.say("cow", fields),
+            Stream::Forward => self.emit("cow", fields),
             Stream::Schedule => {
                 fields.push(("stream", "schedule".into()));
-                self.say("copy", fields);
+                self.emit("copy", fields);
             }
         }
     }

@@ -4,7 +4,7 @@
 //! masks, indices, labels and lengths are those that the machine tells ([`ProbeFact::Fields`], [`ProbeFact::Arrays`]).
 
 mod batches;
-mod content;
+mod contents;
 mod donations;
 mod forwards;
 mod requests;
@@ -24,18 +24,18 @@ use crate::record::{
 
 use super::assertions;
 use super::encoded_event::{EncodedEvent, Listener};
-use batches::{Batch, Preparing};
-use content::Content;
-use requests::{Ending, Request};
-use rows::{ResultRows, Row};
-use totals::{Last, Totals};
+use batches::{OpenBatch, OpenPrepare};
+use contents::Contents;
+use requests::{Ending, RequestState};
+use rows::{OpenResult, OpenRow};
+use totals::{EndCounts, Totals};
 
 /// Turns of idling after which the recorded loop ends.
 const IDLE_TURNS: u32 = 3;
 
 /// A sink that tells a listener what a recording of the same run would say.
 pub struct EventEncoder<'a> {
-    scribe: Scribe<'a>,
+    state: EncoderState<'a>,
     listener: &'a mut dyn Listener,
 }
 
@@ -44,14 +44,14 @@ impl<'a> EventEncoder<'a> {
     ///
     /// `stops` are the stop tokens of the requests, for those that are never sampled.
     pub fn new(setup: &'a Setup, stops: &'a [Option<Token>], turns_max: u32, listener: &'a mut dyn Listener) -> Self {
-        EventEncoder { scribe: Scribe::new(setup, stops, turns_max), listener }
+        EventEncoder { state: EncoderState::new(setup, stops, turns_max), listener }
     }
 
     /// Tells what is left when the run is over.
     ///
     /// `never_arrived` are requests that the recording's scenario had and that had not arrived when it ended.
     pub fn end(mut self, ended: Ended, world: &World, never_arrived: u32) {
-        self.scribe.end(ended, world, never_arrived);
+        self.state.end(ended, world, never_arrived);
         self.hand_on();
     }
 
@@ -61,7 +61,7 @@ impl<'a> EventEncoder<'a> {
     }
 
     fn hand_on(&mut self) {
-        for told in self.scribe.queue.drain(..) {
+        for told in self.state.queue.drain(..) {
             self.listener.told(told);
         }
     }
@@ -69,8 +69,8 @@ impl<'a> EventEncoder<'a> {
 
 impl Sink for EventEncoder<'_> {
     fn fact(&mut self, fact: Fact) {
-        self.scribe.fact(fact);
-        if !self.scribe.queue.is_empty() {
+        self.state.fact(fact);
+        if !self.state.queue.is_empty() {
             self.hand_on();
         }
     }
@@ -81,19 +81,19 @@ impl Sink for EventEncoder<'_> {
 
     fn tokens(&mut self, req: ReqId, _: u32, tokens: &[Token]) {
         for &token in tokens {
-            self.scribe.content.push(req, token);
+            self.state.contents.push(req, token);
         }
     }
 }
 
 /// Turns facts into events.
 #[derive(Debug)]
-struct Scribe<'a> {
+struct EncoderState<'a> {
     setup: &'a Setup,
     stops: &'a [Option<Token>],
-    content: Content,
-    requests: Vec<Request>,
-    batches: BTreeMap<BatchId, Batch>,
+    contents: Contents,
+    requests: Vec<RequestState>,
+    batches: BTreeMap<BatchId, OpenBatch>,
     totals: Totals,
     turn: u32,
     phase: Phase,
@@ -102,8 +102,8 @@ struct Scribe<'a> {
     free: u32,
     /// Retractions of this plan, told when it is over.
     retracted: Vec<(ReqId, u32)>,
-    preparing: Option<Preparing>,
-    result: Option<ResultRows>,
+    preparing: Option<OpenPrepare>,
+    result: Option<OpenResult>,
     launched: Option<(BatchId, Mode)>,
     /// The last turn in which a request ended.
     last_end: u32,
@@ -116,13 +116,13 @@ fn option<T: Into<Value>>(value: Option<T>) -> Value {
     value.map_or(Value::Null, Into::into)
 }
 
-impl<'a> Scribe<'a> {
+impl<'a> EncoderState<'a> {
     fn new(setup: &'a Setup, stops: &'a [Option<Token>], turns_max: u32) -> Self {
-        Scribe {
+        EncoderState {
             setup,
             stops,
-            content: Content::new(setup.requests.len()),
-            requests: vec![Request::unseen(); setup.requests.len()],
+            contents: Contents::new(setup.requests.len()),
+            requests: vec![RequestState::unseen(); setup.requests.len()],
             batches: BTreeMap::new(),
             totals: Totals::default(),
             turn: 0,
@@ -139,7 +139,7 @@ impl<'a> Scribe<'a> {
         }
     }
 
-    fn say(&mut self, kind: &'static str, fields: Vec<(&'static str, Value)>) {
+    fn emit(&mut self, kind: &'static str, fields: Vec<(&'static str, Value)>) {
         self.queue.push(EncodedEvent { turn: self.turn, phase: self.phase, kind, fields });
     }
 
@@ -147,7 +147,7 @@ impl<'a> Scribe<'a> {
         self.setup.name(req).into()
     }
 
-    fn request(&mut self, req: ReqId) -> &mut Request {
+    fn request(&mut self, req: ReqId) -> &mut RequestState {
         &mut self.requests[req.index()]
     }
 
@@ -168,8 +168,8 @@ impl<'a> Scribe<'a> {
     fn begin(&mut self, phase: Phase, batch: Option<BatchId>) {
         self.phase = phase;
         match (phase, batch) {
-            (Phase::Prepare, Some(batch)) => self.preparing = Some(Preparing { batch, rows: Vec::new() }),
-            (Phase::Result, Some(batch)) => self.result = Some(ResultRows { batch, rows: Vec::new() }),
+            (Phase::Prepare, Some(batch)) => self.preparing = Some(OpenPrepare { batch, rows: Vec::new() }),
+            (Phase::Result, Some(batch)) => self.result = Some(OpenResult { batch, rows: Vec::new() }),
             _ => {}
         }
     }
@@ -177,7 +177,7 @@ impl<'a> Scribe<'a> {
     fn finish_phase(&mut self) {
         for (req, outputs) in std::mem::take(&mut self.retracted) {
             self.totals.retract += 1;
-            self.say("retract", vec![("rid", self.name(req)), ("output_len", outputs.into())]);
+            self.emit("retract", vec![("rid", self.name(req)), ("output_len", outputs.into())]);
         }
         if let Some(open) = self.preparing.take() {
             self.prepared(open);
@@ -185,19 +185,19 @@ impl<'a> Scribe<'a> {
         if let Some(result) = self.result.take() {
             let batch = result.batch;
             let fields = self.result_fields(result);
-            self.say("result", fields);
+            self.emit("result", fields);
             self.batches.remove(&batch);
         }
         self.launched = None;
     }
 
     fn arrive(&mut self, req: ReqId, max_new: u32) {
-        let prompt = self.content.tokens(req).to_vec();
+        let prompt = self.contents.tokens(req).to_vec();
         // One that is never sampled stands in no setup.
         let sampled = matches!(self.setup.requests[req.index()].stop, Stop::Token(nth) if nth <= max_new);
         let given = self.stops.get(req.index()).copied().flatten();
         let stop = if sampled { self.setup.stop_token(req, &prompt) } else { given };
-        self.say(
+        self.emit(
             "arrive",
             vec![
                 ("rid", self.name(req)),
@@ -212,7 +212,7 @@ impl<'a> Scribe<'a> {
         self.last_end = self.turn;
         self.request(req).ending = if kind == FinishKind::Abort { Ending::Abort } else { Ending::Own };
         if self.phase != Phase::Result {
-            self.say("abort_output", vec![("rid", self.name(req))]);
+            self.emit("abort_output", vec![("rid", self.name(req))]);
         } else if let Some(row) = self.result_row(req) {
             row.finished = true;
         }
@@ -220,7 +220,7 @@ impl<'a> Scribe<'a> {
 
     fn assertion(&mut self, kind: AssertKind) {
         self.totals.asserts += 1;
-        self.say("assert", vec![("assertion", assertions::word(kind).into()), ("kind", "raised".into())]);
+        self.emit("assert", vec![("assertion", assertions::word(kind).into()), ("kind", "raised".into())]);
     }
 
     fn end(&mut self, ended: Ended, world: &World, never_arrived: u32) {
@@ -234,24 +234,24 @@ impl<'a> Scribe<'a> {
         for node in world.tree().walk() {
             let Some(slot) = node.state else { continue };
             states += 1;
-            let held = self.content.get(slot);
+            let held = self.contents.get(slot);
             if held != world.streams().fold(node.prefix) {
                 wrong.push((node.prefix.len, slot.0, held.n));
             }
         }
         wrong.sort_unstable();
         for &(label, slot, n) in &wrong {
-            self.say("tree_mismatch", vec![("label", label.into()), ("slot", slot.into()), ("n", n.into())]);
+            self.emit("tree_mismatch", vec![("label", label.into()), ("slot", slot.into()), ("n", n.into())]);
         }
         let total = self.setup.engine.mamba_slots;
         let free = world.slots_free();
         let leak = i64::from(total) - i64::from(free) - i64::from(states);
-        let open = |request: &&Request| request.ending == Ending::None;
+        let open = |request: &&RequestState| request.ending == Ending::None;
         let unfinished = self.requests.iter().filter(open).count() as u32 + never_arrived;
-        let last = Last { tree_bad: wrong.len() as u32, leak, unfinished, iters: self.turn + 1 };
+        let last = EndCounts { tree_bad: wrong.len() as u32, leak, unfinished, iters: self.turn + 1 };
         let rows = self.setup.engine.max_running.saturating_sub(world.rows_held());
         let stats = self.totals.to_json(last);
-        self.say(
+        self.emit(
             "end",
             vec![
                 ("free", free.into()),
@@ -265,14 +265,14 @@ impl<'a> Scribe<'a> {
     }
 }
 
-impl Scribe<'_> {
+impl EncoderState<'_> {
     fn run_fact(&mut self, fact: RunFact) {
         match fact {
             RunFact::Turn { turn, .. } => {
                 self.turn = turn;
                 if turn >= self.turns_max {
                     self.totals.asserts += 1;
-                    self.say("assert", vec![("assertion", "stall".into()), ("kind", "stall".into())]);
+                    self.emit("assert", vec![("assertion", "stall".into()), ("kind", "stall".into())]);
                 }
             }
             RunFact::Begin { phase, batch, .. } => self.begin(phase, batch),
@@ -287,13 +287,13 @@ impl Scribe<'_> {
             RequestFact::Arrive { req, max_new, .. } => self.arrive(req, max_new),
             RequestFact::Abort { req, place, .. } => {
                 let met = place_word(place);
-                self.say("abort", vec![("rid", self.name(req)), ("where", met.into())]);
+                self.emit("abort", vec![("rid", self.name(req)), ("where", met.into())]);
             }
             RequestFact::Prompt { req, prompt } => self.request(req).prompt_len = prompt.len,
             RequestFact::Output { req, outputs, .. } => {
                 self.request(req).outputs = outputs;
                 if let Some(result) = &mut self.result {
-                    result.rows.push(Row::new(req, outputs));
+                    result.rows.push(OpenRow::new(req, outputs));
                 }
             }
             RequestFact::Finish { req, kind, .. } => self.finish(req, kind),
@@ -317,8 +317,8 @@ impl Scribe<'_> {
     fn cache_fact(&mut self, fact: CacheFact) {
         match fact {
             CacheFact::Match { req, state_len, branching, source, .. } => {
-                let held = source.map(|slot| self.content.get(slot).n);
-                self.say(
+                let held = source.map(|slot| self.contents.get(slot).n);
+                self.emit(
                     "match",
                     vec![
                         ("rid", self.name(req)),
@@ -359,8 +359,8 @@ impl Scribe<'_> {
         match fact {
             ForwardFact::Launch { batch, mode, .. } => self.launch(batch, mode),
             ForwardFact::Clear { slot, .. } => {
-                self.content.put(slot, State::ZERO);
-                self.say("clear", vec![("slot", slot.0.into())]);
+                self.contents.put(slot, State::ZERO);
+                self.emit("clear", vec![("slot", slot.0.into())]);
             }
             ForwardFact::CopyState { from, to, stream, .. } => self.copy_state(from, to, stream),
             ForwardFact::Extend { req, slot, from, to, track, .. } => self.extend(req, slot, from..to, track),

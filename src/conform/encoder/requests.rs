@@ -15,7 +15,7 @@ pub(super) enum Ending {
 
 /// One request.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Request {
+pub(super) struct RequestState {
     pub outputs: u32,
     pub ending: Ending,
     /// It was retracted and has not been prepared since.
@@ -31,9 +31,9 @@ pub(super) struct Request {
     pub fields: Fields,
 }
 
-impl Request {
-    pub(super) fn unseen() -> Request {
-        Request {
+impl RequestState {
+    pub(super) fn unseen() -> RequestState {
+        RequestState {
             outputs: 0,
             ending: Ending::None,
             retracted: false,

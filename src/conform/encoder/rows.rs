@@ -6,11 +6,11 @@ use crate::model::{Release, Strategy};
 use crate::record::{BatchId, Fields, Mode, ReqId};
 
 use super::requests::Ending;
-use super::{Scribe, option};
+use super::{EncoderState, option};
 
 /// A decode row under way.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
+pub(super) struct OpenRow {
     pub req: ReqId,
     pub outputs: u32,
     pub finished: bool,
@@ -22,9 +22,9 @@ pub(super) struct Row {
     pub decided: bool,
 }
 
-impl Row {
-    pub(super) fn new(req: ReqId, outputs: u32) -> Row {
-        Row {
+impl OpenRow {
+    pub(super) fn new(req: ReqId, outputs: u32) -> OpenRow {
+        OpenRow {
             req,
             outputs,
             finished: false,
@@ -39,26 +39,26 @@ impl Row {
 
 /// A result under way.
 #[derive(Debug)]
-pub(super) struct ResultRows {
+pub(super) struct OpenResult {
     pub batch: BatchId,
-    pub rows: Vec<Row>,
+    pub rows: Vec<OpenRow>,
 }
 
-impl ResultRows {
+impl OpenResult {
     /// The row of a request.
-    pub(super) fn row(&mut self, req: ReqId) -> Option<&mut Row> {
+    pub(super) fn row(&mut self, req: ReqId) -> Option<&mut OpenRow> {
         self.rows.iter_mut().rev().find(|row| row.req == req)
     }
 }
 
-impl Scribe<'_> {
+impl EncoderState<'_> {
     /// `last_track_idx` as the release has it: the field came with 0.5.18.
     fn last_idx(&self, fields: Fields) -> Value {
         if self.setup.engine.release < Release::V0_5_18 { Value::Null } else { option(fields.last_track_idx) }
     }
 
     /// The event fields of the result that is complete now.
-    pub(super) fn result_fields(&mut self, result: ResultRows) -> Vec<(&'static str, Value)> {
+    pub(super) fn result_fields(&mut self, result: OpenResult) -> Vec<(&'static str, Value)> {
         let batch = &self.batches[&result.batch];
         let (mode, prefills) = (batch.mode, batch.prefills);
         let (reqs, seq_lens) = (batch.reqs.clone(), batch.seq_lens.clone());
@@ -78,7 +78,7 @@ impl Scribe<'_> {
         vec![("batch", result.batch.0.into()), ("mode", word.into()), ("reqs", Value::Array(rows))]
     }
 
-    fn decode_row(&mut self, row: &Row, k: u32, batch: BatchId) -> Value {
+    fn decode_row(&mut self, row: &OpenRow, k: u32, batch: BatchId) -> Value {
         let before = row.before.unwrap_or_default();
         let after = row.after.unwrap_or(before);
         let spec = self.setup.engine.spec.is_some();
@@ -119,7 +119,7 @@ impl Scribe<'_> {
     }
 
     /// Marks repeated and missed boundaries, and counts.
-    fn count_row(&mut self, row: &Row, len: u32, fired: bool, after: Fields, map: &mut Map<String, Value>) {
+    fn count_row(&mut self, row: &OpenRow, len: u32, fired: bool, after: Fields, map: &mut Map<String, Value>) {
         let grid = self.setup.engine.grid_len();
         let totals = &mut self.totals;
         if fired {
@@ -146,7 +146,7 @@ impl Scribe<'_> {
         }
     }
 
-    fn extend_row(&self, req: ReqId, rides: bool, rows: &[Row]) -> Value {
+    fn extend_row(&self, req: ReqId, rides: bool, rows: &[OpenRow]) -> Value {
         let request = &self.requests[req.index()];
         let mut map = Map::new();
         map.insert("rid".into(), self.setup.name(req).into());

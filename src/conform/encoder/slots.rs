@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use crate::record::{Owner, SlotId};
 
-use super::Scribe;
+use super::EncoderState;
 
-impl Scribe<'_> {
+impl EncoderState<'_> {
     pub(super) fn slot_alloc(&mut self, slot: SlotId, owner: Owner, last: bool) {
         self.group.push(slot);
         self.free -= 1;
@@ -16,13 +16,13 @@ impl Scribe<'_> {
         if last {
             let slots: Vec<u32> = self.group.drain(..).map(|slot| slot.0).collect();
             let n = slots.len();
-            self.say("slot_alloc", vec![("slots", slots.into()), ("n", n.into()), ("free", self.free.into())]);
+            self.emit("slot_alloc", vec![("slots", slots.into()), ("n", n.into()), ("free", self.free.into())]);
         }
     }
 
     pub(super) fn slot_refused(&mut self, count: u32) {
         if count > 0 {
-            self.say("slot_alloc", vec![("slots", Value::Null), ("n", count.into()), ("free", self.free.into())]);
+            self.emit("slot_alloc", vec![("slots", Value::Null), ("n", count.into()), ("free", self.free.into())]);
         }
     }
 
@@ -43,7 +43,7 @@ impl Scribe<'_> {
         }
         if last {
             let slots: Vec<u32> = self.group.drain(..).map(|slot| slot.0).collect();
-            self.say("slot_free", vec![("slots", slots.into()), ("free", self.free.into())]);
+            self.emit("slot_free", vec![("slots", slots.into()), ("free", self.free.into())]);
         }
         if let Owner::Active(req) = owner {
             self.free_of_nothing(req);

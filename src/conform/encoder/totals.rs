@@ -30,7 +30,7 @@ pub(super) struct Totals {
 
 /// What is known at the end alone.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Last {
+pub(super) struct EndCounts {
     pub tree_bad: u32,
     pub leak: i64,
     pub unfinished: u32,
@@ -38,7 +38,7 @@ pub(super) struct Last {
 }
 
 impl Totals {
-    pub(super) fn to_json(&self, last: Last) -> Value {
+    pub(super) fn to_json(&self, last: EndCounts) -> Value {
         let mut map = Map::new();
         let mut put = |name: &str, value: Value| map.insert(name.to_string(), value);
         put("lookahead", self.lookahead.to_vec().into());

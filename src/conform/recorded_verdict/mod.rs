@@ -2,7 +2,7 @@
 //! raised, what leaked. Owns reading these events to the end of the recording. Knows nothing of the model's run, and so
 //! says the same whether the two agree or not.
 
-mod dues;
+mod due_checkpoints;
 
 use std::borrow::Cow;
 
@@ -11,10 +11,10 @@ use serde_json::{Map, Value};
 
 use crate::judge::Verdict;
 
-use super::archive::Segment;
+use super::archive::Recording;
 use super::config::Meta;
-use super::lines::{Line, Trouble};
-use dues::Dues;
+use super::lines::{Line, RecordingError};
+use due_checkpoints::DueCheckpoints;
 
 /// What a recording shows of the run that it is of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,14 +22,14 @@ pub struct RecordedVerdict {
     /// The verdict; none where contents are not in the recording, as in one of a server.
     pub verdict: Option<Verdict>,
     /// The first event that shows it; none of a clean one.
-    pub shown: Option<Shown>,
+    pub shown: Option<Evidence>,
     /// All verdicts that an event shows.
     pub all: Vec<Verdict>,
 }
 
 /// An event of a recording that shows a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct Evidence {
     /// The line of the file.
     pub line: u64,
     /// What it shows.
@@ -66,9 +66,10 @@ const KINDS: [&str; 14] = [
 ///
 /// # Errors
 /// The file is gone or cannot be read any more.
-pub(super) fn verdict(segment: &Segment, meta: &Meta) -> Result<RecordedVerdict, Trouble> {
-    let mut reader = Reader { dues: Dues::new(&meta.config), partial: meta.partial, firsts: Vec::new() };
-    let mut lines = segment.lines()?;
+pub(super) fn verdict(recording: &Recording, meta: &Meta) -> Result<RecordedVerdict, RecordingError> {
+    let mut reader =
+        Reader { due_checkpoints: DueCheckpoints::new(&meta.config), partial: meta.partial, firsts: Vec::new() };
+    let mut lines = recording.lines()?;
     while let Some(line) = lines.next()? {
         reader.line(&line);
     }
@@ -83,11 +84,11 @@ pub(super) fn verdict(segment: &Segment, meta: &Meta) -> Result<RecordedVerdict,
 }
 
 struct Reader {
-    dues: Dues,
+    due_checkpoints: DueCheckpoints,
     /// Of a server: without contents.
     partial: bool,
     /// The first event for every verdict that one shows.
-    firsts: Vec<(Verdict, Shown)>,
+    firsts: Vec<(Verdict, Evidence)>,
 }
 
 impl Reader {
@@ -132,7 +133,7 @@ impl Reader {
         if self.partial {
             return;
         }
-        for lost in self.dues.event(i, ev.as_ref(), line.number, &event) {
+        for lost in self.due_checkpoints.event(i, ev.as_ref(), line.number, &event) {
             self.show(Verdict::Lossy, lost.line, || lost.reason);
         }
     }
@@ -168,7 +169,7 @@ impl Reader {
 
     fn show(&mut self, verdict: Verdict, line: u64, reason: impl FnOnce() -> String) {
         if self.firsts.iter().all(|(other, _)| *other != verdict) {
-            self.firsts.push((verdict, Shown { line, reason: reason() }));
+            self.firsts.push((verdict, Evidence { line, reason: reason() }));
         }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 /// Requests by what the events read so far say of them.
 #[derive(Debug, Default)]
-pub(super) struct Taints {
+pub(super) struct TaintedRequests {
     now: BTreeSet<String>,
     /// Given up by a retraction, and not met again since.
     before: BTreeSet<String>,
@@ -17,7 +17,7 @@ pub(super) struct Taints {
     pub corrected: u64,
 }
 
-impl Taints {
+impl TaintedRequests {
     /// Takes in an event, and puts `tainted` of a donation, or what the end counts by it, right.
     pub(super) fn correct(&mut self, kind: &str, fields: &mut Map<String, Value>) {
         let rid = || fields.get("rid").and_then(Value::as_str).unwrap_or_default().to_string();

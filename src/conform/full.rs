@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::assertions;
-use super::cursor::{Recorded, RecordingCursor, difference};
-use super::divergence::Place;
+use super::cursor::{RecordedEvent, RecordingCursor, first_difference};
+use super::divergence::FieldDifference;
 use super::encoded_event::{EncodedEvent, Listener};
 use super::observed;
 
@@ -13,7 +13,7 @@ const YOUNGER: [(&str, &str); 2] = [("donate", "tainted"), ("end", "stats.donate
 
 /// Compares as the model tells.
 #[derive(Debug)]
-pub struct Strict<'l, 'a> {
+pub struct FullComparison<'l, 'a> {
     cursor: &'l mut RecordingCursor<'a>,
     /// The recording says how many requests it was made of.
     counts_requests: bool,
@@ -21,10 +21,10 @@ pub struct Strict<'l, 'a> {
     names: &'l [String],
 }
 
-impl<'l, 'a> Strict<'l, 'a> {
+impl<'l, 'a> FullComparison<'l, 'a> {
     /// At the first event of a recording.
     pub fn new(cursor: &'l mut RecordingCursor<'a>, counts_requests: bool, names: &'l [String]) -> Self {
-        Strict { cursor, counts_requests, names }
+        FullComparison { cursor, counts_requests, names }
     }
 
     /// Aborts of names that nobody has meet nothing, and the model does not hear of them.
@@ -56,7 +56,7 @@ impl<'l, 'a> Strict<'l, 'a> {
 
     /// States in the tree that are wrong come in the order in which the recording walked the tree, which says nothing
     /// of the scheduler: those that follow each other are put into one order.
-    fn sort_tree(&mut self, first: Recorded) -> Option<Recorded> {
+    fn sort_tree(&mut self, first: RecordedEvent) -> Option<RecordedEvent> {
         let mut all = vec![first];
         while let Some(next) = self.cursor.pop() {
             if next.kind != "tree_mismatch" {
@@ -65,7 +65,7 @@ impl<'l, 'a> Strict<'l, 'a> {
             }
             all.push(next);
         }
-        let number = |event: &Recorded, name: &str| event.fields.get(name).and_then(Value::as_u64);
+        let number = |event: &RecordedEvent, name: &str| event.fields.get(name).and_then(Value::as_u64);
         all.sort_by_key(|event| (number(event, "label"), number(event, "slot"), number(event, "n")));
         self.cursor.put_back(all);
         self.cursor.pop()
@@ -78,7 +78,7 @@ impl<'l, 'a> Strict<'l, 'a> {
             next = if self.cursor.compared.contains_key("tree_mismatch") { Some(first) } else { self.sort_tree(first) };
         }
         let Some(mut recorded) = next else {
-            if self.cursor.trouble.is_none() {
+            if self.cursor.error.is_none() {
                 self.cursor.ran_out(told);
             }
             return;
@@ -102,7 +102,7 @@ impl<'l, 'a> Strict<'l, 'a> {
                     let place = match *name {
                         "stats" => self.stats_differ(other, value, &mut seen),
                         "reqs" => result_differs(other, value, &mut seen),
-                        name => difference(name, other, value),
+                        name => first_difference(name, other, value),
                     };
                     if self.cursor.field_ends(&recorded, told, observed::is_field(told.kind, name), place, seen) {
                         return;
@@ -118,9 +118,18 @@ impl<'l, 'a> Strict<'l, 'a> {
     }
 
     /// The totals: those that older recordings do not have are left out.
-    fn stats_differ(&mut self, recorded: &Value, modelled: &Value, seen: &mut Vec<Place>) -> Option<Place> {
+    fn stats_differ(
+        &mut self,
+        recorded: &Value,
+        modelled: &Value,
+        seen: &mut Vec<FieldDifference>,
+    ) -> Option<FieldDifference> {
         let (Value::Object(recorded), Value::Object(modelled)) = (recorded, modelled) else {
-            return Some(Place { path: "stats".into(), recorded: recorded.clone(), modelled: modelled.clone() });
+            return Some(FieldDifference {
+                path: "stats".into(),
+                recorded: recorded.clone(),
+                modelled: modelled.clone(),
+            });
         };
         let older = !recorded.contains_key("donate_bad_root");
         let only_modelled = modelled.keys().filter(|name| !recorded.contains_key(*name));
@@ -140,7 +149,7 @@ impl<'l, 'a> Strict<'l, 'a> {
                 continue;
             }
             let shown = |value: Option<&Value>| value.cloned().unwrap_or(Value::Null);
-            let place = Place { path: format!("stats.{name}"), recorded: shown(was), modelled: shown(is) };
+            let place = FieldDifference { path: format!("stats.{name}"), recorded: shown(was), modelled: shown(is) };
             if observed::is_count(name) {
                 seen.push(place);
             } else if first.is_none() {
@@ -152,18 +161,18 @@ impl<'l, 'a> Strict<'l, 'a> {
 }
 
 /// Where the rows of a result differ first, in a field on which others depend.
-fn result_differs(recorded: &Value, modelled: &Value, seen: &mut Vec<Place>) -> Option<Place> {
+fn result_differs(recorded: &Value, modelled: &Value, seen: &mut Vec<FieldDifference>) -> Option<FieldDifference> {
     let (Value::Array(was), Value::Array(is)) = (recorded, modelled) else {
-        return difference("reqs", recorded, modelled);
+        return first_difference("reqs", recorded, modelled);
     };
     if was.len() != is.len() {
-        return difference("reqs", recorded, modelled);
+        return first_difference("reqs", recorded, modelled);
     }
     was.iter().zip(is).enumerate().find_map(|(i, (was, is))| {
         let path = format!("reqs[{i}]");
         match (was, is) {
             (Value::Object(was), Value::Object(is)) => observed::rows_differ(&path, (was, is), &[], false, seen),
-            (was, is) => difference(&path, was, is),
+            (was, is) => first_difference(&path, was, is),
         }
     })
 }
@@ -173,7 +182,7 @@ fn more(one: Option<&Value>, other: Option<&Value>) -> bool {
     one.and_then(Value::as_u64) > other.and_then(Value::as_u64)
 }
 
-impl Listener for Strict<'_, '_> {
+impl Listener for FullComparison<'_, '_> {
     fn told(&mut self, event: EncodedEvent) {
         if !self.cursor.is_over() {
             self.compare(&event);

@@ -4,16 +4,16 @@ use crate::record::{ReqId, SlotId, State, Token};
 
 /// Slot contents by provenance, and the true states of every request.
 #[derive(Debug)]
-pub(super) struct Content {
+pub(super) struct Contents {
     slots: Vec<State>,
     /// State after every length of a request's tokens, by request: index n is the fold of n tokens.
     truth: Vec<Vec<State>>,
     tokens: Vec<Vec<Token>>,
 }
 
-impl Content {
-    pub(super) fn new(requests: usize) -> Content {
-        Content { slots: Vec::new(), truth: vec![vec![State::ZERO]; requests], tokens: vec![Vec::new(); requests] }
+impl Contents {
+    pub(super) fn new(requests: usize) -> Contents {
+        Contents { slots: Vec::new(), truth: vec![vec![State::ZERO]; requests], tokens: vec![Vec::new(); requests] }
     }
 
     pub(super) fn get(&self, slot: SlotId) -> State {

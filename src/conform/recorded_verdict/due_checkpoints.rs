@@ -10,7 +10,7 @@ use super::{int, text};
 
 /// A checkpoint that was lost.
 #[derive(Debug)]
-pub(super) struct Lost {
+pub(super) struct LostCheckpoint {
     /// The line of the result at which it was due.
     pub line: u64,
     pub reason: String,
@@ -18,7 +18,7 @@ pub(super) struct Lost {
 
 /// One request.
 #[derive(Debug, Default)]
-struct Request {
+struct RequestCheckpoints {
     prompt_len: i64,
     max_new: i64,
     /// It may end by a stop token.
@@ -39,14 +39,14 @@ struct Request {
 
 /// All requests of a recording.
 #[derive(Debug)]
-pub(super) struct Dues {
+pub(super) struct DueCheckpoints {
     /// Boundaries are planned with a decode batch; with speculation each verify tells of its own.
     planned: bool,
     lazy: bool,
     refuses_all: bool,
     /// Refusals that were scripted: request and iteration.
     refused: Vec<(String, u32)>,
-    requests: BTreeMap<String, Request>,
+    requests: BTreeMap<String, RequestCheckpoints>,
     /// Decode batches in flight: the boundary length of each row that wrote one.
     batches: BTreeMap<i64, BTreeMap<String, i64>>,
     launched: i64,
@@ -56,10 +56,10 @@ pub(super) struct Dues {
     was_refused: bool,
 }
 
-impl Dues {
-    pub(super) fn new(config: &Config) -> Dues {
+impl DueCheckpoints {
+    pub(super) fn new(config: &Config) -> DueCheckpoints {
         let scripted = config.script.iter().filter(|it| it.act == "fail_alloc");
-        Dues {
+        DueCheckpoints {
             planned: config.strategy != "no_buffer" && config.spec.is_none(),
             lazy: config.strategy == "extra_buffer_lazy",
             refuses_all: config.lazy_alloc_fail.unwrap_or(false),
@@ -74,7 +74,7 @@ impl Dues {
     }
 
     /// Takes in an event of iteration `i`; what was lost by it.
-    pub(super) fn event(&mut self, i: u32, kind: &str, line: u64, event: &Map<String, Value>) -> Vec<Lost> {
+    pub(super) fn event(&mut self, i: u32, kind: &str, line: u64, event: &Map<String, Value>) -> Vec<LostCheckpoint> {
         if i != self.turn {
             (self.turn, self.was_refused) = (i, false);
             self.given.clear();
@@ -85,7 +85,10 @@ impl Dues {
                 let prompt_len = event.get("prompt").and_then(Value::as_array).map_or(0, |prompt| prompt.len() as i64);
                 let (max_new, stops) =
                     (int(event, "max_new_tokens"), event.get("stop_token").is_some_and(|it| !it.is_null()));
-                self.requests.insert(rid.to_string(), Request { prompt_len, max_new, stops, ..Request::default() });
+                self.requests.insert(
+                    rid.to_string(),
+                    RequestCheckpoints { prompt_len, max_new, stops, ..RequestCheckpoints::default() },
+                );
             }
             "slot_alloc" => match event.get("slots").and_then(Value::as_array) {
                 Some(slots) => self.given.extend(slots.iter().filter_map(Value::as_i64)),
@@ -146,7 +149,7 @@ impl Dues {
         }
     }
 
-    fn result(&mut self, line: u64, event: &Map<String, Value>) -> Vec<Lost> {
+    fn result(&mut self, line: u64, event: &Map<String, Value>) -> Vec<LostCheckpoint> {
         let wrote = self.batches.remove(&int(event, "batch")).unwrap_or_default();
         let decodes = text(event, "mode") == "decode";
         let mut lost = Vec::new();
@@ -167,7 +170,7 @@ impl Dues {
     }
 }
 
-impl Request {
+impl RequestCheckpoints {
     /// A decode result was processed: its label now, and the length that its forward kept a state of.
     fn decide(&mut self, row: &Map<String, Value>, wrote: Option<i64>, line: u64) {
         if let Some(label) = row.get("last_track_seqlen").and_then(Value::as_i64) {
@@ -187,12 +190,12 @@ impl Request {
 
     /// It was retracted: what was kept is gone, by force.
     fn give_up(&mut self) {
-        let Request { prompt_len, max_new, stops, .. } = *self;
-        *self = Request { prompt_len, max_new, stops, ..Request::default() };
+        let RequestCheckpoints { prompt_len, max_new, stops, .. } = *self;
+        *self = RequestCheckpoints { prompt_len, max_new, stops, ..RequestCheckpoints::default() };
     }
 
     /// It ends: what was due and not recorded is lost, and the longest length recorded, if it offers less by its own choice.
-    fn finish(self, rid: &str, row: &Map<String, Value>) -> Vec<Lost> {
+    fn finish(self, rid: &str, row: &Map<String, Value>) -> Vec<LostCheckpoint> {
         let mut lost = Vec::new();
         let (best, line) = self.best;
         let outputs = int(row, "output_len");
@@ -202,10 +205,13 @@ impl Request {
         if best > self.offered && !self.declined && best > self.overwritten && best <= reach {
             let offered = self.offered;
             let reason = format!("request {rid} recorded length {best} and offers {offered} at its end");
-            lost.push(Lost { line, reason });
+            lost.push(LostCheckpoint { line, reason });
         }
         for (k, line) in self.open {
-            lost.push(Lost { line, reason: format!("length {k} of request {rid} was due and is never recorded") });
+            lost.push(LostCheckpoint {
+                line,
+                reason: format!("length {k} of request {rid} was due and is never recorded"),
+            });
         }
         lost
     }
