@@ -28,7 +28,7 @@ const RAISED: [(&str, &str, AssertKind); 16] = [
 
 /// Puts what an assertion is about in place of its text and place. One that is not known keeps both, and so differs from
 /// anything that the model can say.
-pub(super) fn name(fields: &mut Map<String, Value>) {
+pub(super) fn replace_message(fields: &mut Map<String, Value>) {
     let text = |name: &str| fields.get(name).and_then(Value::as_str).unwrap_or("").to_string();
     let (message, place, kind) = (text("message"), text("where"), text("kind"));
     let about = match kind.as_str() {
@@ -36,7 +36,7 @@ pub(super) fn name(fields: &mut Map<String, Value>) {
         _ => {
             let function = place.rsplit(':').next().unwrap_or("");
             let raised = RAISED.iter().find(|(name, word, _)| *name == function && message.contains(word));
-            raised.map(|(_, _, kind)| word(*kind))
+            raised.map(|(_, _, kind)| name(*kind))
         }
     };
     if let Some(about) = about {
@@ -47,7 +47,7 @@ pub(super) fn name(fields: &mut Map<String, Value>) {
 }
 
 /// The word for what an assertion is about.
-pub(super) fn word(kind: AssertKind) -> &'static str {
+pub(super) fn name(kind: AssertKind) -> &'static str {
     match kind {
         AssertKind::Lookahead => "lookahead",
         AssertKind::OffGrid => "off-grid",

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::archive::RecordingLines;
 use super::divergence::{Divergence, FieldDifference};
-use super::encoded_event::EncodedEvent;
+use super::event::EncodedEvent;
 use super::lines::{Line, RecordingError};
 use super::tainted_requests::TaintedRequests;
 
@@ -190,10 +190,10 @@ impl<'a> RecordingCursor<'a> {
         field: &str,
         recorded: Value,
         modelled: Value,
-        told: Option<&EncodedEvent>,
+        encoded: Option<&EncodedEvent<'_>>,
     ) {
         let place = FieldDifference { path: field.to_string(), recorded, modelled };
-        self.divergence = Some(self.divergence_at(event, place, told));
+        self.divergence = Some(self.divergence_at(event, place, encoded));
     }
 
     /// A field of an event was compared: it differs at `place`, if it does, and in `seen`, on which nothing depends. If nothing depends on
@@ -201,28 +201,28 @@ impl<'a> RecordingCursor<'a> {
     pub(super) fn field_ends(
         &mut self,
         event: &RecordedEvent,
-        told: &EncodedEvent,
+        encoded: &EncodedEvent<'_>,
         nothing_depends: bool,
         place: Option<FieldDifference>,
         seen: Vec<FieldDifference>,
     ) -> bool {
-        seen.into_iter().for_each(|place| self.observe(event, place, told));
+        seen.into_iter().for_each(|place| self.observe(event, place, encoded));
         let Some(place) = place else { return false };
         if nothing_depends {
-            self.observe(event, place, told);
+            self.observe(event, place, encoded);
             return false;
         }
-        self.differ(event, &place.path, place.recorded, place.modelled, Some(told));
+        self.differ(event, &place.path, place.recorded, place.modelled, Some(encoded));
         true
     }
 
     /// An event differs in a field on which nothing depends: the comparison goes on.
-    fn observe(&mut self, event: &RecordedEvent, place: FieldDifference, told: &EncodedEvent) {
+    fn observe(&mut self, event: &RecordedEvent, place: FieldDifference, encoded: &EncodedEvent<'_>) {
         let field: String =
             place.path.split('[').map(|part| part.split_once(']').map_or(part, |(_, rest)| rest)).collect();
         *self.observed.entry(format!("{}.{field}", event.kind)).or_default() += 1;
         if self.first_observed.is_none() {
-            self.first_observed = Some(self.divergence_at(event, place, Some(told)));
+            self.first_observed = Some(self.divergence_at(event, place, Some(encoded)));
         }
     }
 
@@ -230,7 +230,7 @@ impl<'a> RecordingCursor<'a> {
         &mut self,
         event: &RecordedEvent,
         place: FieldDifference,
-        told: Option<&EncodedEvent>,
+        encoded: Option<&EncodedEvent<'_>>,
     ) -> Divergence {
         while self.ahead.len() < AROUND {
             let Some(next) = self.read() else { break };
@@ -245,13 +245,13 @@ impl<'a> RecordingCursor<'a> {
         Divergence {
             line: event.line.number,
             turn: event.turn,
-            phase: told.map(|told| told.phase),
+            phase: encoded.map(|encoded| encoded.phase),
             event: event.kind.clone(),
             request,
             field: path,
             recorded,
             modelled,
-            told: told.map(|told| shorten(&told.to_json().to_string())),
+            told: encoded.map(|encoded| shorten(&encoded.to_json().to_string())),
             around,
         }
     }
@@ -266,18 +266,18 @@ impl<'a> RecordingCursor<'a> {
     }
 
     /// The recording is over, and the model is not.
-    pub(super) fn ran_out(&mut self, told: &EncodedEvent) {
+    pub(super) fn ran_out(&mut self, encoded: &EncodedEvent<'_>) {
         let line = self.before.back().map_or(0, |line| line.number);
         self.divergence = Some(Divergence {
             line,
-            turn: told.turn,
-            phase: Some(told.phase),
-            event: told.kind.to_string(),
-            request: told.get("rid").and_then(Value::as_str).map(str::to_string),
+            turn: encoded.turn,
+            phase: Some(encoded.phase),
+            event: encoded.body.kind().to_string(),
+            request: encoded.body.rid(),
             field: "ev".to_string(),
             recorded: Value::Null,
-            modelled: told.kind.into(),
-            told: Some(shorten(&told.to_json().to_string())),
+            modelled: encoded.body.kind().into(),
+            told: Some(shorten(&encoded.to_json().to_string())),
             around: self.before.iter().map(|line| shorten(&line.text)).collect(),
         });
     }

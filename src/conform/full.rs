@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::assertions;
 use super::cursor::{RecordedEvent, RecordingCursor, first_difference};
 use super::divergence::FieldDifference;
-use super::encoded_event::{EncodedEvent, Listener};
+use super::event::{EncodedEvent, Listener};
 use super::observed;
 
 /// Fields that older recordings do not have, by event: absent, they are not compared.
@@ -71,32 +71,42 @@ impl<'l, 'a> FullComparison<'l, 'a> {
         self.cursor.pop()
     }
 
-    fn compare(&mut self, told: &EncodedEvent) {
+    fn compare(&mut self, encoded: &EncodedEvent<'_>) {
+        let modelled_kind = encoded.body.kind();
         self.pass_aborts_of_nobody();
         let mut next = self.cursor.pop();
-        if let Some(first) = next.take_if(|event| event.kind == "tree_mismatch" && told.kind == "tree_mismatch") {
+        if let Some(first) = next.take_if(|event| event.kind == "tree_mismatch" && modelled_kind == "tree_mismatch") {
             next = if self.cursor.compared.contains_key("tree_mismatch") { Some(first) } else { self.sort_tree(first) };
         }
         let Some(mut recorded) = next else {
             if self.cursor.error.is_none() {
-                self.cursor.ran_out(told);
+                self.cursor.ran_out(encoded);
             }
             return;
         };
         let kind = recorded.kind.clone();
         if kind == "assert" {
-            assertions::name(&mut recorded.fields);
+            assertions::replace_message(&mut recorded.fields);
         }
-        if kind != told.kind {
-            return self.cursor.differ(&recorded, "ev", kind.into(), told.kind.into(), Some(told));
+        if kind != modelled_kind {
+            return self.cursor.differ(&recorded, "ev", kind.into(), modelled_kind.into(), Some(encoded));
         }
-        if recorded.turn != told.turn {
-            return self.cursor.differ(&recorded, "i", (recorded.turn + 1).into(), (told.turn + 1).into(), Some(told));
+        if recorded.turn != encoded.turn {
+            return self.cursor.differ(
+                &recorded,
+                "i",
+                (recorded.turn + 1).into(),
+                (encoded.turn + 1).into(),
+                Some(encoded),
+            );
         }
-        for (name, value) in &told.fields {
+        let fields = encoded.body.fields();
+        for (name, value) in &fields {
             match recorded.fields.get(*name) {
-                None if YOUNGER.contains(&(told.kind, name)) => self.cursor.leave(format!("{}.{name}", told.kind), 1),
-                None => return self.cursor.differ(&recorded, name, Value::Null, value.clone(), Some(told)),
+                None if YOUNGER.contains(&(modelled_kind, name)) => {
+                    self.cursor.leave(format!("{}.{name}", modelled_kind), 1)
+                }
+                None => return self.cursor.differ(&recorded, name, Value::Null, value.clone(), Some(encoded)),
                 Some(other) => {
                     let mut seen = Vec::new();
                     let place = match *name {
@@ -104,15 +114,16 @@ impl<'l, 'a> FullComparison<'l, 'a> {
                         "reqs" => result_differs(other, value, &mut seen),
                         name => first_difference(name, other, value),
                     };
-                    if self.cursor.field_ends(&recorded, told, observed::is_field(told.kind, name), place, seen) {
+                    if self.cursor.field_ends(&recorded, encoded, observed::is_field(modelled_kind, name), place, seen)
+                    {
                         return;
                     }
                 }
             }
         }
-        if let Some(name) = recorded.fields.keys().find(|name| told.get(name).is_none()).cloned() {
+        if let Some(name) = recorded.fields.keys().find(|name| fields.iter().all(|(field, _)| field != name)).cloned() {
             let value = recorded.fields[&name].clone();
-            return self.cursor.differ(&recorded, &name, value, Value::Null, Some(told));
+            return self.cursor.differ(&recorded, &name, value, Value::Null, Some(encoded));
         }
         self.cursor.agree(recorded);
     }
@@ -183,9 +194,9 @@ fn more(one: Option<&Value>, other: Option<&Value>) -> bool {
 }
 
 impl Listener for FullComparison<'_, '_> {
-    fn told(&mut self, event: EncodedEvent) {
+    fn event(&mut self, event: &EncodedEvent<'_>) {
         if !self.cursor.is_over() {
-            self.compare(&event);
+            self.compare(event);
         }
     }
 

@@ -12,8 +12,8 @@ mod config;
 mod cursor;
 mod differences;
 mod divergence;
-mod encoded_event;
 mod encoder;
+mod event;
 mod full;
 mod import;
 mod inputs;
@@ -37,8 +37,7 @@ use crate::record::{Sink, Tee, Token};
 pub use archive::{Archive, Recording};
 pub use differences::{Difference, differences, explain};
 pub use divergence::{Compared, Divergence};
-pub use encoded_event::{EncodedEvent, Listener};
-pub use encoder::EventEncoder;
+
 pub use import::{Imported, import};
 pub use inputs::Inputs;
 pub use lines::RecordingError;
@@ -46,6 +45,8 @@ pub use recorded_verdict::{Evidence, RecordedVerdict};
 pub use setup::release_of;
 
 use cursor::RecordingCursor;
+use encoder::EventEncoder;
+use event::Listener;
 use full::FullComparison;
 use partial::PartialComparison;
 use plan::{OwnPlanChooser, RecordedPlanChooser};

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::cursor::{RecordedEvent, RecordingCursor, first_difference};
 use super::divergence::FieldDifference;
-use super::encoded_event::{EncodedEvent, Listener};
+use super::event::{EncodedEvent, EventBody, Fields, Listener, mode_name};
 use super::inputs::Inputs;
 use super::observed;
 
@@ -39,7 +39,7 @@ pub struct PartialComparison<'l, 'a> {
     cursor: &'l mut RecordingCursor<'a>,
     /// Requests that were there before the recording began.
     earlier_requests: &'l [String],
-    /// Decode steps told that the recording has neither shown nor counted yet.
+    /// Decode steps encoded that the recording has neither shown nor counted yet.
     steps: u64,
     /// The turn of the last of them.
     last_step: u32,
@@ -135,80 +135,84 @@ impl<'l, 'a> PartialComparison<'l, 'a> {
         }
     }
 
-    fn compare(&mut self, told: &EncodedEvent) {
-        self.pass_over(told.turn);
-        self.cut |= told.turn >= self.until;
+    fn compare(&mut self, encoded: &EncodedEvent<'_>) {
+        self.pass_over(encoded.turn);
+        self.cut |= encoded.turn >= self.until;
         if self.over() {
             return;
         }
         let Some(next) = self.cursor.peek() else {
-            return self.cursor.leave(told.kind.to_string(), 1);
+            return self.cursor.leave(encoded.body.kind().to_string(), 1);
         };
-        if next.turn < told.turn {
+        if next.turn < encoded.turn {
             let Some(missed) = self.cursor.pop() else { return };
             let kind = missed.kind.clone().into();
-            return self.cursor.differ(&missed, "ev", kind, Value::Null, Some(told));
+            return self.cursor.differ(&missed, "ev", kind, Value::Null, Some(encoded));
         }
-        let same = next.kind == told.kind && next.turn == told.turn && of_the_same(next, told);
+        let kind = encoded.body.kind();
+        let same = next.kind == kind && next.turn == encoded.turn && same_mode(next, encoded);
         if same {
             if let Some(event) = self.cursor.pop() {
-                self.fields(event, told);
+                self.fields(event, encoded);
             }
-        } else if ALWAYS.contains(&told.kind) {
+        } else if ALWAYS.contains(&kind) {
             let Some(other) = self.cursor.pop() else { return };
-            let kind = other.kind.clone().into();
-            self.cursor.differ(&other, "ev", kind, told.kind.into(), Some(told));
+            self.cursor.differ(&other, "ev", other.kind.clone().into(), kind.into(), Some(encoded));
         } else {
-            if told.kind == "prepare_decode" {
+            if matches!(encoded.body, EventBody::PrepareDecode(_)) {
                 self.steps += 1;
-                self.last_step = told.turn;
+                self.last_step = encoded.turn;
             }
-            self.cursor.leave(told.kind.to_string(), 1);
+            self.cursor.leave(kind.to_string(), 1);
         }
     }
 
     /// Compares the fields that are there.
-    fn fields(&mut self, event: RecordedEvent, told: &EncodedEvent) {
+    fn fields(&mut self, event: RecordedEvent, encoded: &EncodedEvent<'_>) {
         if self.steps > 0 {
             // The steps before it should have been counted by now.
-            return self.cursor.differ(&event, "steps", 0.into(), self.steps.into(), Some(told));
+            return self.cursor.differ(&event, "steps", 0.into(), self.steps.into(), Some(encoded));
         }
-        if let Some((given, all)) = rows_missing(&event, told) {
-            return self.cursor.differ(&event, "rows_left_out", given.into(), all.into(), Some(told));
+        let (kind, fields) = (encoded.body.kind(), encoded.body.fields());
+        if let Some((given, all)) = rows_missing(&event, &fields) {
+            return self.cursor.differ(&event, "rows_left_out", given.into(), all.into(), Some(encoded));
         }
         for name in ["left", "joined"] {
             let there = event.fields.contains_key(name);
-            self.cursor.leave(format!("{}.{name}", told.kind), u64::from(there));
+            self.cursor.leave(format!("{}.{name}", kind), u64::from(there));
         }
-        let places = rows_given(&event, told);
+        let places = rows_given(&event, encoded);
         if let Err(rid) = &places {
-            return self.cursor.differ(&event, "rids", rid.clone().into(), Value::Null, Some(told));
+            return self.cursor.differ(&event, "rids", rid.clone().into(), Value::Null, Some(encoded));
         }
         let places = places.unwrap_or_default();
-        for (name, value) in &told.fields {
+        for (name, value) in &fields {
             let Some(other) = event.fields.get(*name) else {
-                self.cursor.leave(format!("{}.{name}", told.kind), 1);
+                self.cursor.leave(format!("{}.{name}", kind), 1);
                 continue;
             };
             let mut seen = Vec::new();
             let place = match (*name, &places) {
-                ("reqs", _) => self.result_rows(told.kind, other, value, &mut seen),
+                ("reqs", _) => self.result_rows(kind, other, value, &mut seen),
                 ("stop_token", _) => None,
                 (name, Some(places)) if ROWS.contains(&name) => first_difference(name, other, &picked(value, places)),
-                (name, _) if self.hashed && hashed_content(told.kind, name) => {
-                    self.cursor.leave(format!("{}.{name}", told.kind), 1);
+                (name, _) if self.hashed && hashed_content(kind, name) => {
+                    self.cursor.leave(format!("{}.{name}", kind), 1);
                     None
                 }
                 (name, _) => common(name, other, value),
             };
-            if self.cursor.field_ends(&event, told, observed::is_field(told.kind, name), place, seen) {
+            if self.cursor.field_ends(&event, encoded, observed::is_field(kind, name), place, seen) {
                 return;
             }
         }
-        let strange = event.fields.keys().find(|name| told.get(name).is_none() && !EXTRA.contains(&name.as_str()));
+        let strange = event
+            .fields
+            .keys()
+            .find(|name| fields.iter().all(|(field, _)| field != name) && !EXTRA.contains(&name.as_str()));
         if let Some(name) = strange.cloned() {
             let value = event.fields[&name].clone();
-            return self.cursor.differ(&event, &name, value, Value::Null, Some(told));
+            return self.cursor.differ(&event, &name, value, Value::Null, Some(encoded));
         }
         self.cursor.agree(event);
     }
@@ -228,12 +232,12 @@ impl<'l, 'a> PartialComparison<'l, 'a> {
         for (i, row) in recorded.iter().enumerate() {
             let path = format!("reqs[{i}]");
             let rid = row.get("rid");
-            let Some(told) = modelled.iter().find(|told| told.get("rid") == rid) else {
+            let Some(encoded) = modelled.iter().find(|encoded| encoded.get("rid") == rid) else {
                 return first_difference(&path, row, &Value::Null);
             };
-            let place = match (row.as_object(), told.as_object()) {
+            let place = match (row.as_object(), encoded.as_object()) {
                 (Some(was), Some(is)) => observed::rows_differ(&path, (was, is), &EXTRA, true, seen),
-                (_, _) => first_difference(&path, row, told),
+                (_, _) => first_difference(&path, row, encoded),
             };
             if place.is_some() {
                 return place;
@@ -243,48 +247,49 @@ impl<'l, 'a> PartialComparison<'l, 'a> {
     }
 }
 
-/// Contents are told by the model's own tokens, which a recording of hashed ones does not have.
+/// Contents are encoded by the model's own tokens, which a recording of hashed ones does not have.
 fn hashed_content(kind: &str, name: &str) -> bool {
     kind == "donate" && (name == "hash" || name == "expected")
 }
 
-/// How many rows an event of the recording has, those left out counted in, and how many the model has, if the two
-/// differ; a row that is given twice counts once.
-fn rows_missing(event: &RecordedEvent, told: &EncodedEvent) -> Option<(u64, u64)> {
+/// How many rows an event of the recording has, those left out counted in, and how many the model's event has, if the two
+/// numbers differ. A row that is given twice counts once.
+fn rows_missing(event: &RecordedEvent, fields: &Fields) -> Option<(u64, u64)> {
     let left_out = event.fields.get("rows_left_out")?.as_u64()?;
-    let list = if told.kind == "result" { "reqs" } else { "rids" };
-    let rows = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
-    let mut names: Vec<String> = rows(event.fields.get(list))
-        .iter()
-        .map(|row| row.get("rid").unwrap_or(row).as_str().unwrap_or_default().to_string())
-        .collect();
+    let list = if event.kind == "result" { "reqs" } else { "rids" };
+    let mut names: Vec<&str> =
+        list_of(event, list).iter().map(|row| row.get("rid").unwrap_or(row).as_str().unwrap_or_default()).collect();
     names.sort_unstable();
     names.dedup();
-    let (given, all) = (names.len() as u64 + left_out, rows(told.get(list)).len() as u64);
+    let modelled = fields.iter().find(|(name, _)| *name == list).and_then(|(_, value)| value.as_array());
+    let (given, all) = (names.len() as u64 + left_out, modelled.map_or(0, Vec::len) as u64);
     (given != all).then_some((given, all))
 }
 
-/// Whether an event of the recording is the one that the model tells, and not another of its kind and turn.
-fn of_the_same(event: &RecordedEvent, told: &EncodedEvent) -> bool {
-    match told.kind {
-        "result" | "launch" => event.fields.get("mode") == told.get("mode"),
-        _ => true,
-    }
+/// Whether a launch or a result of the recording has the mode of the model's.
+fn same_mode(event: &RecordedEvent, encoded: &EncodedEvent<'_>) -> bool {
+    let (EventBody::Launch { mode, .. } | EventBody::Result { mode, .. }) = &encoded.body else { return true };
+    event.fields.get("mode").and_then(Value::as_str) == Some(mode_name(*mode))
 }
 
-/// The places, among the model's rows, of the rows that a decode step of the recording gives, if it leaves some out; or
+/// The indices, among the model's rows, of the rows that a decode step of the recording gives, if it leaves some out; or
 /// the name of a row that the model does not have.
-fn rows_given(event: &RecordedEvent, told: &EncodedEvent) -> Result<Option<Vec<usize>>, String> {
+fn rows_given(event: &RecordedEvent, encoded: &EncodedEvent<'_>) -> Result<Option<Vec<usize>>, String> {
     let left_out = event.fields.get("rows_left_out").and_then(Value::as_u64).unwrap_or(0);
-    if told.kind != "prepare_decode" || left_out == 0 {
+    let EventBody::PrepareDecode(batch) = &encoded.body else { return Ok(None) };
+    if left_out == 0 {
         return Ok(None);
     }
-    let names = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
-    let all = names(told.get("rids"));
     let find = |rid: &Value| {
-        all.iter().position(|other| other == rid).ok_or_else(|| rid.as_str().unwrap_or_default().to_string())
+        let rid = rid.as_str().unwrap_or_default();
+        batch.rids.iter().position(|other| *other == rid).ok_or_else(|| rid.to_string())
     };
-    names(event.fields.get("rids")).iter().map(find).collect::<Result<_, _>>().map(Some)
+    list_of(event, "rids").iter().map(find).collect::<Result<_, _>>().map(Some)
+}
+
+/// A list of a recorded event; empty if it has none.
+fn list_of<'e>(event: &'e RecordedEvent, name: &str) -> &'e [Value] {
+    event.fields.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 fn picked(value: &Value, places: &[usize]) -> Value {
@@ -305,9 +310,9 @@ fn common(path: &str, recorded: &Value, modelled: &Value) -> Option<FieldDiffere
 }
 
 impl Listener for PartialComparison<'_, '_> {
-    fn told(&mut self, event: EncodedEvent) {
+    fn event(&mut self, event: &EncodedEvent<'_>) {
         if !self.over() {
-            self.compare(&event);
+            self.compare(event);
         }
     }
 

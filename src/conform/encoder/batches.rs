@@ -1,12 +1,11 @@
 //! Prepares and launches: the rows of a batch, and the events that show them.
 
-use serde_json::Value;
-
 use crate::model::Strategy;
 use crate::record::{BatchId, Fields, Mode, ReqId, RowArrays, SlotId};
 
+use super::super::event::{EventBody, PrepareDecode, PrepareExtend, SpecLists};
+use super::EncoderState;
 use super::rows::OpenRow;
-use super::{EncoderState, option};
 
 /// A batch from its prepare to its result.
 #[derive(Debug)]
@@ -107,50 +106,43 @@ impl EncoderState<'_> {
 
     fn prepared_extend(&mut self, batch: BatchId, row: &PreparedRow) {
         let (mask, slot) = row.arrays.track.map_or((false, -1), |(mask, slot)| (mask, i64::from(slot.0)));
-        self.emit(
-            "prepare_extend",
-            vec![
-                ("batch", batch.0.into()),
-                ("rid", self.name(row.req)),
-                ("prefix_len", row.prefix_len.into()),
-                ("extend_len", (row.len - row.prefix_len).into()),
-                ("mask", mask.into()),
-                ("slot", slot.into()),
-                ("tracked", option(row.tracked)),
-                ("track_seqlen_arg", row.arrays.track_end.map_or(-1, i64::from).into()),
-                ("branching", option(row.fields.branching)),
-                ("active", row.active.0.into()),
-                ("kv_committed", row.kv_committed_len.into()),
-                ("next_idx", option(row.fields.next_track_idx)),
-                ("chunked", row.fields.in_chunks.into()),
-            ],
-        );
+        self.emit(EventBody::PrepareExtend(PrepareExtend {
+            batch: batch.0,
+            rid: self.name(row.req),
+            prefix_len: row.prefix_len,
+            extend_len: row.len - row.prefix_len,
+            mask,
+            slot,
+            tracked: row.tracked,
+            track_seqlen_arg: row.arrays.track_end.map_or(-1, i64::from),
+            branching: row.fields.branching,
+            active: row.active.0,
+            kv_committed: row.kv_committed_len,
+            next_idx: row.fields.next_track_idx,
+            chunked: row.fields.in_chunks,
+        }));
     }
 
     fn prepared_decode(&mut self, open: &OpenPrepare) {
         let rows = &open.rows;
-        let list = |value: &dyn Fn(&PreparedRow) -> Value| Value::Array(rows.iter().map(value).collect());
-        // An array is there for all rows or for none.
-        let array = |value: &dyn Fn(&PreparedRow) -> Option<Value>| {
-            rows.iter().map(value).collect::<Option<Vec<Value>>>().map_or(Value::Null, Value::Array)
-        };
-        let mut fields = vec![
-            ("batch", open.batch.0.into()),
-            ("rids", list(&|row| self.name(row.req))),
-            ("seq_lens", list(&|row| row.len.into())),
-            ("decode_batch_idx", list(&|row| option(row.decode_batch_idx))),
-            ("kv_committed", list(&|row| row.kv_committed_len.into())),
-            ("mask", array(&|row| row.arrays.track.map(|(mask, _)| mask.into()))),
-            ("next_mask", array(&|row| row.arrays.mask_next.map(Value::from))),
-            ("track_slots", array(&|row| row.arrays.track.map(|(_, slot)| slot.0.into()))),
-            ("next_idx", list(&|row| option(row.fields.next_track_idx))),
-            ("active", list(&|row| row.active.0.into())),
-        ];
-        if self.setup.engine.spec.is_some() {
-            fields.push(("kv_allocated", list(&|row| row.fields.kv_allocated_len.into())));
-            fields.push(("plan", array(&|row| row.arrays.plan.map(Value::from))));
-        }
-        self.emit("prepare_decode", fields);
+        // A batch has an array for all of its rows or for none.
+        let spec = self.setup.engine.spec.is_some().then(|| SpecLists {
+            kv_allocated: rows.iter().map(|row| row.fields.kv_allocated_len).collect(),
+            plan: rows.iter().map(|row| row.arrays.plan).collect(),
+        });
+        self.emit(EventBody::PrepareDecode(PrepareDecode {
+            batch: open.batch.0,
+            rids: rows.iter().map(|row| self.name(row.req)).collect(),
+            seq_lens: rows.iter().map(|row| row.len).collect(),
+            decode_batch_idx: rows.iter().map(|row| row.decode_batch_idx).collect(),
+            kv_committed: rows.iter().map(|row| row.kv_committed_len).collect(),
+            mask: rows.iter().map(|row| row.arrays.track.map(|(mask, _)| mask)).collect(),
+            next_mask: rows.iter().map(|row| row.arrays.mask_next).collect(),
+            track_slots: rows.iter().map(|row| row.arrays.track.map(|(_, slot)| slot.0)).collect(),
+            next_idx: rows.iter().map(|row| row.fields.next_track_idx).collect(),
+            active: rows.iter().map(|row| row.active.0).collect(),
+            spec,
+        }));
     }
 
     /// Decode rows join a prefill batch.
@@ -158,22 +150,15 @@ impl EncoderState<'_> {
         let Some(joined) = self.batches.remove(&decode) else { return };
         let kept = self.setup.engine.mixed_tracking == crate::model::MixedTracking::Kept
             && self.setup.engine.strategy != Strategy::NoBuffer;
-        let rids: Vec<Value> = joined.reqs.iter().map(|&req| self.name(req)).collect();
-        let before: Vec<u32> = joined.seq_lens.iter().map(|len| len - 1).collect();
-        let next: Vec<Value> =
-            joined.reqs.iter().map(|req| option(self.requests[req.index()].fields.next_track_idx)).collect();
-        self.emit(
-            "mix",
-            vec![
-                ("batch", batch.0.into()),
-                ("decode_batch", decode.0.into()),
-                ("rids", Value::Array(rids)),
-                ("seq_lens", joined.seq_lens.clone().into()),
-                ("prefix_lens", before.into()),
-                ("next_idx", Value::Array(next)),
-                ("prefill_track_kept", kept.into()),
-            ],
-        );
+        self.emit(EventBody::Mix {
+            batch: batch.0,
+            decode_batch: decode.0,
+            rids: joined.reqs.iter().map(|&req| self.name(req)).collect(),
+            seq_lens: joined.seq_lens.clone(),
+            prefix_lens: joined.seq_lens.iter().map(|len| len - 1).collect(),
+            next_idx: joined.reqs.iter().map(|req| self.requests[req.index()].fields.next_track_idx).collect(),
+            prefill_track_kept: kept,
+        });
         if let Some(batch) = self.batches.get_mut(&batch) {
             batch.mode = Mode::Mixed;
             batch.reqs.extend(joined.reqs);
@@ -183,15 +168,9 @@ impl EncoderState<'_> {
 
     /// A forward is queued.
     pub(super) fn launch(&mut self, id: BatchId, mode: Mode) {
-        let word = match mode {
-            Mode::Extend => "extend",
-            Mode::Decode => "decode",
-            Mode::Mixed => "mixed",
-            Mode::Verify => "verify",
-        };
-        let reqs = self.batches.get(&id).map_or(Vec::new(), |batch| batch.reqs.clone());
-        let rids = reqs.into_iter().map(|req| self.name(req)).collect();
+        let rids =
+            self.batches.get(&id).map_or(Vec::new(), |batch| batch.reqs.iter().map(|&req| self.name(req)).collect());
         self.launched = Some((id, mode));
-        self.emit("launch", vec![("batch", id.0.into()), ("mode", word.into()), ("rids", Value::Array(rids))]);
+        self.emit(EventBody::Launch { batch: id.0, mode, rids });
     }
 }

@@ -4,20 +4,21 @@ use std::ops::Range;
 
 use crate::record::{Mode, ReqId, SlotId, State, Stream};
 
+use super::super::event::EventBody;
 use super::EncoderState;
 
 impl EncoderState<'_> {
     /// Notes that a request runs on a state that is not that of its first `len` tokens.
     fn check_active(&mut self, req: ReqId, held: State, len: u32) {
         if held != self.contents.truth(req, len) {
-            self.totals.active_bad += 1;
+            self.stats.active_bad += 1;
             self.request(req).tainted = true;
-            self.emit("active_mismatch", vec![("rid", self.name(req)), ("seq_len", len.into()), ("n", held.n.into())]);
+            self.emit(EventBody::ActiveMismatch { rid: self.name(req), seq_len: len, n: held.n });
         }
     }
 
     fn wrote(&mut self, req: ReqId, slot: SlotId, state: State) {
-        self.emit("track_write", vec![("rid", self.name(req)), ("slot", slot.0.into()), ("n", state.n.into())]);
+        self.emit(EventBody::TrackWrite { rid: self.name(req), slot: slot.0, n: state.n });
     }
 
     pub(super) fn extend(&mut self, req: ReqId, slot: SlotId, run: Range<u32>, track: Option<(SlotId, u32)>) {
@@ -53,16 +54,13 @@ impl EncoderState<'_> {
     ) {
         self.check_active(req, self.contents.get(slot), run.start);
         let step = track.map_or(-1, |(_, len)| i64::from(len) - i64::from(run.start) - 1);
-        self.emit(
-            "verify",
-            vec![
-                ("rid", self.name(req)),
-                ("seq_len", run.start.into()),
-                ("accept", run.len().into()),
-                ("track_step", step.into()),
-                ("slot", target.map_or(-1, |slot| i64::from(slot.0)).into()),
-            ],
-        );
+        self.emit(EventBody::Verify {
+            rid: self.name(req),
+            seq_len: run.start,
+            accept: run.len() as u32,
+            track_step: step,
+            slot: target.map_or(-1, |slot| i64::from(slot.0)),
+        });
         if let Some(state) = self.contents.fold(req, slot, run, track)
             && let Some((track, _)) = track
         {
@@ -73,13 +71,10 @@ impl EncoderState<'_> {
     pub(super) fn copy_state(&mut self, from: SlotId, to: SlotId, stream: Stream) {
         let state = self.contents.get(from);
         self.contents.put(to, state);
-        let mut fields = vec![("src", from.0.into()), ("dst", to.0.into()), ("n", state.n.into())];
-        match stream {
-            Stream::Forward => self.emit("cow", fields),
-            Stream::Schedule => {
-                fields.push(("stream", "schedule".into()));
-                self.emit("copy", fields);
-            }
-        }
+        let (src, dst, n) = (from.0, to.0, state.n);
+        self.emit(match stream {
+            Stream::Forward => EventBody::Cow { src, dst, n },
+            Stream::Schedule => EventBody::Copy { src, dst, n },
+        });
     }
 }

@@ -10,25 +10,21 @@ mod forwards;
 mod requests;
 mod rows;
 mod slots;
-mod totals;
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
 use crate::model::{Ended, Setup, Stop, World};
 use crate::record::{
-    AssertKind, BatchFact, BatchId, CacheFact, DecisionFact, Fact, FinishKind, ForwardFact, Mode, Phase, Place,
-    ProbeFact, ReqId, RequestFact, RunFact, Sink, SlotFact, SlotId, State, Token,
+    AssertKind, BatchFact, BatchId, CacheFact, DecisionFact, Fact, FinishKind, ForwardFact, Mode, Phase, ProbeFact,
+    ReqId, RequestFact, RunFact, Sink, SlotFact, SlotId, State, Token,
 };
 
 use super::assertions;
-use super::encoded_event::{EncodedEvent, Listener};
+use super::event::{EncodedEvent, EventBody, Listener, Stats};
 use batches::{OpenBatch, OpenPrepare};
 use contents::Contents;
 use requests::{Ending, RequestState};
 use rows::{OpenResult, OpenRow};
-use totals::{EndCounts, Totals};
 
 /// Turns of idling after which the recorded loop ends.
 const IDLE_TURNS: u32 = 3;
@@ -61,8 +57,8 @@ impl<'a> EventEncoder<'a> {
     }
 
     fn hand_on(&mut self) {
-        for told in self.state.queue.drain(..) {
-            self.listener.told(told);
+        for event in self.state.queue.drain(..) {
+            self.listener.event(&event);
         }
     }
 }
@@ -94,7 +90,9 @@ struct EncoderState<'a> {
     contents: Contents,
     requests: Vec<RequestState>,
     batches: BTreeMap<BatchId, OpenBatch>,
-    totals: Totals,
+    stats: Stats,
+    /// How often a boundary of a request fired.
+    fired_at: BTreeMap<(ReqId, u32), u32>,
     turn: u32,
     phase: Phase,
     /// Slots of a call of the allocator that is not complete.
@@ -109,11 +107,7 @@ struct EncoderState<'a> {
     last_end: u32,
     /// The turn at which the recorded loop gives up.
     turns_max: u32,
-    queue: Vec<EncodedEvent>,
-}
-
-fn option<T: Into<Value>>(value: Option<T>) -> Value {
-    value.map_or(Value::Null, Into::into)
+    queue: Vec<EncodedEvent<'a>>,
 }
 
 impl<'a> EncoderState<'a> {
@@ -124,7 +118,8 @@ impl<'a> EncoderState<'a> {
             contents: Contents::new(setup.requests.len()),
             requests: vec![RequestState::unseen(); setup.requests.len()],
             batches: BTreeMap::new(),
-            totals: Totals::default(),
+            stats: Stats::default(),
+            fired_at: BTreeMap::new(),
             turn: 0,
             phase: Phase::Ingest,
             group: Vec::new(),
@@ -139,12 +134,12 @@ impl<'a> EncoderState<'a> {
         }
     }
 
-    fn emit(&mut self, kind: &'static str, fields: Vec<(&'static str, Value)>) {
-        self.queue.push(EncodedEvent { turn: self.turn, phase: self.phase, kind, fields });
+    fn emit(&mut self, body: EventBody<'a>) {
+        self.queue.push(EncodedEvent { turn: self.turn, phase: self.phase, body });
     }
 
-    fn name(&self, req: ReqId) -> Value {
-        self.setup.name(req).into()
+    fn name(&self, req: ReqId) -> &'a str {
+        self.setup.name(req)
     }
 
     fn request(&mut self, req: ReqId) -> &mut RequestState {
@@ -176,17 +171,15 @@ impl<'a> EncoderState<'a> {
 
     fn finish_phase(&mut self) {
         for (req, outputs) in std::mem::take(&mut self.retracted) {
-            self.totals.retract += 1;
-            self.emit("retract", vec![("rid", self.name(req)), ("output_len", outputs.into())]);
+            self.stats.retract += 1;
+            self.emit(EventBody::Retract { rid: self.name(req), output_len: outputs });
         }
         if let Some(open) = self.preparing.take() {
             self.prepared(open);
         }
         if let Some(result) = self.result.take() {
-            let batch = result.batch;
-            let fields = self.result_fields(result);
-            self.emit("result", fields);
-            self.batches.remove(&batch);
+            self.result(&result);
+            self.batches.remove(&result.batch);
         }
         self.launched = None;
     }
@@ -197,30 +190,22 @@ impl<'a> EncoderState<'a> {
         let sampled = matches!(self.setup.requests[req.index()].stop, Stop::Token(nth) if nth <= max_new);
         let given = self.stops.get(req.index()).copied().flatten();
         let stop = if sampled { self.setup.stop_token(req, &prompt) } else { given };
-        self.emit(
-            "arrive",
-            vec![
-                ("rid", self.name(req)),
-                ("prompt", prompt.into()),
-                ("max_new_tokens", max_new.into()),
-                ("stop_token", option(stop)),
-            ],
-        );
+        self.emit(EventBody::Arrive { rid: self.name(req), prompt, max_new_tokens: max_new, stop_token: stop });
     }
 
     fn finish(&mut self, req: ReqId, kind: FinishKind) {
         self.last_end = self.turn;
         self.request(req).ending = if kind == FinishKind::Abort { Ending::Abort } else { Ending::Own };
         if self.phase != Phase::Result {
-            self.emit("abort_output", vec![("rid", self.name(req))]);
+            self.emit(EventBody::AbortOutput { rid: self.name(req) });
         } else if let Some(row) = self.result_row(req) {
             row.finished = true;
         }
     }
 
     fn assertion(&mut self, kind: AssertKind) {
-        self.totals.asserts += 1;
-        self.emit("assert", vec![("assertion", assertions::word(kind).into()), ("kind", "raised".into())]);
+        self.stats.asserts += 1;
+        self.emit(EventBody::Assert { assertion: assertions::name(kind), kind: "raised" });
     }
 
     fn end(&mut self, ended: Ended, world: &World, never_arrived: u32) {
@@ -241,27 +226,16 @@ impl<'a> EncoderState<'a> {
         }
         wrong.sort_unstable();
         for &(label, slot, n) in &wrong {
-            self.emit("tree_mismatch", vec![("label", label.into()), ("slot", slot.into()), ("n", n.into())]);
+            self.emit(EventBody::TreeMismatch { label, slot, n });
         }
         let total = self.setup.engine.mamba_slots;
         let free = world.slots_free();
         let leak = i64::from(total) - i64::from(free) - i64::from(states);
         let open = |request: &&RequestState| request.ending == Ending::None;
         let unfinished = self.requests.iter().filter(open).count() as u32 + never_arrived;
-        let last = EndCounts { tree_bad: wrong.len() as u32, leak, unfinished, iters: self.turn + 1 };
-        let rows = self.setup.engine.max_running.saturating_sub(world.rows_held());
-        let stats = self.totals.to_json(last);
-        self.emit(
-            "end",
-            vec![
-                ("free", free.into()),
-                ("tree", states.into()),
-                ("total", total.into()),
-                ("leak", leak.into()),
-                ("free_reqs", rows.into()),
-                ("stats", stats),
-            ],
-        );
+        let free_reqs = self.setup.engine.max_running.saturating_sub(world.rows_held());
+        let stats = Stats { tree_bad: wrong.len() as u32, leak, unfinished, iters: self.turn + 1, ..self.stats };
+        self.emit(EventBody::End { free, tree: states, total, leak, free_reqs, stats });
     }
 }
 
@@ -271,8 +245,8 @@ impl EncoderState<'_> {
             RunFact::Turn { turn, .. } => {
                 self.turn = turn;
                 if turn >= self.turns_max {
-                    self.totals.asserts += 1;
-                    self.emit("assert", vec![("assertion", "stall".into()), ("kind", "stall".into())]);
+                    self.stats.asserts += 1;
+                    self.emit(EventBody::Assert { assertion: "stall", kind: "stall" });
                 }
             }
             RunFact::Begin { phase, batch, .. } => self.begin(phase, batch),
@@ -286,8 +260,7 @@ impl EncoderState<'_> {
         match fact {
             RequestFact::Arrive { req, max_new, .. } => self.arrive(req, max_new),
             RequestFact::Abort { req, place, .. } => {
-                let met = place_word(place);
-                self.emit("abort", vec![("rid", self.name(req)), ("where", met.into())]);
+                self.emit(EventBody::Abort { rid: self.name(req), place });
             }
             RequestFact::Prompt { req, prompt } => self.request(req).prompt_len = prompt.len,
             RequestFact::Output { req, outputs, .. } => {
@@ -318,16 +291,13 @@ impl EncoderState<'_> {
         match fact {
             CacheFact::Match { req, state_len, branching, source, .. } => {
                 let held = source.map(|slot| self.contents.get(slot).n);
-                self.emit(
-                    "match",
-                    vec![
-                        ("rid", self.name(req)),
-                        ("prefix_len", state_len.into()),
-                        ("slot", option(source.map(|slot| slot.0))),
-                        ("branching", option(branching)),
-                        ("n", option(held)),
-                    ],
-                );
+                self.emit(EventBody::Match {
+                    rid: self.name(req),
+                    prefix_len: state_len,
+                    slot: source.map(|slot| slot.0),
+                    branching,
+                    n: held,
+                });
             }
             CacheFact::Donate { req, key_len, slot, how, .. } => self.donate(req, key_len, slot, how),
             CacheFact::NoDonate { req, why, slot } => self.no_insert(req, why, slot),
@@ -360,7 +330,7 @@ impl EncoderState<'_> {
             ForwardFact::Launch { batch, mode, .. } => self.launch(batch, mode),
             ForwardFact::Clear { slot, .. } => {
                 self.contents.put(slot, State::ZERO);
-                self.emit("clear", vec![("slot", slot.0.into())]);
+                self.emit(EventBody::Clear { slot: slot.0 });
             }
             ForwardFact::CopyState { from, to, stream, .. } => self.copy_state(from, to, stream),
             ForwardFact::Extend { req, slot, from, to, track, .. } => self.extend(req, slot, from..to, track),
@@ -397,16 +367,5 @@ impl EncoderState<'_> {
             }
             ProbeFact::Read { .. } | ProbeFact::Latched { .. } => {}
         }
-    }
-}
-
-fn place_word(place: Place) -> &'static str {
-    match place {
-        Place::Waiting => "waiting",
-        Place::Chunk => "chunk",
-        Place::Prefill => "prefill",
-        Place::Decode => "decode",
-        Place::Finished => "finished",
-        Place::Gone => "gone",
     }
 }
