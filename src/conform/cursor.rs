@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use serde_json::{Map, Value};
 
 use super::archive::RecordingLines;
-use super::divergence::{Divergence, FieldDifference};
+use super::divergence::{Divergence, FieldDifference, without_indices};
 use super::event::EncodedEvent;
 use super::lines::{Line, RecordingError};
 use super::tainted_requests::TaintedRequests;
@@ -218,8 +218,7 @@ impl<'a> RecordingCursor<'a> {
 
     /// An event differs in a field on which nothing depends: the comparison goes on.
     fn observe(&mut self, event: &RecordedEvent, place: FieldDifference, encoded: &EncodedEvent<'_>) {
-        let field: String =
-            place.path.split('[').map(|part| part.split_once(']').map_or(part, |(_, rest)| rest)).collect();
+        let field = without_indices(&place.path);
         *self.observed.entry(format!("{}.{field}", event.kind)).or_default() += 1;
         if self.first_observed.is_none() {
             self.first_observed = Some(self.divergence_at(event, place, Some(encoded)));
@@ -251,7 +250,7 @@ impl<'a> RecordingCursor<'a> {
             field: path,
             recorded,
             modelled,
-            told: encoded.map(|encoded| shorten(&encoded.to_json().to_string())),
+            modelled_event: encoded.map(|encoded| shorten(&encoded.to_json().to_string())),
             around,
         }
     }
@@ -277,7 +276,7 @@ impl<'a> RecordingCursor<'a> {
             field: "ev".to_string(),
             recorded: Value::Null,
             modelled: encoded.body.kind().into(),
-            told: Some(shorten(&encoded.to_json().to_string())),
+            modelled_event: Some(shorten(&encoded.to_json().to_string())),
             around: self.before.iter().map(|line| shorten(&line.text)).collect(),
         });
     }

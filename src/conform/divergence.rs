@@ -35,8 +35,8 @@ pub struct Divergence {
     pub recorded: Value,
     /// The value modelled; null if there is none.
     pub modelled: Value,
-    /// The event as the model tells it.
-    pub told: Option<String>,
+    /// The model's event, as a recording would have it; shortened if it is long.
+    pub modelled_event: Option<String>,
     /// The lines of the recording around it.
     pub around: Vec<String>,
 }
@@ -66,4 +66,9 @@ pub struct Compared {
     pub observed: BTreeMap<String, u64>,
     /// There are no others.
     pub agrees_otherwise: bool,
+}
+
+/// The path of a field without the indices of lists: `reqs.finished` of `reqs[3].finished`.
+pub fn without_indices(path: &str) -> String {
+    path.split('[').map(|part| part.split_once(']').map_or(part, |(_, rest)| rest)).collect()
 }

@@ -104,7 +104,7 @@ impl<'l, 'a> FullComparison<'l, 'a> {
         for (name, value) in &fields {
             match recorded.fields.get(*name) {
                 None if YOUNGER.contains(&(modelled_kind, name)) => {
-                    self.cursor.leave(format!("{}.{name}", modelled_kind), 1)
+                    self.cursor.leave(format!("{modelled_kind}.{name}"), 1)
                 }
                 None => return self.cursor.differ(&recorded, name, Value::Null, value.clone(), Some(encoded)),
                 Some(other) => {

@@ -23,7 +23,9 @@ mod partial;
 mod plan;
 mod recorded_verdict;
 mod setup;
+mod summary;
 mod tainted_requests;
+mod verdict_counts;
 mod verdicts;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -36,13 +38,15 @@ use crate::record::{Sink, Tee, Token};
 
 pub use archive::{Archive, Recording};
 pub use differences::{Difference, differences, explain};
-pub use divergence::{Compared, Divergence};
+pub use divergence::{Compared, Divergence, without_indices};
 
 pub use import::{Imported, import};
 pub use inputs::Inputs;
 pub use lines::RecordingError;
 pub use recorded_verdict::{Evidence, RecordedVerdict};
 pub use setup::release_of;
+pub use summary::{ConformSummary, Differing, RecordingKey};
+pub use verdict_counts::{FirstRecording, VerdictCounts};
 
 use cursor::RecordingCursor;
 use encoder::EventEncoder;

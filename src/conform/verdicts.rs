@@ -51,7 +51,7 @@ pub(super) fn differ(judgement: &Judgement, names: &[String], donations: &[Recor
                 field: "verdict".to_string(),
                 recorded: recorded.into(),
                 modelled: judged.into(),
-                told: found.map(|finding| finding.reason.clone()),
+                modelled_event: found.map(|finding| finding.reason.clone()),
                 around: vec![donation.text.clone()],
             });
         }
@@ -66,7 +66,7 @@ pub(super) fn differ(judgement: &Judgement, names: &[String], donations: &[Recor
         field: "accounting".to_string(),
         recorded: Value::Null,
         modelled: format!("{:?}", finding.kind).into(),
-        told: Some(finding.reason.clone()),
+        modelled_event: Some(finding.reason.clone()),
         around: Vec::new(),
     })
 }

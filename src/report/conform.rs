@@ -6,145 +6,14 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::conform::{Compared, Divergence, RecordingError};
+use crate::conform::{ConformSummary, Differing, Divergence, without_indices};
 
 use super::name;
-use super::recorded::{CountedJson, RecordedVerdicts};
+use super::recorded_verdicts::{self, VerdictJson};
 use super::style::Tone;
 
 /// Differing recordings that the text shows.
 const SHOWN_MAX: usize = 10;
-
-/// A recording by the place of its file on the command line and its place in the file.
-pub type RecordingKey = (usize, usize);
-
-/// A recording that differs from the model.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Differing {
-    /// File and place.
-    pub recording: String,
-    /// The command that shows it again.
-    pub replay: String,
-    /// The first difference in a field on which others depend; if there is none, the first in another one.
-    pub divergence: Divergence,
-    /// It differs only in fields on which nothing depends.
-    pub agrees_otherwise: bool,
-    /// Settings of other releases with which it would agree, one at a time; looked for in the first few recordings only.
-    pub agrees_with: Vec<String>,
-    /// These settings were looked for.
-    pub tried: bool,
-}
-
-/// The sum over all recordings; the same however the work was shared out.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ConformSummary {
-    /// Recordings that could be read.
-    pub recordings: u64,
-    /// Those that agree.
-    pub agree: u64,
-    /// Of these, those that were compared only up to where lines were lost.
-    pub agree_in_part: u64,
-    /// The verdicts of the recordings by their own contents.
-    pub recorded: RecordedVerdicts,
-    /// Events that agree, by kind.
-    pub compared: BTreeMap<String, u64>,
-    /// Differences in fields on which nothing depends, by event and field.
-    pub observed: BTreeMap<String, u64>,
-    /// What could not be compared, by event and field.
-    pub unchecked: BTreeMap<String, u64>,
-    /// Which implementation of the radix tree ran, by recordings that say.
-    pub tree_cores: BTreeMap<String, u64>,
-    /// Notes for the reader, with the number of recordings that each is about.
-    pub notes: BTreeMap<String, u64>,
-    /// The recordings that differ.
-    pub differing: Vec<(RecordingKey, Differing)>,
-    /// Files, or recordings in them, that could not be read.
-    pub troubles: BTreeMap<RecordingKey, (String, RecordingError)>,
-}
-
-impl ConformSummary {
-    /// Adds one recording.
-    pub fn add(&mut self, key: RecordingKey, compared: Compared, differing: Option<Differing>) {
-        self.recordings += 1;
-        self.recorded.add(key, &compared.recording, compared.recorded);
-        for (field, count) in compared.observed {
-            *self.observed.entry(field).or_default() += count;
-        }
-        for (kind, count) in compared.compared {
-            *self.compared.entry(kind).or_default() += count;
-        }
-        for (what, count) in compared.unchecked {
-            *self.unchecked.entry(what).or_default() += count;
-        }
-        if let Some(core) = compared.tree_core {
-            *self.tree_cores.entry(core).or_default() += 1;
-        }
-        for note in compared.notes {
-            *self.notes.entry(note).or_default() += 1;
-        }
-        match differing {
-            None => {
-                self.agree += 1;
-                self.agree_in_part += u64::from(compared.cut);
-            }
-            Some(differing) => self.differing.push((key, differing)),
-        }
-    }
-
-    /// Adds one that could not be read.
-    pub fn trouble(&mut self, key: RecordingKey, file: String, trouble: RecordingError) {
-        self.troubles.insert(key, (file, trouble));
-    }
-
-    /// Adds the sum of others.
-    pub fn merge(&mut self, other: ConformSummary) {
-        let ConformSummary {
-            recordings,
-            agree,
-            agree_in_part,
-            recorded,
-            compared,
-            observed,
-            unchecked,
-            tree_cores,
-            notes,
-            differing,
-            troubles,
-        } = other;
-        self.agree_in_part += agree_in_part;
-        self.recordings += recordings;
-        self.agree += agree;
-        self.recorded.merge(recorded);
-        let counts = [
-            (&mut self.compared, compared),
-            (&mut self.observed, observed),
-            (&mut self.unchecked, unchecked),
-            (&mut self.tree_cores, tree_cores),
-            (&mut self.notes, notes),
-        ];
-        for (sum, part) in counts {
-            for (name, count) in part {
-                *sum.entry(name).or_default() += count;
-            }
-        }
-        self.differing.extend(differing);
-        self.troubles.extend(troubles);
-    }
-
-    /// Puts the differing ones in the order of the command line.
-    pub fn order(&mut self) {
-        self.differing.sort_by_key(|(key, _)| *key);
-    }
-
-    /// Recordings that differ only in fields on which nothing depends.
-    fn agree_otherwise(&self) -> usize {
-        self.differing.iter().filter(|(_, differing)| differing.agrees_otherwise).count()
-    }
-
-    fn events(&self) -> u64 {
-        self.compared.values().sum()
-    }
-}
 
 /// The text for people.
 pub fn conform_text(summary: &ConformSummary) -> String {
@@ -172,7 +41,7 @@ pub fn conform_text(summary: &ConformSummary) -> String {
         Tone::Bad.word_if(differ > 0, "differ"),
         summary.events()
     );
-    summary.recorded.text(&mut out);
+    recorded_verdicts::text(&summary.recorded, &mut out);
     if !summary.compared.is_empty() {
         let _ = writeln!(out, "compared:    {}", by_kind(&summary.compared));
     }
@@ -191,9 +60,7 @@ pub fn conform_text(summary: &ConformSummary) -> String {
         let mut kinds: BTreeMap<String, u64> = BTreeMap::new();
         for (_, differing) in &summary.differing {
             let Divergence { event, field, .. } = &differing.divergence;
-            let field: String =
-                field.split('[').map(|part| part.split_once(']').map_or(part, |(_, rest)| rest)).collect();
-            *kinds.entry(format!("{event}.{field}")).or_default() += 1;
+            *kinds.entry(format!("{event}.{}", without_indices(field))).or_default() += 1;
         }
         let _ = writeln!(out, "differ at:   {}", by_kind(&kinds));
     }
@@ -206,8 +73,8 @@ pub fn conform_text(summary: &ConformSummary) -> String {
     for (note, count) in &summary.notes {
         let _ = writeln!(out, "note: {note} ({count} recordings)");
     }
-    if !summary.troubles.is_empty() {
-        let _ = writeln!(out, "{} could not be read, see the errors", summary.troubles.len());
+    if !summary.errors.is_empty() {
+        let _ = writeln!(out, "{} could not be read, see the errors", summary.errors.len());
     }
     out
 }
@@ -223,8 +90,8 @@ fn difference(out: &mut String, differing: &Differing) {
     for line in &it.around {
         let _ = writeln!(out, "    {line}");
     }
-    if let Some(told) = &it.told {
-        let _ = writeln!(out, "  model says {told}");
+    if let Some(event) = &it.modelled_event {
+        let _ = writeln!(out, "  model says {event}");
     }
     if differing.tried && differing.agrees_with.is_empty() {
         let _ = writeln!(out, "  no single setting of another release makes it agree");
@@ -245,7 +112,7 @@ struct SummaryJson<'a> {
     agree: u64,
     agree_in_part: u64,
     events: u64,
-    recorded: BTreeMap<&'static str, CountedJson<'a>>,
+    recorded: BTreeMap<&'static str, VerdictJson<'a>>,
     compared: &'a BTreeMap<String, u64>,
     observed: &'a BTreeMap<String, u64>,
     divergences: Vec<DivergenceJson<'a>>,
@@ -296,24 +163,24 @@ pub fn conform_json(summary: &ConformSummary) -> String {
             modelled: &it.modelled,
             phase: it.phase.map(name::phase),
             around: &it.around,
-            told: it.told.as_deref(),
+            told: it.modelled_event.as_deref(),
             agrees_otherwise: differing.agrees_otherwise,
             agrees_with: &differing.agrees_with,
             replay: &differing.replay,
         }
     });
-    let errors = summary.troubles.values().map(|(file, trouble)| ErrorJson {
+    let errors = summary.errors.values().map(|(file, error)| ErrorJson {
         recording: file,
-        line: trouble.line,
-        message: &trouble.message,
-        remedy: trouble.remedy,
+        line: error.line,
+        message: &error.message,
+        remedy: error.remedy,
     });
     let json = SummaryJson {
         recordings: summary.recordings,
         agree: summary.agree,
         agree_in_part: summary.agree_in_part,
         events: summary.events(),
-        recorded: summary.recorded.json(),
+        recorded: recorded_verdicts::json(&summary.recorded),
         compared: &summary.compared,
         observed: &summary.observed,
         divergences: divergences.collect(),

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use overlapsim::command::{ConformArgs, Format, PlanWord, conform_to_text};
-use overlapsim::report::ConformSummary;
+use overlapsim::conform::ConformSummary;
 
 fn folder(path: &str) -> Option<PathBuf> {
     let full = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);

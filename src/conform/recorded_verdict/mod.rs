@@ -22,7 +22,7 @@ pub struct RecordedVerdict {
     /// The verdict; none where contents are not in the recording, as in one of a server.
     pub verdict: Option<Verdict>,
     /// The first event that shows it; none of a clean one.
-    pub shown: Option<Evidence>,
+    pub evidence: Option<Evidence>,
     /// All verdicts that an event shows.
     pub all: Vec<Verdict>,
 }
@@ -77,10 +77,10 @@ pub(super) fn verdict(recording: &Recording, meta: &Meta) -> Result<RecordedVerd
     let worst = reader.firsts.into_iter().max_by_key(|(verdict, _)| *verdict);
     if meta.partial && worst.is_none() {
         // Of contents it says nothing.
-        return Ok(RecordedVerdict { verdict: None, shown: None, all });
+        return Ok(RecordedVerdict { verdict: None, evidence: None, all });
     }
-    let (verdict, shown) = worst.map_or((Verdict::Clean, None), |(verdict, shown)| (verdict, Some(shown)));
-    Ok(RecordedVerdict { verdict: Some(verdict), shown, all })
+    let (verdict, evidence) = worst.map_or((Verdict::Clean, None), |(verdict, evidence)| (verdict, Some(evidence)));
+    Ok(RecordedVerdict { verdict: Some(verdict), evidence, all })
 }
 
 struct Reader {
