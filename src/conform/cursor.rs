@@ -1,5 +1,5 @@
-//! The recording read event by event, and what has come of the comparison so far. Owns reading on, the lines around a
-//! difference and the counts; whether an event agrees is decided in `strict` and `partial`.
+//! Reads a recording event by event and holds the results of the comparison so far: the counts, the differences, and the
+//! lines around a difference. Whether an event agrees is decided in `full` and `partial`.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,13 +11,13 @@ use super::event::EncodedEvent;
 use super::lines::{Line, RecordingError};
 use super::tainted_requests::TaintedRequests;
 
-/// Lines of the recording shown before a difference, and after it.
+/// Lines of the recording shown before a difference, and as many after it.
 const AROUND: usize = 3;
 
 /// Longest line shown whole, in characters.
 const SHOWN_MAX: usize = 400;
 
-/// A donation of the recording, with what its own check said.
+/// A donation of the recording and the result of the recorder's content check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedDonation {
     /// The line.
@@ -26,56 +26,73 @@ pub struct RecordedDonation {
     pub turn: u32,
     /// The request.
     pub rid: String,
-    /// The slot; a release may offer slot -1, which is none.
+    /// The slot. A release may offer slot -1, which is no slot.
     pub slot: i64,
     /// The length of the key.
     pub label: u32,
     /// The slot held the state of the key.
     pub ok: bool,
-    /// The request had itself started from a wrong state, if the recording says.
+    /// The request had itself started from a wrong state. Absent in older recordings.
     pub tainted: Option<bool>,
-    /// The line as it stands.
+    /// The text of the line, shortened if it is long.
     pub text: String,
 }
 
-/// An event of the recording.
+/// An event of the recording, with its fields as they stand in the file. Why they are not typed: [`super::event`].
 #[derive(Clone, Debug)]
 pub(super) struct RecordedEvent {
     pub line: Line,
+    /// The loop turn, counted from 0: `i` less 1.
     pub turn: u32,
+    /// `ev`.
     pub kind: String,
+    /// All fields but `i` and `ev`.
     pub fields: Map<String, Value>,
 }
 
-/// The recording under comparison, and what has come of it.
+impl RecordedEvent {
+    /// A field that is a text.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.fields.get(name).and_then(Value::as_str)
+    }
+
+    /// A field that is a number from 0.
+    pub fn number(&self, name: &str) -> Option<u64> {
+        self.fields.get(name).and_then(Value::as_u64)
+    }
+}
+
+/// The recording under comparison, and the results so far.
 #[derive(Debug)]
 pub struct RecordingCursor<'a> {
     lines: RecordingLines<'a>,
     tainted_requests: TaintedRequests,
+    /// Events read and not yet compared.
     ahead: VecDeque<RecordedEvent>,
+    /// The last lines that agree.
     before: VecDeque<Line>,
     /// Events compared, by kind.
     pub compared: BTreeMap<String, u64>,
-    /// What could not be compared, by event and field.
+    /// Events and fields that could not be compared, by name.
     pub unchecked: BTreeMap<String, u64>,
-    /// The first difference.
+    /// The difference that ended the comparison.
     pub divergence: Option<Divergence>,
-    /// Differences in fields on which nothing depends, by event and field.
+    /// Differences in independent fields ([`super::observed`]), by event and field.
     pub observed: BTreeMap<String, u64>,
-    /// The first of them.
+    /// The first of these differences.
     pub first_observed: Option<Divergence>,
-    /// What kept the recording from being read on.
+    /// The error that ended the reading.
     pub error: Option<RecordingError>,
     /// The donations compared so far.
     pub donations: Vec<RecordedDonation>,
-    /// What the reader should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
     /// The comparison ended before the recording did.
     pub cut: bool,
 }
 
 impl<'a> RecordingCursor<'a> {
-    /// At the first event of a recording.
+    /// A cursor behind the `meta` event of a recording.
     pub fn new(lines: RecordingLines<'a>) -> Self {
         let mut cursor = RecordingCursor {
             lines,
@@ -92,19 +109,19 @@ impl<'a> RecordingCursor<'a> {
             notes: Vec::new(),
             cut: false,
         };
-        // The first event says what the recording is of: the setup was made from it.
+        // The setup was made from `meta`, so it agrees by construction.
         if let Some(meta) = cursor.pop() {
             *cursor.compared.entry(meta.kind).or_default() += 1;
         }
         cursor
     }
 
-    /// Whether there is nothing more to compare.
+    /// Whether the comparison has ended: by a difference or an error.
     pub fn is_over(&self) -> bool {
         self.divergence.is_some() || self.error.is_some()
     }
 
-    /// The next event of the recording, taken.
+    /// Takes the next event of the recording.
     pub(super) fn pop(&mut self) -> Option<RecordedEvent> {
         match self.ahead.pop_front() {
             Some(next) => Some(next),
@@ -112,7 +129,7 @@ impl<'a> RecordingCursor<'a> {
         }
     }
 
-    /// The next event of the recording, left where it is.
+    /// The next event of the recording, which stays the next one.
     pub(super) fn peek(&mut self) -> Option<&RecordedEvent> {
         if self.ahead.is_empty() {
             let next = self.read()?;
@@ -128,7 +145,7 @@ impl<'a> RecordingCursor<'a> {
         }
     }
 
-    /// An event agrees.
+    /// Counts an event that agrees, and keeps a donation for the comparison with the judge.
     pub(super) fn agree(&mut self, event: RecordedEvent) {
         if event.kind == "donate" && event.fields.contains_key("ok") {
             self.keep_donation(&event);
@@ -140,8 +157,8 @@ impl<'a> RecordingCursor<'a> {
         }
     }
 
-    /// A part of an event, or all of it, could not be compared.
-    pub(super) fn leave(&mut self, what: String, count: u64) {
+    /// Counts events or fields that could not be compared.
+    pub(super) fn count_unchecked(&mut self, what: String, count: u64) {
         if count > 0 {
             *self.unchecked.entry(what).or_default() += count;
         }
@@ -163,28 +180,27 @@ impl<'a> RecordingCursor<'a> {
             Some(RecordedEvent { turn: (i as u32).saturating_sub(1), kind, fields, line: line.clone() })
         });
         if recorded.is_none() {
-            self.error = Some(RecordingError::at(line.number, "this line is no event", "the recording is damaged"));
+            self.error = Some(RecordingError::at(line.number, "this line is not an event", "the recording is damaged"));
         }
         recorded
     }
 
     fn keep_donation(&mut self, event: &RecordedEvent) {
-        let number = |name: &str| event.fields.get(name).and_then(Value::as_u64).unwrap_or(0) as u32;
         let yes = |name: &str| event.fields.get(name).and_then(Value::as_bool).unwrap_or(false);
         self.donations.push(RecordedDonation {
             line: event.line.number,
             turn: event.turn,
-            rid: event.fields.get("rid").and_then(Value::as_str).unwrap_or("").to_string(),
+            rid: event.text("rid").unwrap_or("").to_string(),
             slot: event.fields.get("slot").and_then(Value::as_i64).unwrap_or(0),
-            label: number("label"),
+            label: event.number("label").unwrap_or(0) as u32,
             ok: yes("ok"),
             tainted: event.fields.get("tainted").and_then(Value::as_bool),
             text: shorten(&event.line.text),
         });
     }
 
-    /// An event differs in a field: the comparison is over.
-    pub(super) fn differ(
+    /// Ends the comparison: an event differs in a field. `encoded` is the model's event, if it has one here.
+    pub(super) fn diverge(
         &mut self,
         event: &RecordedEvent,
         field: &str,
@@ -192,43 +208,43 @@ impl<'a> RecordingCursor<'a> {
         modelled: Value,
         encoded: Option<&EncodedEvent<'_>>,
     ) {
-        let place = FieldDifference { path: field.to_string(), recorded, modelled };
-        self.divergence = Some(self.divergence_at(event, place, encoded));
+        let difference = FieldDifference { path: field.to_string(), recorded, modelled };
+        self.divergence = Some(self.divergence_at(event, difference, encoded));
     }
 
-    /// A field of an event was compared: it differs at `place`, if it does, and in `seen`, on which nothing depends. If nothing depends on
-    /// the field itself, `place` is one of those. Says whether the comparison is over, as something depends on the difference.
+    /// Takes in the result of comparing a field: the first difference that later events depend on, and differences in
+    /// independent fields. If the field itself is independent, so is its first difference. Returns whether the comparison ends.
     pub(super) fn field_ends(
         &mut self,
         event: &RecordedEvent,
         encoded: &EncodedEvent<'_>,
-        nothing_depends: bool,
-        place: Option<FieldDifference>,
-        seen: Vec<FieldDifference>,
+        is_independent: bool,
+        first: Option<FieldDifference>,
+        independent: Vec<FieldDifference>,
     ) -> bool {
-        seen.into_iter().for_each(|place| self.observe(event, place, encoded));
-        let Some(place) = place else { return false };
-        if nothing_depends {
-            self.observe(event, place, encoded);
+        independent.into_iter().for_each(|difference| self.observe(event, difference, encoded));
+        let Some(first) = first else { return false };
+        if is_independent {
+            self.observe(event, first, encoded);
             return false;
         }
-        self.differ(event, &place.path, place.recorded, place.modelled, Some(encoded));
+        self.diverge(event, &first.path, first.recorded, first.modelled, Some(encoded));
         true
     }
 
-    /// An event differs in a field on which nothing depends: the comparison goes on.
-    fn observe(&mut self, event: &RecordedEvent, place: FieldDifference, encoded: &EncodedEvent<'_>) {
-        let field = without_indices(&place.path);
+    /// Counts a difference in an independent field. The comparison continues.
+    fn observe(&mut self, event: &RecordedEvent, difference: FieldDifference, encoded: &EncodedEvent<'_>) {
+        let field = without_indices(&difference.path);
         *self.observed.entry(format!("{}.{field}", event.kind)).or_default() += 1;
         if self.first_observed.is_none() {
-            self.first_observed = Some(self.divergence_at(event, place, Some(encoded)));
+            self.first_observed = Some(self.divergence_at(event, difference, Some(encoded)));
         }
     }
 
     fn divergence_at(
         &mut self,
         event: &RecordedEvent,
-        place: FieldDifference,
+        difference: FieldDifference,
         encoded: Option<&EncodedEvent<'_>>,
     ) -> Divergence {
         while self.ahead.len() < AROUND {
@@ -238,9 +254,8 @@ impl<'a> RecordingCursor<'a> {
         let mut around: Vec<String> = self.before.iter().map(|line| shorten(&line.text)).collect();
         around.push(shorten(&event.line.text));
         around.extend(self.ahead.iter().take(AROUND).map(|next| shorten(&next.line.text)));
-        let FieldDifference { path, recorded, modelled } = place;
-        let request = row_of(&path, &event.fields)
-            .or_else(|| event.fields.get("rid").and_then(Value::as_str).map(str::to_string));
+        let FieldDifference { path, recorded, modelled } = difference;
+        let request = rid_of_row(&path, &event.fields).or_else(|| event.text("rid").map(str::to_string));
         Divergence {
             line: event.line.number,
             turn: event.turn,
@@ -255,17 +270,17 @@ impl<'a> RecordingCursor<'a> {
         }
     }
 
-    /// What the reader should know, all of it.
+    /// Takes the notes for the user.
     pub(super) fn take_notes(&mut self) -> Vec<String> {
         if self.tainted_requests.corrected > 0 {
-            let note = "its recorder took `tainted` beyond a retraction: read as false there";
+            let note = "the recorder left `tainted` set after a retraction: it is read as false there";
             self.notes.push(note.to_string());
         }
         std::mem::take(&mut self.notes)
     }
 
-    /// The recording is over, and the model is not.
-    pub(super) fn ran_out(&mut self, encoded: &EncodedEvent<'_>) {
+    /// Ends the comparison: the recording ends before this event of the model.
+    pub(super) fn recording_ended(&mut self, encoded: &EncodedEvent<'_>) {
         let line = self.before.back().map_or(0, |line| line.number);
         self.divergence = Some(Divergence {
             line,
@@ -282,7 +297,7 @@ impl<'a> RecordingCursor<'a> {
     }
 }
 
-/// Where two values of a field differ first.
+/// The first difference between two values of a field: within lists of equal length and within objects, of their elements.
 pub(super) fn first_difference(path: &str, recorded: &Value, modelled: &Value) -> Option<FieldDifference> {
     let differs = |path: String, recorded: &Value, modelled: &Value| {
         Some(FieldDifference { path, recorded: recorded.clone(), modelled: modelled.clone() })
@@ -303,8 +318,8 @@ pub(super) fn first_difference(path: &str, recorded: &Value, modelled: &Value) -
     }
 }
 
-/// The request that a row of a list is about.
-fn row_of(path: &str, fields: &Map<String, Value>) -> Option<String> {
+/// The request of the row that a path points into.
+fn rid_of_row(path: &str, fields: &Map<String, Value>) -> Option<String> {
     let (name, rest) = path.split_once('[')?;
     let at: usize = rest.split_once(']')?.0.parse().ok()?;
     let rid = match name {

@@ -1,4 +1,4 @@
-//! The recording beside the events that the model tells: in step, every field, up to the first difference.
+//! Compares a complete recording with the events of the model: every event, every field, up to the first difference.
 
 use serde_json::Value;
 
@@ -8,32 +8,31 @@ use super::divergence::FieldDifference;
 use super::event::{EncodedEvent, Listener};
 use super::observed;
 
-/// Fields that older recordings do not have, by event: absent, they are not compared.
-const YOUNGER: [(&str, &str); 2] = [("donate", "tainted"), ("end", "stats.donate_bad_root")];
+/// Fields that older recordings lack, by event. They are compared only if the recording has them.
+const ADDED_LATER: [(&str, &str); 2] = [("donate", "tainted"), ("end", "stats.donate_bad_root")];
 
-/// Compares as the model tells.
+/// The comparison of a complete recording, event by event of the model.
 #[derive(Debug)]
 pub struct FullComparison<'l, 'a> {
     cursor: &'l mut RecordingCursor<'a>,
-    /// The recording says how many requests it was made of.
+    /// The number of requests is known, including requests that never arrived.
     counts_requests: bool,
-    /// The requests that arrived.
+    /// The names of the requests that arrived.
     names: &'l [String],
 }
 
 impl<'l, 'a> FullComparison<'l, 'a> {
-    /// At the first event of a recording.
+    /// Begins behind the `meta` event of a recording.
     pub fn new(cursor: &'l mut RecordingCursor<'a>, counts_requests: bool, names: &'l [String]) -> Self {
         FullComparison { cursor, counts_requests, names }
     }
 
-    /// Aborts of names that nobody has meet nothing, and the model does not hear of them.
-    fn pass_aborts_of_nobody(&mut self) {
+    /// Skips aborts of names that no request has. They have no effect, and the model's setup leaves them out.
+    fn skip_aborts_without_request(&mut self) {
         while let Some(next) = self.cursor.peek() {
-            let rid = next.fields.get("rid").and_then(Value::as_str);
-            let nobody = next.kind == "abort" && rid.is_none_or(|rid| self.names.iter().all(|name| name != rid));
-            let gone = next.fields.get("where").and_then(Value::as_str) == Some("gone");
-            if !nobody || !gone {
+            let is_known = |rid| self.names.iter().any(|name| name == rid);
+            let is_abort = next.kind == "abort" && next.text("where") == Some("gone");
+            if !is_abort || next.text("rid").is_some_and(is_known) {
                 return;
             }
             if let Some(abort) = self.cursor.pop() {
@@ -42,21 +41,20 @@ impl<'l, 'a> FullComparison<'l, 'a> {
         }
     }
 
-    /// The model is through: nothing may be left.
+    /// The model has ended: the recording must end too.
     pub fn end(&mut self) {
         if self.cursor.is_over() {
             return;
         }
-        self.pass_aborts_of_nobody();
+        self.skip_aborts_without_request();
         if let Some(left) = self.cursor.pop() {
-            let kind = left.kind.clone().into();
-            self.cursor.differ(&left, "ev", kind, Value::Null, None);
+            self.cursor.diverge(&left, "ev", left.kind.clone().into(), Value::Null, None);
         }
     }
 
-    /// States in the tree that are wrong come in the order in which the recording walked the tree, which says nothing
-    /// of the scheduler: those that follow each other are put into one order.
-    fn sort_tree(&mut self, first: RecordedEvent) -> Option<RecordedEvent> {
+    /// Sorts consecutive `tree_mismatch` events. A recording lists them in the order in which its recorder walked the tree,
+    /// which does not depend on the scheduler.
+    fn sort_tree_mismatches(&mut self, first: RecordedEvent) -> Option<RecordedEvent> {
         let mut all = vec![first];
         while let Some(next) = self.cursor.pop() {
             if next.kind != "tree_mismatch" {
@@ -65,22 +63,25 @@ impl<'l, 'a> FullComparison<'l, 'a> {
             }
             all.push(next);
         }
-        let number = |event: &RecordedEvent, name: &str| event.fields.get(name).and_then(Value::as_u64);
-        all.sort_by_key(|event| (number(event, "label"), number(event, "slot"), number(event, "n")));
+        all.sort_by_key(|event| (event.number("label"), event.number("slot"), event.number("n")));
         self.cursor.put_back(all);
         self.cursor.pop()
     }
 
     fn compare(&mut self, encoded: &EncodedEvent<'_>) {
         let modelled_kind = encoded.body.kind();
-        self.pass_aborts_of_nobody();
+        self.skip_aborts_without_request();
         let mut next = self.cursor.pop();
         if let Some(first) = next.take_if(|event| event.kind == "tree_mismatch" && modelled_kind == "tree_mismatch") {
-            next = if self.cursor.compared.contains_key("tree_mismatch") { Some(first) } else { self.sort_tree(first) };
+            next = if self.cursor.compared.contains_key("tree_mismatch") {
+                Some(first)
+            } else {
+                self.sort_tree_mismatches(first)
+            };
         }
         let Some(mut recorded) = next else {
             if self.cursor.error.is_none() {
-                self.cursor.ran_out(encoded);
+                self.cursor.recording_ended(encoded);
             }
             return;
         };
@@ -89,10 +90,10 @@ impl<'l, 'a> FullComparison<'l, 'a> {
             assertions::replace_message(&mut recorded.fields);
         }
         if kind != modelled_kind {
-            return self.cursor.differ(&recorded, "ev", kind.into(), modelled_kind.into(), Some(encoded));
+            return self.cursor.diverge(&recorded, "ev", kind.into(), modelled_kind.into(), Some(encoded));
         }
         if recorded.turn != encoded.turn {
-            return self.cursor.differ(
+            return self.cursor.diverge(
                 &recorded,
                 "i",
                 (recorded.turn + 1).into(),
@@ -103,19 +104,24 @@ impl<'l, 'a> FullComparison<'l, 'a> {
         let fields = encoded.body.fields();
         for (name, value) in &fields {
             match recorded.fields.get(*name) {
-                None if YOUNGER.contains(&(modelled_kind, name)) => {
-                    self.cursor.leave(format!("{modelled_kind}.{name}"), 1)
+                None if ADDED_LATER.contains(&(modelled_kind, name)) => {
+                    self.cursor.count_unchecked(format!("{modelled_kind}.{name}"), 1)
                 }
-                None => return self.cursor.differ(&recorded, name, Value::Null, value.clone(), Some(encoded)),
+                None => return self.cursor.diverge(&recorded, name, Value::Null, value.clone(), Some(encoded)),
                 Some(other) => {
-                    let mut seen = Vec::new();
-                    let place = match *name {
-                        "stats" => self.stats_differ(other, value, &mut seen),
-                        "reqs" => result_differs(other, value, &mut seen),
+                    let mut independent = Vec::new();
+                    let first = match *name {
+                        "stats" => self.stats_differ(other, value, &mut independent),
+                        "reqs" => result_differs(other, value, &mut independent),
                         name => first_difference(name, other, value),
                     };
-                    if self.cursor.field_ends(&recorded, encoded, observed::is_field(modelled_kind, name), place, seen)
-                    {
+                    if self.cursor.field_ends(
+                        &recorded,
+                        encoded,
+                        observed::is_field(modelled_kind, name),
+                        first,
+                        independent,
+                    ) {
                         return;
                     }
                 }
@@ -123,17 +129,17 @@ impl<'l, 'a> FullComparison<'l, 'a> {
         }
         if let Some(name) = recorded.fields.keys().find(|name| fields.iter().all(|(field, _)| field != name)).cloned() {
             let value = recorded.fields[&name].clone();
-            return self.cursor.differ(&recorded, &name, value, Value::Null, Some(encoded));
+            return self.cursor.diverge(&recorded, &name, value, Value::Null, Some(encoded));
         }
         self.cursor.agree(recorded);
     }
 
-    /// The totals: those that older recordings do not have are left out.
+    /// The first difference in the totals. Totals that older recordings lack are not compared.
     fn stats_differ(
         &mut self,
         recorded: &Value,
         modelled: &Value,
-        seen: &mut Vec<FieldDifference>,
+        independent: &mut Vec<FieldDifference>,
     ) -> Option<FieldDifference> {
         let (Value::Object(recorded), Value::Object(modelled)) = (recorded, modelled) else {
             return Some(FieldDifference {
@@ -147,32 +153,37 @@ impl<'l, 'a> FullComparison<'l, 'a> {
         let mut first = None;
         for name in recorded.keys().chain(only_modelled) {
             if older && name.starts_with("donate_bad_root") {
-                self.cursor.leave(format!("end.stats.{name}"), 1);
+                self.cursor.count_unchecked(format!("end.stats.{name}"), 1);
                 continue;
             }
             let (was, is) = (recorded.get(name), modelled.get(name));
             if name == "unfinished" && !self.counts_requests && more(was, is) {
-                // Requests that had not arrived when the run was cut short: nothing tells of them.
-                self.cursor.leave("end.stats.unfinished".to_string(), 1);
+                // Requests that had not arrived when the run was cut short: the recording does not list them.
+                self.cursor.count_unchecked("end.stats.unfinished".to_string(), 1);
                 continue;
             }
             if was == is {
                 continue;
             }
             let shown = |value: Option<&Value>| value.cloned().unwrap_or(Value::Null);
-            let place = FieldDifference { path: format!("stats.{name}"), recorded: shown(was), modelled: shown(is) };
+            let difference =
+                FieldDifference { path: format!("stats.{name}"), recorded: shown(was), modelled: shown(is) };
             if observed::is_count(name) {
-                seen.push(place);
+                independent.push(difference);
             } else if first.is_none() {
-                first = Some(place);
+                first = Some(difference);
             }
         }
         first
     }
 }
 
-/// Where the rows of a result differ first, in a field on which others depend.
-fn result_differs(recorded: &Value, modelled: &Value, seen: &mut Vec<FieldDifference>) -> Option<FieldDifference> {
+/// The first difference in the rows of a result that later events depend on.
+fn result_differs(
+    recorded: &Value,
+    modelled: &Value,
+    independent: &mut Vec<FieldDifference>,
+) -> Option<FieldDifference> {
     let (Value::Array(was), Value::Array(is)) = (recorded, modelled) else {
         return first_difference("reqs", recorded, modelled);
     };
@@ -182,13 +193,13 @@ fn result_differs(recorded: &Value, modelled: &Value, seen: &mut Vec<FieldDiffer
     was.iter().zip(is).enumerate().find_map(|(i, (was, is))| {
         let path = format!("reqs[{i}]");
         match (was, is) {
-            (Value::Object(was), Value::Object(is)) => observed::rows_differ(&path, (was, is), &[], false, seen),
+            (Value::Object(was), Value::Object(is)) => observed::rows_differ(&path, (was, is), &[], false, independent),
             (was, is) => first_difference(&path, was, is),
         }
     })
 }
 
-/// Whether a count is larger than another one.
+/// Whether the first count is larger than the second.
 fn more(one: Option<&Value>, other: Option<&Value>) -> bool {
     one.and_then(Value::as_u64) > other.and_then(Value::as_u64)
 }

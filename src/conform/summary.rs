@@ -16,9 +16,9 @@ pub struct Differing {
     pub recording: String,
     /// The command that compares it again.
     pub replay: String,
-    /// The first difference in a field on which others depend; if there is none, the first in another one.
+    /// The first difference in a field that later events depend on; without one, the first in an independent field.
     pub divergence: Divergence,
-    /// It differs only in fields on which nothing depends.
+    /// It differs only in independent fields.
     pub agrees_otherwise: bool,
     /// Settings of other releases each of which alone makes it agree. Only the first differing recordings are tried.
     pub agrees_with: Vec<String>,
@@ -39,13 +39,13 @@ pub struct ConformSummary {
     pub recorded: VerdictCounts,
     /// Events that agree, by kind.
     pub compared: BTreeMap<String, u64>,
-    /// Differences in fields on which nothing depends, by event and field.
+    /// Differences in independent fields, by event and field.
     pub observed: BTreeMap<String, u64>,
     /// Events and fields that could not be compared, by name.
     pub unchecked: BTreeMap<String, u64>,
     /// Recordings by the implementation of the radix tree that they name.
     pub tree_cores: BTreeMap<String, u64>,
-    /// Notes for the reader, with the number of recordings that each is about.
+    /// Notes for the user, and how many recordings each is about.
     pub notes: BTreeMap<String, u64>,
     /// The recordings that differ.
     pub differing: Vec<(RecordingKey, Differing)>,
@@ -127,7 +127,7 @@ impl ConformSummary {
         self.differing.sort_by_key(|(key, _)| *key);
     }
 
-    /// Recordings that differ only in fields on which nothing depends.
+    /// Recordings that differ only in independent fields.
     pub fn agree_otherwise(&self) -> usize {
         self.differing.iter().filter(|(_, differing)| differing.agrees_otherwise).count()
     }

@@ -203,10 +203,10 @@ fn what_cannot_be_read_is_named_with_line_and_remedy_and_the_others_still_run() 
         ("damaged.jsonl.gz", [&whole[..5000], &[0u8; 4000], &whole[9000..]].concat(), "is damaged"),
         ("cut.jsonl", recording.as_bytes()[..cut].to_vec(), "ends in the middle of this line"),
         ("no-end.jsonl", (lines[..lines.len() - 1].join("\n") + "\n").into_bytes(), "stops without its `end`"),
-        ("line.jsonl", (wrong.join("\n") + "\n").into_bytes(), "5: this line is no event"),
-        ("foreign.jsonl", b"{\"hello\":1}\n".to_vec(), "this is no recording"),
+        ("line.jsonl", (wrong.join("\n") + "\n").into_bytes(), "5: this line is not an event"),
+        ("foreign.jsonl", b"{\"hello\":1}\n".to_vec(), "this is not a recording"),
         ("empty.jsonl", Vec::new(), "the file is empty"),
-        ("bytes.jsonl", b"\xff\xfe\n".to_vec(), "this is no recording"),
+        ("bytes.jsonl", b"\xff\xfe\n".to_vec(), "this is not a recording"),
         ("old.jsonl", recording.replace("\"version\":\"0.5.", "\"version\":\"0.4.").into_bytes(), "--release"),
     ];
     for (name, bytes, expected) in &files {
@@ -628,7 +628,7 @@ fn import_never_writes_over_what_it_reads_or_what_is_no_file() {
         let link = folder.join("link.ron");
         std::os::unix::fs::symlink(folder.join("target.ron"), &link).unwrap();
         let out = overlapsim(&["import", recording.to_str().unwrap(), "-o", link.to_str().unwrap()]);
-        assert!(out.status.code() == Some(2) && text(&out.stderr).contains("no regular file"));
+        assert!(out.status.code() == Some(2) && text(&out.stderr).contains("not a regular file"));
         assert!(link.is_symlink());
     }
 }
@@ -716,7 +716,7 @@ fn a_release_in_place_of_the_recorded_one_is_told() {
         let done = overlapsim(&["import", recording, "-o", out.to_str().unwrap(), "--release", release]);
         text(&done.stdout) + &text(&done.stderr) + &fs::read_to_string(&out).unwrap()
     };
-    let note = "version 0.5.23 is replayed under release 0.5.18, as asked";
+    let note = "version 0.5.23 is replayed under release 0.5.18, as --release says";
     assert_eq!(import("0.5.18").matches(note).count(), 2, "on the terminal and in the first line of the file");
     assert!(!import("0.5.23").contains("is replayed under release"));
 }
