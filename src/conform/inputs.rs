@@ -1,5 +1,5 @@
-//! What a recording was made of: release, rule, configuration, requests, and everything that came from outside or that
-//! the model could take from it. Read in one pass, before the recording is compared.
+//! What a recording was made of: release, rule, configuration, requests, and everything that came from outside or that a plan
+//! takes over from it. Read in one pass before the comparison.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,10 +14,10 @@ use super::lines::{Line, RecordingError};
 
 const DAMAGED: &str = "the recording is damaged or of another format: record it again";
 
-/// Most tokens of a prompt, and most outputs of a request.
+/// The most tokens of a prompt, and the most outputs of a request.
 const TOKENS_MAX: usize = 1 << 24;
 
-/// A request as it arrived.
+/// A request as it arrived, and what a partial recording says of its end.
 #[derive(Clone, Debug)]
 pub struct Arrival {
     pub rid: String,
@@ -25,30 +25,30 @@ pub struct Arrival {
     pub prompt: Vec<Token>,
     pub max_new: u32,
     pub stop_token: Option<Token>,
-    /// Partial recordings: nothing but its length ends it.
+    /// Partial recordings: the request can only end by length.
     pub ignore_eos: Option<bool>,
-    /// Partial recordings: its outputs, if it finished by itself.
+    /// Partial recordings: how many outputs it has, if it finished without an abort.
     pub outputs: Option<u32>,
-    /// Partial recordings: the tokens of its outputs, as far as they are known.
+    /// Partial recordings: the tokens of its outputs, if the recording has them.
     pub sampled: VecDeque<Token>,
 }
 
-/// What one turn of the recording scheduled.
+/// What the scheduler decided in one turn of the recording.
 #[derive(Clone, Debug, Default)]
 pub struct TurnPlan {
     /// Waiting requests that were matched, in order.
     pub matched: VecDeque<ReqId>,
-    /// Prefill rows: request and tokens.
+    /// Prefill rows: the request and how many tokens.
     pub extends: Vec<(ReqId, u32)>,
     /// A decode step was prepared.
     pub steps: bool,
-    /// Its rows, if they are all known.
+    /// The rows of that decode step, if the recording gives all of them.
     pub decodes: Option<Vec<ReqId>>,
     /// Requests retracted, in order.
     pub retracts: VecDeque<ReqId>,
-    /// Whether decode rows joined a prefill.
+    /// Decode rows joined a prefill batch.
     pub mixes: bool,
-    /// An assertion cut the turn short: what was admitted need not have been prepared.
+    /// An assertion cut the turn short: requests may have been admitted and not prepared.
     pub cut: bool,
 }
 
@@ -61,29 +61,29 @@ pub struct Inputs {
     pub line: u64,
     /// The requests, in order of arrival.
     pub arrivals: Vec<Arrival>,
-    /// Turn and request.
+    /// Aborts: the turn and the request.
     pub aborts: Vec<(u32, ReqId)>,
-    /// Turn and request.
+    /// Retractions: the turn and the request.
     pub retracts: Vec<(u32, ReqId)>,
-    /// What the verifies of each request accepted, in order.
+    /// How many tokens each verify of a request accepted, in order, by request.
     pub accepted: Vec<VecDeque<u32>>,
-    /// What each turn scheduled.
+    /// What was decided in each turn.
     pub plan: BTreeMap<u32, TurnPlan>,
-    /// What each call of the allocator gave, in order; `None` where it refused.
+    /// The slots that each call of the allocator gave, in order; `None` if it refused.
     pub allocs: VecDeque<Option<Vec<i64>>>,
-    /// It has its `end`.
+    /// The recording has an `end`.
     pub ended: bool,
     /// An assertion ended the recording.
     pub cut_short: bool,
     /// The last turn of the recording.
     pub turns: u32,
-    /// Requests of a partial recording that were there before it began.
+    /// Requests of a partial recording that arrived before it began.
     pub earlier_requests: Vec<String>,
-    /// Names of `config` that are not known here.
+    /// Fields of `config` that `config.rs` does not know.
     pub unknown: Vec<String>,
 }
 
-/// What the first pass looks at in a line.
+/// The fields of an event that the first pass reads.
 #[derive(Debug, Deserialize)]
 struct InputEvent {
     i: u32,
@@ -102,7 +102,7 @@ struct InputEvent {
     extend_len: Option<u32>,
     #[serde(default)]
     rids: Option<Vec<String>>,
-    /// A release may name slot -1 where it has none.
+    /// A release may name slot -1, which is no slot.
     #[serde(default)]
     slots: Option<Vec<i64>>,
     #[serde(default)]
@@ -113,7 +113,7 @@ struct InputEvent {
     reqs: Option<Vec<InputRow>>,
 }
 
-/// What the first pass looks at in a row of a result.
+/// The fields of a row of a result that the first pass reads.
 #[derive(Debug, Deserialize)]
 struct InputRow {
     rid: String,
@@ -128,10 +128,10 @@ struct InputRow {
 }
 
 impl Inputs {
-    /// Reads a recording through.
+    /// Reads a whole recording.
     ///
     /// # Errors
-    /// A line that is no event, an event without what it must have, or a recording without its end.
+    /// A line is not an event, an event lacks a field that it must have, or a complete recording lacks its `end`.
     pub fn read(recording: &Recording) -> Result<Inputs, RecordingError> {
         let mut lines = recording.lines()?;
         let Some(first) = lines.next()? else {
@@ -149,7 +149,7 @@ impl Inputs {
             if !line.is_text {
                 return Err(RecordingError::at(line.number, "the line is not UTF-8 text", DAMAGED));
             }
-            let event: InputEvent = serde_json::from_str(&line.text).map_err(|error| no_event(&line, &error))?;
+            let event: InputEvent = serde_json::from_str(&line.text).map_err(|error| not_an_event(&line, &error))?;
             if event.ev == "meta" {
                 continue;
             }
@@ -161,7 +161,7 @@ impl Inputs {
             if inputs.is_of_earlier_request(&event, &ids) {
                 continue;
             }
-            inputs.take(&line, event, &mut ids)?;
+            inputs.event(&line, event, &mut ids)?;
         }
         if !inputs.ended && !inputs.meta.partial {
             return Err(RecordingError::at(
@@ -174,7 +174,7 @@ impl Inputs {
     }
 
     fn begin(line: &Line) -> Result<Inputs, RecordingError> {
-        let value: Value = serde_json::from_str(&line.text).map_err(|error| no_event(line, &error))?;
+        let value: Value = serde_json::from_str(&line.text).map_err(|error| not_an_event(line, &error))?;
         let unknown = unknown(&value);
         let meta: Meta = serde_json::from_value(value).map_err(|error| {
             let message = format!("the `meta` event cannot be used: {error}");
@@ -197,7 +197,8 @@ impl Inputs {
         })
     }
 
-    fn take(
+    /// Takes in an event.
+    fn event(
         &mut self,
         line: &Line,
         event: InputEvent,
@@ -215,7 +216,7 @@ impl Inputs {
         match event.ev.as_str() {
             "arrive" => self.arrive(line, event, ids)?,
             "abort" => {
-                // An abort of a name that nobody has meets nothing.
+                // An abort of a name that no request has has no effect.
                 if let Ok(req) = find(&event.rid) {
                     self.aborts.push((turn, req));
                 }
@@ -268,8 +269,8 @@ impl Inputs {
         let turn = event.i - 1;
         let missing = |name: &str| unusable(line, name);
         let rid = event.rid.ok_or_else(|| missing("rid"))?;
-        let prompt = event.prompt.filter(|prompt| within(prompt.len())).ok_or_else(|| missing("prompt"))?;
-        let max_new = event.max_new_tokens.filter(|&max| within(max as usize));
+        let prompt = event.prompt.filter(|prompt| is_in_range(prompt.len())).ok_or_else(|| missing("prompt"))?;
+        let max_new = event.max_new_tokens.filter(|&max| is_in_range(max as usize));
         let max_new = max_new.ok_or_else(|| missing("max_new_tokens"))?;
         let id = ReqId(self.arrivals.len() as u32);
         if ids.insert(rid.clone(), id).is_some() {
@@ -290,14 +291,14 @@ impl Inputs {
         Ok(())
     }
 
-    /// Requests of a partial recording finish: what they sampled.
+    /// A result of a partial recording: keeps the outputs of requests that finish.
     fn finish(&mut self, line: &Line, event: InputEvent, ids: &BTreeMap<String, ReqId>) -> Result<(), RecordingError> {
         let spec = self.meta.config.spec.is_some();
         for row in event.reqs.unwrap_or_default() {
             let Some(req) = ids.get(&row.rid) else { continue };
             let arrival = &mut self.arrivals[req.index()];
             if let Some(output_ids) = row.output_ids.filter(|_| row.finished) {
-                // One result of several tokens may go on behind the stop.
+                // A verify may accept tokens beyond the stop token.
                 let fits = |len: usize| match spec {
                     true => (1..=len).contains(&output_ids.len()),
                     false => output_ids.len() == len,
@@ -312,16 +313,16 @@ impl Inputs {
         Ok(())
     }
 
-    /// Whether an event is about a request that was there before a partial recording began.
+    /// Whether an event is about a request that arrived before a partial recording began. Notes its name.
     fn is_of_earlier_request(&mut self, event: &InputEvent, ids: &BTreeMap<String, ReqId>) -> bool {
         let Some(rid) = event.rid.as_ref().filter(|_| self.meta.partial && event.ev != "arrive") else {
             return false;
         };
-        let strange = !ids.contains_key(rid);
-        if strange && !self.earlier_requests.contains(rid) {
+        let is_earlier = !ids.contains_key(rid);
+        if is_earlier && !self.earlier_requests.contains(rid) {
             self.earlier_requests.push(rid.clone());
         }
-        strange
+        is_earlier
     }
 
     fn turn(&mut self, turn: u32) -> &mut TurnPlan {
@@ -333,11 +334,11 @@ fn unusable(line: &Line, name: &str) -> RecordingError {
     RecordingError::at(line.number, format!("the event has no usable `{name}`"), DAMAGED)
 }
 
-/// Whether a count of tokens is from 1 to the most that is held.
-fn within(tokens: usize) -> bool {
+/// Whether a count of tokens is from 1 to `TOKENS_MAX`.
+fn is_in_range(tokens: usize) -> bool {
     (1..=TOKENS_MAX).contains(&tokens)
 }
 
-fn no_event(line: &Line, error: &serde_json::Error) -> RecordingError {
-    RecordingError::at(line.number, format!("this line is no event: {error}"), DAMAGED)
+fn not_an_event(line: &Line, error: &serde_json::Error) -> RecordingError {
+    RecordingError::at(line.number, format!("this line is not an event: {error}"), DAMAGED)
 }

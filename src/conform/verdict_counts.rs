@@ -81,7 +81,7 @@ impl VerdictCounts {
         self.by_verdict.get(&verdict)?.first.as_ref().map(|(_, first)| first)
     }
 
-    /// Whether a recording has a verdict.
+    /// Whether any recording has a verdict.
     pub fn has_verdicts(&self) -> bool {
         !self.by_verdict.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Text and JSON of a comparison of recordings with the model.
+//! Text and JSON of `conform`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use super::name;
 use super::recorded_verdicts::{self, VerdictJson};
 use super::style::Tone;
 
-/// Differing recordings that the text shows.
+/// The most differing recordings that the text shows.
 const SHOWN_MAX: usize = 10;
 
 /// The text for people.
@@ -31,7 +31,7 @@ pub fn conform_text(summary: &ConformSummary) -> String {
     let differ = summary.recordings - summary.agree;
     let in_part = match summary.agree_in_part {
         0 => String::new(),
-        count => format!(" ({count} only up to where lines were lost)"),
+        count => format!(" ({count} of them only up to lost lines)"),
     };
     let _ = writeln!(
         out,
@@ -49,7 +49,7 @@ pub fn conform_text(summary: &ConformSummary) -> String {
         let only = summary.agree_otherwise();
         let _ = writeln!(
             out,
-            "observed:    {}; no event depends on these fields, and {only} of the recordings that differ do so in them alone",
+            "observed:    {}; no event depends on these fields, and {only} of the differing recordings differ only in them",
             by_kind(&summary.observed)
         );
     }
@@ -65,9 +65,9 @@ pub fn conform_text(summary: &ConformSummary) -> String {
         let _ = writeln!(out, "differ at:   {}", by_kind(&kinds));
     }
     if !summary.tree_cores.is_empty() {
-        let said: u64 = summary.tree_cores.values().sum();
-        let rest = summary.recordings - said;
-        let rest = if rest > 0 { format!(", not said {rest}") } else { String::new() };
+        let recorded: u64 = summary.tree_cores.values().sum();
+        let rest = summary.recordings - recorded;
+        let rest = if rest > 0 { format!(", not recorded {rest}") } else { String::new() };
         let _ = writeln!(out, "tree core:   {}{rest}", by_kind(&summary.tree_cores));
     }
     for (note, count) in &summary.notes {
@@ -83,7 +83,7 @@ fn difference(out: &mut String, differing: &Differing) {
     let it = &differing.divergence;
     let phase = it.phase.map_or(String::new(), |phase| format!(", phase {}", name::phase(phase)));
     let request = it.request.as_ref().map_or(String::new(), |request| format!(", request {}", request.escape_debug()));
-    let only = if differing.agrees_otherwise { ", in fields alone on which nothing depends" } else { "" };
+    let only = if differing.agrees_otherwise { ", only in fields that no event depends on" } else { "" };
     let _ = writeln!(out, "{} {} at line {}{only}", differing.recording, Tone::Bad.word("differs"), it.line);
     let _ = writeln!(out, "  turn {}{phase}, event {}{request}", it.turn, it.event);
     let _ = writeln!(out, "  field {}: recorded {}, modelled {}", it.field, shown(&it.recorded), shown(&it.modelled));
@@ -148,7 +148,7 @@ struct ErrorJson<'a> {
     remedy: &'a str,
 }
 
-/// One JSON object and a line break.
+/// One JSON object, with a line break.
 pub fn conform_json(summary: &ConformSummary) -> String {
     let divergences = summary.differing.iter().map(|(_, differing)| {
         let it = &differing.divergence;

@@ -1,4 +1,4 @@
-//! Prepares and launches: the rows of a batch, and the events that show them.
+//! The rows of batches, and the events of prepares, mixes and launches.
 
 use crate::model::Strategy;
 use crate::record::{BatchId, Fields, Mode, ReqId, RowArrays, SlotId};
@@ -13,13 +13,13 @@ pub(super) struct OpenBatch {
     pub mode: Mode,
     pub reqs: Vec<ReqId>,
     pub seq_lens: Vec<u32>,
-    /// How many of the rows are prefills; decode rows that ride along follow them.
+    /// How many of the rows are prefill rows; decode rows of a mixed batch follow them.
     pub prefills: usize,
-    /// What a verify accepted.
+    /// How many tokens each row of a verify accepted.
     pub accepted: Vec<(ReqId, u32)>,
 }
 
-/// A prepare under way.
+/// A prepare that is under way.
 #[derive(Debug)]
 pub(super) struct OpenPrepare {
     pub batch: BatchId,
@@ -30,17 +30,17 @@ pub(super) struct OpenPrepare {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PreparedRow {
     pub req: ReqId,
-    /// The length reached; with speculation the one begun with.
+    /// The length that the forward reaches; with speculation, the length from which it begins.
     pub len: u32,
     pub kv_committed_len: u32,
     pub active: SlotId,
     pub fields: Fields,
     pub arrays: RowArrays,
-    /// Prefill: where it begins.
+    /// Prefill: the length from which it begins.
     pub prefix_len: u32,
     /// Prefill: the length whose state is kept.
     pub tracked: Option<u32>,
-    /// Decode: its counter.
+    /// Decode: the counter.
     pub decode_batch_idx: Option<u32>,
 }
 
@@ -71,7 +71,7 @@ impl EncoderState<'_> {
         self.result.as_mut().and_then(|result| result.row(req))
     }
 
-    /// The fields of a request, of a row that is being prepared or processed.
+    /// Keeps the fields of a request, also in the row that is being prepared or processed.
     pub(super) fn fields(&mut self, req: ReqId, fields: Fields) {
         self.request(req).fields = fields;
         if let Some(row) = self.preparing_row() {
@@ -166,7 +166,7 @@ impl EncoderState<'_> {
         }
     }
 
-    /// A forward is queued.
+    /// A forward is launched.
     pub(super) fn launch(&mut self, id: BatchId, mode: Mode) {
         let rids =
             self.batches.get(&id).map_or(Vec::new(), |batch| batch.reqs.iter().map(|&req| self.name(req)).collect());

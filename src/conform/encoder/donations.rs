@@ -1,4 +1,4 @@
-//! What is offered to the radix tree, what is not, and why: the events that show it.
+//! The events of offers to the radix tree, and of offers that were not made.
 
 use crate::model::{Release, Strategy};
 use crate::record::{Donated, Nothing, ReqId, SlotId};
@@ -53,7 +53,7 @@ impl EncoderState<'_> {
             Nothing::NoCheckpoint | Nothing::NoSlot => (Reason::Unfinished, true),
         };
         let (rid, slot) = (self.name(req), slot.map(|slot| slot.0));
-        // Up to 0.5.18 the offer of a finished request reaches the tree, which turns it down.
+        // Up to 0.5.18, the empty offer of a finished request reaches the tree, which refuses it.
         let offer = if finished && came_to_choose && self.setup.engine.release < Release::V0_5_23 {
             EmptyOffer::Refused { label: 0, slot }
         } else {
@@ -62,7 +62,7 @@ impl EncoderState<'_> {
         self.emit(EventBody::NoInsert { rid, reason, offer });
     }
 
-    /// Up to 0.5.18 a request that gave its only track slot to the tree frees the rest of them, which is none.
+    /// Up to 0.5.18, a request that gave its only track slot to the tree frees the others: an empty list.
     pub(super) fn free_of_nothing(&mut self, req: ReqId) {
         let request = self.request(req);
         let gave = std::mem::take(&mut request.gave);

@@ -1,4 +1,4 @@
-//! The effects of forwards and copies on the slots, and the events that show them.
+//! The effects of forwards and copies on the contents of slots, and their events.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use super::super::event::EventBody;
 use super::EncoderState;
 
 impl EncoderState<'_> {
-    /// Notes that a request runs on a state that is not that of its first `len` tokens.
+    /// Checks that a request runs on the state of its first `len` tokens.
     fn check_active(&mut self, req: ReqId, held: State, len: u32) {
         if held != self.contents.truth(req, len) {
             self.stats.active_bad += 1;
@@ -17,7 +17,7 @@ impl EncoderState<'_> {
         }
     }
 
-    fn wrote(&mut self, req: ReqId, slot: SlotId, state: State) {
+    fn track_write(&mut self, req: ReqId, slot: SlotId, state: State) {
         self.emit(EventBody::TrackWrite { rid: self.name(req), slot: slot.0, n: state.n });
     }
 
@@ -26,7 +26,7 @@ impl EncoderState<'_> {
         if let Some(state) = self.contents.fold(req, slot, run, track)
             && let Some((track, _)) = track
         {
-            self.wrote(req, track, state);
+            self.track_write(req, track, state);
         }
     }
 
@@ -40,7 +40,7 @@ impl EncoderState<'_> {
             self.check_active(req, self.contents.get(slot), k);
         }
         if let (Some(track), Some(state)) = (track, kept) {
-            self.wrote(req, track, state);
+            self.track_write(req, track, state);
         }
     }
 
@@ -64,7 +64,7 @@ impl EncoderState<'_> {
         if let Some(state) = self.contents.fold(req, slot, run, track)
             && let Some((track, _)) = track
         {
-            self.wrote(req, track, state);
+            self.track_write(req, track, state);
         }
     }
 

@@ -1,7 +1,7 @@
-//! From facts to the events that a recording of the real scheduler consists of, field by field.
+//! Encodes the facts of a run as the events that a recording of the same run would have.
 //!
-//! Owns the words and the order of the events, the contents of the slots, and the totals at the end. Decides nothing:
-//! masks, indices, labels and lengths are those that the machine tells ([`ProbeFact::Fields`], [`ProbeFact::Arrays`]).
+//! The encoder holds the order of the events, the contents of the slots, and the totals for the end. It decides nothing: masks,
+//! indices, labels and lengths are those of the machine's facts ([`ProbeFact::Fields`], [`ProbeFact::Arrays`]).
 
 mod batches;
 mod contents;
@@ -26,32 +26,32 @@ use contents::Contents;
 use requests::{Ending, RequestState};
 use rows::{OpenResult, OpenRow};
 
-/// Turns of idling after which the recorded loop ends.
+/// Idle turns after which the recorded loop ends.
 const IDLE_TURNS: u32 = 3;
 
-/// A sink that tells a listener what a recording of the same run would say.
+/// A sink that hands the events of a run to a listener.
 pub struct EventEncoder<'a> {
     state: EncoderState<'a>,
     listener: &'a mut dyn Listener,
 }
 
 impl<'a> EventEncoder<'a> {
-    /// Before the first turn of a run of `setup`. The recorded loop gives up, and says so, at turn `turns_max`.
+    /// An encoder before the first turn of a run of `setup`. The recorded loop gives up, with an assertion, at turn `turns_max`.
     ///
-    /// `stops` are the stop tokens of the requests, for those that are never sampled.
+    /// `stops` are the stop tokens of the requests. The setup does not have stop tokens that are never sampled.
     pub fn new(setup: &'a Setup, stops: &'a [Option<Token>], turns_max: u32, listener: &'a mut dyn Listener) -> Self {
         EventEncoder { state: EncoderState::new(setup, stops, turns_max), listener }
     }
 
-    /// Tells what is left when the run is over.
+    /// Encodes the end of the run.
     ///
-    /// `never_arrived` are requests that the recording's scenario had and that had not arrived when it ended.
+    /// `never_arrived` counts requests of the recording's scenario that had not arrived when the recording ended.
     pub fn end(mut self, ended: Ended, world: &World, never_arrived: u32) {
         self.state.end(ended, world, never_arrived);
         self.hand_on();
     }
 
-    /// Whether the listener has heard enough.
+    /// Whether the listener needs no more events.
     pub fn is_over(&self) -> bool {
         self.listener.is_over()
     }
@@ -82,7 +82,7 @@ impl Sink for EventEncoder<'_> {
     }
 }
 
-/// Turns facts into events.
+/// The run as far as events depend on it, and the events not yet handed on.
 #[derive(Debug)]
 struct EncoderState<'a> {
     setup: &'a Setup,
@@ -95,10 +95,10 @@ struct EncoderState<'a> {
     fired_at: BTreeMap<(ReqId, u32), u32>,
     turn: u32,
     phase: Phase,
-    /// Slots of a call of the allocator that is not complete.
+    /// Slots of the call of the allocator that is under way.
     group: Vec<SlotId>,
     free: u32,
-    /// Retractions of this plan, told when it is over.
+    /// Retractions of this plan phase. Their events come at its end.
     retracted: Vec<(ReqId, u32)>,
     preparing: Option<OpenPrepare>,
     result: Option<OpenResult>,
@@ -116,7 +116,7 @@ impl<'a> EncoderState<'a> {
             setup,
             stops,
             contents: Contents::new(setup.requests.len()),
-            requests: vec![RequestState::unseen(); setup.requests.len()],
+            requests: vec![RequestState::new(); setup.requests.len()],
             batches: BTreeMap::new(),
             stats: Stats::default(),
             fired_at: BTreeMap::new(),
@@ -186,16 +186,16 @@ impl<'a> EncoderState<'a> {
 
     fn arrive(&mut self, req: ReqId, max_new: u32) {
         let prompt = self.contents.tokens(req).to_vec();
-        // One that is never sampled stands in no setup.
-        let sampled = matches!(self.setup.requests[req.index()].stop, Stop::Token(nth) if nth <= max_new);
+        // A stop token that is never sampled is not in the setup.
+        let is_sampled = matches!(self.setup.requests[req.index()].stop, Stop::Token(nth) if nth <= max_new);
         let given = self.stops.get(req.index()).copied().flatten();
-        let stop = if sampled { self.setup.stop_token(req, &prompt) } else { given };
+        let stop = if is_sampled { self.setup.stop_token(req, &prompt) } else { given };
         self.emit(EventBody::Arrive { rid: self.name(req), prompt, max_new_tokens: max_new, stop_token: stop });
     }
 
     fn finish(&mut self, req: ReqId, kind: FinishKind) {
         self.last_end = self.turn;
-        self.request(req).ending = if kind == FinishKind::Abort { Ending::Abort } else { Ending::Own };
+        self.request(req).ending = if kind == FinishKind::Abort { Ending::Abort } else { Ending::Finished };
         if self.phase != Phase::Result {
             self.emit(EventBody::AbortOutput { rid: self.name(req) });
         } else if let Some(row) = self.result_row(req) {

@@ -1,4 +1,4 @@
-//! The rows of a result event: what each request looked like before and after its result was processed.
+//! The rows of results: each request before and after its result was processed.
 
 use crate::model::{Release, Strategy};
 use crate::record::{BatchId, Fields, Mode, ReqId};
@@ -7,7 +7,7 @@ use super::super::event::{BoundaryMarks, DecodeRow, EndingMarks, EventBody, Exte
 use super::EncoderState;
 use super::requests::Ending;
 
-/// A decode row under way.
+/// A row of a result that is being processed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OpenRow {
     pub req: ReqId,
@@ -17,7 +17,7 @@ pub(super) struct OpenRow {
     pub kv_committed_len: u32,
     pub before: Option<Fields>,
     pub after: Option<Fields>,
-    /// The rule set label and slot, perhaps to what they were.
+    /// The rule set label and slot, perhaps to the same values.
     pub decided: bool,
 }
 
@@ -36,7 +36,7 @@ impl OpenRow {
     }
 }
 
-/// A result under way.
+/// A result that is being processed.
 #[derive(Debug)]
 pub(super) struct OpenResult {
     pub batch: BatchId,
@@ -51,12 +51,12 @@ impl OpenResult {
 }
 
 impl<'a> EncoderState<'a> {
-    /// `last_track_idx` as the release has it: the field came with 0.5.18.
+    /// `last_track_idx`. Releases before 0.5.18 do not have it.
     fn last_idx(&self, fields: Fields) -> Option<u8> {
         if self.setup.engine.release < Release::V0_5_18 { None } else { fields.last_track_idx }
     }
 
-    /// A result is complete.
+    /// A result was processed.
     pub(super) fn result(&mut self, result: &OpenResult) {
         let batch = &self.batches[&result.batch];
         let (mode, prefills) = (batch.mode, batch.prefills);
@@ -83,7 +83,7 @@ impl<'a> EncoderState<'a> {
         let spec = self.setup.engine.spec.is_some();
         let moved = after.next_track_idx != before.next_track_idx;
         let lazy = self.setup.engine.strategy == Strategy::ExtraBufferLazy;
-        // From 0.5.18 on a label is set elsewhere than where the recordings look for a firing, but for verifies.
+        // From 0.5.18 on, except for verifies, the label is set outside the code in which recordings look for a firing.
         let labels = spec || self.setup.engine.release < Release::V0_5_18;
         let labelled = labels && after.last_track_seqlen != before.last_track_seqlen;
         let fired = lazy && row.decided || moved || labelled;
@@ -114,7 +114,7 @@ impl<'a> EncoderState<'a> {
         }
     }
 
-    /// Repeated, unrecorded and missed boundaries of a row, which are counted as well.
+    /// Repeated, unrecorded and missed boundaries of a row. Counts them.
     fn boundary_marks(&mut self, row: &OpenRow, len: u32, fired: bool, after: Fields) -> BoundaryMarks {
         let mut marks = BoundaryMarks::default();
         let grid = self.setup.engine.grid_len();
@@ -149,7 +149,7 @@ impl<'a> EncoderState<'a> {
         let decode = decodes.then(|| {
             let live = rows.iter().find(|row| row.req == req).and_then(|row| row.after.or(row.before));
             let fields = live.unwrap_or(request.fields);
-            // A request that was released has no slots to index any more; from 0.5.23 on its label is gone as well.
+            // A released request no longer has slots to index. From 0.5.23 on, it no longer has a label either.
             let held = request.track_slots > 0;
             let labelled = held || self.setup.engine.release < Release::V0_5_23;
             MixedDecodeFields {

@@ -1,4 +1,4 @@
-//! Calls of the slot allocator, and who holds how many track slots.
+//! The events of the slot allocator, and how many track slots each request has.
 
 use crate::record::{Owner, SlotId};
 
