@@ -8,7 +8,7 @@ use super::divergence::FieldDifference;
 use super::event::{EncodedEvent, Listener};
 use super::observed;
 
-/// Fields that older recordings lack, by event. They are compared only if the recording has them.
+/// Fields that older recordings lack, by event. They are compared if the recording has them.
 const ADDED_LATER: [(&str, &str); 2] = [("donate", "tainted"), ("end", "stats.donate_bad_root")];
 
 /// The comparison of a complete recording, event by event of the model.

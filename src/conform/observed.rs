@@ -1,6 +1,6 @@
 //! Independent fields: fields that no later event depends on. They are whether a rule fired, as far as a recording can see it,
 //! with the counts of that, and the mask of the next step, which a rule may build or not. A difference in an independent field is
-//! counted, and the comparison continues.
+//! counted as `observed`, and the comparison continues.
 
 use serde_json::{Map, Value};
 

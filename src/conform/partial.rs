@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::cursor::{RecordedEvent, RecordingCursor, first_difference};
 use super::divergence::FieldDifference;
-use super::event::{EncodedEvent, EventBody, Fields, Listener, mode_name};
+use super::event::{EncodedEvent, EventBody, FieldList, Listener, mode_name};
 use super::inputs::Inputs;
 use super::observed;
 
@@ -15,7 +15,7 @@ use super::observed;
 const ALWAYS_RECORDED: [&str; 9] =
     ["arrive", "match", "prepare_extend", "slot_alloc", "slot_free", "retract", "mix", "donate", "no_insert"];
 
-/// Fields of partial recordings that the model does not have.
+/// FieldList of partial recordings that the model does not have.
 const RECORDING_ONLY: [&str; 5] = ["output_ids", "rows_left_out", "ignore_eos", "left", "joined"];
 
 /// Lists with a value a row of a batch. A partial recording may give some rows only.
@@ -249,7 +249,7 @@ fn hashed_content(kind: &str, name: &str) -> bool {
 
 /// How many rows an event of the recording has, those left out counted in, and how many the model's event has, if the two
 /// numbers differ. A row that is given twice counts once.
-fn rows_missing(event: &RecordedEvent, fields: &Fields) -> Option<(u64, u64)> {
+fn rows_missing(event: &RecordedEvent, fields: &FieldList) -> Option<(u64, u64)> {
     let left_out = event.fields.get("rows_left_out")?.as_u64()?;
     let list = if event.kind == "result" { "reqs" } else { "rids" };
     let mut names: Vec<&str> =

@@ -8,7 +8,7 @@ use crate::record::{Mode, Place};
 use super::{EmptyOffer, EventBody, PrepareDecode, PrepareExtend, SpecLists};
 
 /// Names and values of fields, in the order of comparison.
-pub type Fields = Vec<(&'static str, Value)>;
+pub type FieldList = Vec<(&'static str, Value)>;
 
 /// Pairs of name and value of the fields of those names.
 macro_rules! fields {
@@ -48,7 +48,7 @@ impl EventBody<'_> {
     }
 
     /// Its fields but `i` and `ev`, in the order of comparison.
-    pub fn fields(&self) -> Fields {
+    pub fn fields(&self) -> FieldList {
         match self {
             EventBody::Arrive { rid, prompt, max_new_tokens, stop_token } => {
                 fields![rid, prompt, max_new_tokens, stop_token]
@@ -109,7 +109,7 @@ impl EventBody<'_> {
 }
 
 impl PrepareExtend<'_> {
-    fn fields(&self) -> Fields {
+    fn fields(&self) -> FieldList {
         let PrepareExtend {
             batch,
             rid,
@@ -144,7 +144,7 @@ impl PrepareExtend<'_> {
 }
 
 impl PrepareDecode<'_> {
-    fn fields(&self) -> Fields {
+    fn fields(&self) -> FieldList {
         let PrepareDecode {
             batch,
             rids,

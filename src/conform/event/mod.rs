@@ -1,16 +1,16 @@
 //! The events that the encoder makes of a run: the vocabulary of recordings as a closed enum, with the type of every
 //! field. docs/conformance.md says when each event occurs.
 //!
-//! Only the model's side has these types. A recorded event stays a JSON object ([`super::cursor::RecordedEvent`]), because
-//! a difference is shown with the value as it stands in the file: recorders of older versions lack fields, partial recordings
-//! leave out any field and have a few more, releases name slot -1, and a recording may be wrong in a type as well. Parsing
-//! such an object into these types would turn a difference in one field into an unreadable line.
+//! Only the model's side has these types. A recorded event stays a JSON object (`RecordedEvent` in `cursor`), and a difference
+//! shows its value as it stands in the file. Recorders of older versions lack fields (`ADDED_LATER` in `full`), partial
+//! recordings may leave out any field and have some of their own (`RECORDING_ONLY` in `partial`), releases name slot -1, and a
+//! recording may have a value of another type. Parsing it into these types would turn such a difference into an unreadable line.
 //!
-//! [`EventBody::fields`] gives the fields as JSON values, in the order in which a comparison goes through them. The first
-//! that differs is reported, so identity (batch, request) comes before what follows from it. That order is why the list is
-//! written out here: a map of `serde_json` sorts its keys.
+//! [`EventBody::fields`] gives the fields as JSON values, in the order of comparison. The first difference is the one that is
+//! reported, so the batch and the request come first, then the fields that follow from them. The order is the reason why
+//! `fields` lists them instead of deriving `Serialize`: a map of `serde_json` sorts its keys.
 //!
-//! A field of type `Option` is null if it has no value. A field that only some events of a kind have says so.
+//! A field of type `Option` is null in a recording if it has no value. Fields that only some events of a kind have are marked.
 
 mod fields;
 mod parts;
@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 
 use crate::record::{Mode, Phase, Place, Token};
 
-pub use fields::{Fields, mode_name};
+pub use fields::{FieldList, mode_name};
 pub use parts::{
     BoundaryMarks, DecodeRow, EmptyOffer, EndingMarks, ExtendRow, MixedDecodeFields, PrepareDecode, PrepareExtend,
     PreparedOffer, Reason, ResultRow, SpecLists, Stats,
