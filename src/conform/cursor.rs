@@ -303,18 +303,24 @@ pub(super) fn first_difference(path: &str, recorded: &Value, modelled: &Value) -
         Some(FieldDifference { path, recorded: recorded.clone(), modelled: modelled.clone() })
     };
     match (recorded, modelled) {
-        (Value::Array(was), Value::Array(is)) if was.len() == is.len() => {
-            was.iter().zip(is).enumerate().find_map(|(i, (was, is))| first_difference(&format!("{path}[{i}]"), was, is))
-        }
-        (Value::Object(was), Value::Object(is)) => was.keys().chain(is.keys()).find_map(|name| {
-            let (was, is) = (was.get(name), is.get(name));
-            match (was, is) {
-                (Some(was), Some(is)) => first_difference(&format!("{path}.{name}"), was, is),
-                (was, is) => differs(format!("{path}.{name}"), was.unwrap_or(&Value::Null), is.unwrap_or(&Value::Null)),
+        (Value::Array(recorded), Value::Array(modelled)) if recorded.len() == modelled.len() => recorded
+            .iter()
+            .zip(modelled)
+            .enumerate()
+            .find_map(|(i, (recorded, modelled))| first_difference(&format!("{path}[{i}]"), recorded, modelled)),
+        (Value::Object(recorded), Value::Object(modelled)) => recorded.keys().chain(modelled.keys()).find_map(|name| {
+            let (recorded, modelled) = (recorded.get(name), modelled.get(name));
+            match (recorded, modelled) {
+                (Some(recorded), Some(modelled)) => first_difference(&format!("{path}.{name}"), recorded, modelled),
+                (recorded, modelled) => differs(
+                    format!("{path}.{name}"),
+                    recorded.unwrap_or(&Value::Null),
+                    modelled.unwrap_or(&Value::Null),
+                ),
             }
         }),
-        (was, is) if was == is => None,
-        (was, is) => differs(path.to_string(), was, is),
+        (recorded, modelled) if recorded == modelled => None,
+        (recorded, modelled) => differs(path.to_string(), recorded, modelled),
     }
 }
 

@@ -156,18 +156,21 @@ impl<'l, 'a> FullComparison<'l, 'a> {
                 self.cursor.count_unchecked(format!("end.stats.{name}"), 1);
                 continue;
             }
-            let (was, is) = (recorded.get(name), modelled.get(name));
-            if name == "unfinished" && !self.counts_requests && more(was, is) {
+            let (recorded, modelled) = (recorded.get(name), modelled.get(name));
+            if name == "unfinished" && !self.counts_requests && more(recorded, modelled) {
                 // Requests that had not arrived when the run was cut short: the recording does not list them.
                 self.cursor.count_unchecked("end.stats.unfinished".to_string(), 1);
                 continue;
             }
-            if was == is {
+            if recorded == modelled {
                 continue;
             }
-            let shown = |value: Option<&Value>| value.cloned().unwrap_or(Value::Null);
-            let difference =
-                FieldDifference { path: format!("stats.{name}"), recorded: shown(was), modelled: shown(is) };
+            let or_null = |value: Option<&Value>| value.cloned().unwrap_or(Value::Null);
+            let difference = FieldDifference {
+                path: format!("stats.{name}"),
+                recorded: or_null(recorded),
+                modelled: or_null(modelled),
+            };
             if observed::is_count(name) {
                 independent.push(difference);
             } else if first.is_none() {
@@ -184,17 +187,19 @@ fn result_differs(
     modelled: &Value,
     independent: &mut Vec<FieldDifference>,
 ) -> Option<FieldDifference> {
-    let (Value::Array(was), Value::Array(is)) = (recorded, modelled) else {
+    let (Value::Array(recorded_rows), Value::Array(modelled_rows)) = (recorded, modelled) else {
         return first_difference("reqs", recorded, modelled);
     };
-    if was.len() != is.len() {
+    if recorded_rows.len() != modelled_rows.len() {
         return first_difference("reqs", recorded, modelled);
     }
-    was.iter().zip(is).enumerate().find_map(|(i, (was, is))| {
+    recorded_rows.iter().zip(modelled_rows).enumerate().find_map(|(i, (recorded, modelled))| {
         let path = format!("reqs[{i}]");
-        match (was, is) {
-            (Value::Object(was), Value::Object(is)) => observed::rows_differ(&path, (was, is), &[], false, independent),
-            (was, is) => first_difference(&path, was, is),
+        match (recorded, modelled) {
+            (Value::Object(recorded), Value::Object(modelled)) => {
+                observed::rows_differ(&path, (recorded, modelled), &[], false, independent)
+            }
+            (recorded, modelled) => first_difference(&path, recorded, modelled),
         }
     })
 }

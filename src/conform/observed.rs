@@ -27,16 +27,16 @@ pub(super) fn is_count(name: &str) -> bool {
 /// `independent`. If `is_partial`, only the fields that the recording has are compared, except those in `skipped`.
 pub(super) fn rows_differ(
     path: &str,
-    (was, is): (&Map<String, Value>, &Map<String, Value>),
+    (recorded, modelled): (&Map<String, Value>, &Map<String, Value>),
     skipped: &[&str],
     is_partial: bool,
     independent: &mut Vec<FieldDifference>,
 ) -> Option<FieldDifference> {
     let null = Value::Null;
     let mut first = None;
-    let only_modelled = is.keys().filter(|name| !is_partial && !was.contains_key(*name));
-    for name in was.keys().chain(only_modelled).map(String::as_str).filter(|name| !skipped.contains(name)) {
-        let (recorded, modelled) = (was.get(name), is.get(name));
+    let only_modelled = modelled.keys().filter(|name| !is_partial && !recorded.contains_key(*name));
+    for name in recorded.keys().chain(only_modelled).map(String::as_str).filter(|name| !skipped.contains(name)) {
+        let (recorded, modelled) = (recorded.get(name), modelled.get(name));
         // In a partial recording, null and an absent field mean the same.
         let alike = is_partial && recorded.unwrap_or(&null) == modelled.unwrap_or(&null);
         if recorded == modelled || alike {

@@ -231,7 +231,9 @@ impl<'l, 'a> PartialComparison<'l, 'a> {
                 return first_difference(&path, row, &Value::Null);
             };
             let difference = match (row.as_object(), modelled.as_object()) {
-                (Some(was), Some(is)) => observed::rows_differ(&path, (was, is), &RECORDING_ONLY, true, independent),
+                (Some(recorded), Some(modelled)) => {
+                    observed::rows_differ(&path, (recorded, modelled), &RECORDING_ONLY, true, independent)
+                }
                 (_, _) => first_difference(&path, row, modelled),
             };
             if difference.is_some() {
@@ -296,11 +298,11 @@ fn picked(value: &Value, indices: &[usize]) -> Value {
 
 /// The first difference between two values; of two objects, in the fields that the recording has.
 fn difference_in_given(path: &str, recorded: &Value, modelled: &Value) -> Option<FieldDifference> {
-    let (Some(was), Some(is)) = (recorded.as_object(), modelled.as_object()) else {
+    let (Some(recorded), Some(modelled)) = (recorded.as_object(), modelled.as_object()) else {
         return first_difference(path, recorded, modelled);
     };
-    was.iter().filter(|(name, _)| !RECORDING_ONLY.contains(&name.as_str())).find_map(|(name, value)| {
-        first_difference(&format!("{path}.{name}"), value, is.get(name).unwrap_or(&Value::Null))
+    recorded.iter().filter(|(name, _)| !RECORDING_ONLY.contains(&name.as_str())).find_map(|(name, value)| {
+        first_difference(&format!("{path}.{name}"), value, modelled.get(name).unwrap_or(&Value::Null))
     })
 }
 
