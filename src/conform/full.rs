@@ -85,23 +85,23 @@ impl<'l, 'a> FullComparison<'l, 'a> {
             }
             return;
         };
-        let kind = recorded.kind.clone();
-        if kind == "assert" {
+        if recorded.kind == "assert" {
             assertions::replace_message(&mut recorded.fields);
         }
-        if kind != modelled_kind {
-            return self.cursor.diverge(&recorded, "ev", kind.into(), modelled_kind.into(), Some(encoded));
+        if recorded.kind != modelled_kind {
+            let kind = recorded.kind.clone().into();
+            self.cursor.diverge(&recorded, "ev", kind, modelled_kind.into(), Some(encoded));
+        } else if recorded.turn != encoded.turn {
+            let (i, modelled_i) = (recorded.turn + 1, encoded.turn + 1);
+            self.cursor.diverge(&recorded, "i", i.into(), modelled_i.into(), Some(encoded));
+        } else {
+            self.compare_fields(recorded, encoded);
         }
-        if recorded.turn != encoded.turn {
-            return self.cursor.diverge(
-                &recorded,
-                "i",
-                (recorded.turn + 1).into(),
-                (encoded.turn + 1).into(),
-                Some(encoded),
-            );
-        }
-        let fields = encoded.body.fields();
+    }
+
+    /// Compares the fields of two events of the same kind and turn.
+    fn compare_fields(&mut self, recorded: RecordedEvent, encoded: &EncodedEvent<'_>) {
+        let (modelled_kind, fields) = (encoded.body.kind(), encoded.body.fields());
         for (name, value) in &fields {
             match recorded.fields.get(*name) {
                 None if ADDED_LATER.contains(&(modelled_kind, name)) => {
@@ -115,13 +115,8 @@ impl<'l, 'a> FullComparison<'l, 'a> {
                         "reqs" => result_differs(other, value, &mut independent),
                         name => first_difference(name, other, value),
                     };
-                    if self.cursor.field_ends(
-                        &recorded,
-                        encoded,
-                        observed::is_field(modelled_kind, name),
-                        first,
-                        independent,
-                    ) {
+                    let is_independent = observed::is_field(modelled_kind, name);
+                    if self.cursor.field_ends(&recorded, encoded, is_independent, first, independent) {
                         return;
                     }
                 }

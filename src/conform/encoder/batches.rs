@@ -125,11 +125,11 @@ impl EncoderState<'_> {
 
     fn prepared_decode(&mut self, open: &OpenPrepare) {
         let rows = &open.rows;
-        // A batch has an array for all of its rows or for none.
         let spec = self.setup.engine.spec.is_some().then(|| SpecLists {
             kv_allocated: rows.iter().map(|row| row.fields.kv_allocated_len).collect(),
             plan: rows.iter().map(|row| row.arrays.plan).collect(),
         });
+        // A batch has an array for all of its rows or for none.
         self.emit(EventBody::PrepareDecode(PrepareDecode {
             batch: open.batch.0,
             rids: rows.iter().map(|row| self.name(row.req)).collect(),

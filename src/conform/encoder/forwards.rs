@@ -8,7 +8,7 @@ use super::super::event::EventBody;
 use super::EncoderState;
 
 impl EncoderState<'_> {
-    /// Checks that a request runs on the state of its first `len` tokens.
+    /// Checks that a request runs on the state of its first `len` tokens. If not, the request is tainted.
     fn check_active(&mut self, req: ReqId, held: State, len: u32) {
         if held != self.contents.truth(req, len) {
             self.stats.active_bad += 1;
