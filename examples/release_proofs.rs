@@ -47,7 +47,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn look(path: &Path, proofs: &mut Proofs) -> Result<(), conform::Trouble> {
+fn look(path: &Path, proofs: &mut Proofs) -> Result<(), conform::RecordingError> {
     let base = Options { plan: Plan::Own, rule: None, release: None, rules: &runner::rule_or_release, adjust: None };
     let mut archive = Archive::open(path)?;
     while let Some((index, segment)) = archive.next(|_| true) {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use crate::conform::{self, Archive, ConformSummary, Differing, Options, Plan, Trouble};
+use crate::conform::{self, Archive, ConformSummary, Differing, Options, Plan, RecordingError};
 use crate::model::Release;
 use crate::report::{conform_json, conform_text, plain};
 use crate::runner;
@@ -86,7 +86,7 @@ pub(super) struct RecordingSource {
 pub fn conform(args: &ConformArgs) -> Result<Exit, Failure> {
     let (text, summary) = conform_styled(args)?;
     print(&text)?;
-    if !summary.troubles.is_empty() {
+    if !summary.errors.is_empty() {
         return Err(Failure(troubles_text(&summary)));
     }
     let differs = args.fail_on.unwrap_or_default().exit_of_difference(!summary.differing.is_empty());
@@ -199,13 +199,13 @@ fn one_job(
                     });
                     sum.add(key, compared, differing);
                 }
-                Err(trouble) => sum.trouble(key, format!("{}#{index}", source.path.display()), trouble),
+                Err(trouble) => sum.add_error(key, format!("{}#{index}", source.path.display()), trouble),
             }
         });
         if let Err(trouble) = opened {
             // Every thread gets this error; only one reports it.
             if at % jobs == job {
-                sum.trouble((at, 0), source.path.display().to_string(), trouble);
+                sum.add_error((at, 0), source.path.display().to_string(), trouble);
             }
             continue;
         }
@@ -213,12 +213,12 @@ fn one_job(
             && !seen
             && (at + only) % jobs == job
         {
-            let trouble = Trouble {
+            let trouble = RecordingError {
                 line: 0,
                 message: format!("the file has no recording #{only}"),
                 remedy: "the recordings of a file are numbered from #0",
             };
-            sum.trouble((at, only), source.path.display().to_string(), trouble);
+            sum.add_error((at, only), source.path.display().to_string(), trouble);
         }
     }
     sum
@@ -239,7 +239,7 @@ fn replay_line(args: &ConformArgs, source: &RecordingSource, index: usize) -> St
 
 fn troubles_text(summary: &ConformSummary) -> String {
     let mut text = String::new();
-    for (file, trouble) in summary.troubles.values() {
+    for (file, trouble) in summary.errors.values() {
         let line = if trouble.line > 0 { format!("{file}:{}", trouble.line) } else { file.clone() };
         text.push_str(&format!("error: {line}: {}\nhelp: {}\n", trouble.message, trouble.remedy));
     }

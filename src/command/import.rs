@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::conform::{self, Archive, Imported, Options, Plan, Segment, Trouble};
+use crate::conform::{self, Archive, Imported, Options, Plan, Recording, RecordingError};
 use crate::report::{name, style};
 use crate::runner;
 use crate::scenario::{self, Scenario};
@@ -41,7 +41,7 @@ pub fn import(args: &ImportArgs) -> Result<Exit, Failure> {
     let options =
         Options { plan: Plan::Own, rule: args.rule.as_deref(), release, rules: &runner::rule_or_release, adjust: None };
     let shown = args.recording.display().to_string();
-    let wrong = |trouble: Trouble| {
+    let wrong = |trouble: RecordingError| {
         let line = if trouble.line > 0 { format!(":{}", trouble.line) } else { String::new() };
         Failure(format!("error: {shown}{line}: {}\nhelp: {}\n", trouble.message, trouble.remedy))
     };
@@ -64,8 +64,8 @@ pub fn import(args: &ImportArgs) -> Result<Exit, Failure> {
     Ok(if imported.leaves.is_some() { Exit::Found } else { Exit::Good })
 }
 
-/// The recording that a path names.
-fn find(path: &Path) -> Result<Result<Segment, Trouble>, Failure> {
+/// The one recording that a path names.
+fn find(path: &Path) -> Result<Result<Recording, RecordingError>, Failure> {
     let source = source(path);
     let mut archive = match Archive::open(&source.path) {
         Ok(archive) => archive,

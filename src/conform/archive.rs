@@ -1,50 +1,51 @@
-//! Where one recording of a file ends and the next begins, and its lines, twice: once to see what it was made of, once
-//! to be compared. What is small is kept in memory; what is large is read again.
+//! Splits a file into its recordings. The lines of a recording are read more than once: for what it was made of, for its own
+//! verdict, and for the comparison. A small recording is kept in memory for that; a large one is read from the file again.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::lines::{Line, Lines, Trouble};
+use super::lines::{Line, Lines, RecordingError};
 
-/// Bytes of one recording that are kept in memory; a larger one is read a second time instead.
+/// The largest recording that is kept in memory, in bytes.
 const HELD_MAX: u64 = 32 << 20;
 
 /// One recording of a file.
 #[derive(Debug)]
-pub struct Segment {
-    /// Its place in the file, from 0.
+pub struct Recording {
+    /// Its index in the file, from 0.
     pub index: usize,
     /// The line of its `meta`.
     pub line: u64,
-    /// How many requests its scenario has, if a heading says so.
+    /// How many requests its scenario has, if the recording has a heading.
     pub requests: Option<usize>,
-    /// What its scenario sets beyond configuration and requests, if a heading says so.
+    /// The settings of its scenario beyond configuration and requests, if the recording has a heading.
     pub beyond: Vec<String>,
     bytes: u64,
-    held: Held,
+    lines: StoredLines,
 }
 
+/// Where the lines of a recording are.
 #[derive(Debug)]
-enum Held {
-    Lines(Vec<Line>),
-    /// To be read again: from this line of the file to that.
-    Again(PathBuf, u64, u64),
+enum StoredLines {
+    InMemory(Vec<Line>),
+    /// In the file, from the first of these lines to the last.
+    InFile(PathBuf, u64, u64),
 }
 
-/// What a line is to an archive.
+/// What a line means for the split into recordings.
 #[derive(Debug, PartialEq, Eq)]
 enum Role {
-    /// `{"scenario": ..}`: a recording follows.
+    /// `{"scenario": ..}`, before the `meta` of a recording.
     Heading,
-    /// The first event of a recording.
+    /// `meta`, the first event of a recording.
     Meta,
-    /// The `meta` of a file that goes on from another one.
+    /// The `meta` of a file that continues another file.
     Continues,
     Other,
 }
 
-/// Only lines that name one of the two words are looked at closely.
+/// The role of a line. Only lines with one of the two words in quotes are parsed.
 fn role(text: &str) -> Role {
     if !text.contains("\"meta\"") && !text.contains("\"scenario\"") {
         return Role::Other;
@@ -67,37 +68,38 @@ pub struct Archive {
     /// The first line of the next recording, if it has been read.
     next: Option<(Line, Role)>,
     index: usize,
+    /// The last recording was read, or an error ended the reading.
     over: bool,
 }
 
 impl Archive {
-    /// Opens a file and makes sure that a recording is in it.
+    /// Opens a file whose first line begins a recording.
     ///
     /// # Errors
-    /// The file cannot be read, or holds something else.
-    pub fn open(path: &Path) -> Result<Archive, Trouble> {
+    /// The file cannot be read, or is not a recording.
+    pub fn open(path: &Path) -> Result<Archive, RecordingError> {
         let mut lines = Lines::open(path)?;
         let Some(first) = lines.next()? else {
-            return Err(Trouble::at(0, "the file is empty", "give a recording: .jsonl or .jsonl.gz"));
+            return Err(RecordingError::at(0, "the file is empty", "give a recording: .jsonl or .jsonl.gz"));
         };
         let kind = role(&first.text);
         if kind == Role::Continues {
-            let message = "the file goes on from an earlier part";
-            return Err(Trouble::at(
+            let message = "the file continues an earlier part";
+            return Err(RecordingError::at(
                 first.number,
                 message,
                 "put the parts together in order: cat PART.. > whole.jsonl",
             ));
         }
         if kind == Role::Other {
-            let message = "this is no recording: the first line is neither a `meta` event nor a `scenario`";
-            return Err(Trouble::at(first.number, message, "docs/conformance.md describes the format"));
+            let message = "this is not a recording: the first line is neither a `meta` event nor a `scenario`";
+            return Err(RecordingError::at(first.number, message, "docs/conformance.md describes the format"));
         }
         Ok(Archive { path: path.to_path_buf(), lines, next: Some((first, kind)), index: 0, over: false })
     }
 
-    /// The next recording for which `wanted` holds by its index, or what is wrong with the next one.
-    pub fn next(&mut self, wanted: impl Fn(usize) -> bool) -> Option<(usize, Result<Segment, Trouble>)> {
+    /// The next recording whose index is `wanted`, or the error of the next recording.
+    pub fn next(&mut self, wanted: impl Fn(usize) -> bool) -> Option<(usize, Result<Recording, RecordingError>)> {
         loop {
             if self.over {
                 return None;
@@ -107,18 +109,18 @@ impl Archive {
             let keep = wanted(index);
             match self.read_one(index, keep) {
                 Ok(None) => return None,
-                Ok(Some(segment)) if keep => return Some((index, Ok(segment))),
+                Ok(Some(recording)) if keep => return Some((index, Ok(recording))),
                 Ok(Some(_)) => {}
-                Err(trouble) => {
+                Err(error) => {
                     self.over = true;
-                    return keep.then_some((index, Err(trouble)));
+                    return keep.then_some((index, Err(error)));
                 }
             }
         }
     }
 
-    /// Reads up to the beginning of the recording after.
-    fn read_one(&mut self, index: usize, keep: bool) -> Result<Option<Segment>, Trouble> {
+    /// Reads one recording. Its lines are stored if `keep`.
+    fn read_one(&mut self, index: usize, keep: bool) -> Result<Option<Recording>, RecordingError> {
         let Some((first, kind)) = self.next.take() else { return Ok(None) };
         let mut from = first.number;
         let heading = (kind == Role::Heading).then(|| first.text.clone());
@@ -156,16 +158,19 @@ impl Archive {
                 }
             }
         }
-        let held = if large { Held::Again(self.path.clone(), from, last) } else { Held::Lines(lines) };
+        let lines = match large {
+            true => StoredLines::InFile(self.path.clone(), from, last),
+            false => StoredLines::InMemory(lines),
+        };
         let heading: Option<Value> = heading.and_then(|text| serde_json::from_str(&text).ok());
         let scenario = heading.as_ref().and_then(|heading| heading.get("scenario"));
         let requests = scenario.and_then(|scenario| Some(scenario.get("requests")?.as_array()?.len()));
         let beyond = scenario.map(beyond).unwrap_or_default();
-        Ok(Some(Segment { index, line: from, requests, beyond, bytes, held }))
+        Ok(Some(Recording { index, line: from, requests, beyond, bytes, lines }))
     }
 }
 
-/// The words of a scenario's part `x` that are in force.
+/// The settings in the part `x` of a scenario that are neither empty, zero nor false.
 fn beyond(scenario: &Value) -> Vec<String> {
     let is_set = |value: &Value| match value {
         Value::Null => false,
@@ -179,23 +184,23 @@ fn beyond(scenario: &Value) -> Vec<String> {
     given.map_or(Vec::new(), |x| x.iter().filter(|(_, value)| is_set(value)).map(|(name, _)| name.clone()).collect())
 }
 
-impl Segment {
-    /// Bytes of its text.
+impl Recording {
+    /// The size of its text, in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Its lines from the first on.
+    /// Its lines, from the first.
     ///
     /// # Errors
-    /// The file is gone or cannot be read any more.
-    pub fn lines(&self) -> Result<SegmentLines<'_>, Trouble> {
-        match &self.held {
-            Held::Lines(lines) => Ok(SegmentLines::Held(lines.iter())),
-            Held::Again(path, from, last) => {
+    /// The file no longer exists or cannot be read.
+    pub fn lines(&self) -> Result<RecordingLines<'_>, RecordingError> {
+        match &self.lines {
+            StoredLines::InMemory(lines) => Ok(RecordingLines::InMemory(lines.iter())),
+            StoredLines::InFile(path, from, last) => {
                 let mut lines = Lines::open(path)?;
                 lines.skip_to(*from)?;
-                Ok(SegmentLines::Again(lines, *last))
+                Ok(RecordingLines::InFile(lines, *last))
             }
         }
     }
@@ -203,22 +208,22 @@ impl Segment {
 
 /// The lines of one recording.
 #[derive(Debug)]
-pub enum SegmentLines<'a> {
+pub enum RecordingLines<'a> {
     /// From memory.
-    Held(std::slice::Iter<'a, Line>),
+    InMemory(std::slice::Iter<'a, Line>),
     /// From the file, up to a line.
-    Again(Lines, u64),
+    InFile(Lines, u64),
 }
 
-impl SegmentLines<'_> {
-    /// The next line, if there is one.
+impl RecordingLines<'_> {
+    /// The next line; none at the end of the recording.
     ///
     /// # Errors
-    /// The file cannot be read on.
-    pub fn next(&mut self) -> Result<Option<Line>, Trouble> {
+    /// Reading the file failed.
+    pub fn next(&mut self) -> Result<Option<Line>, RecordingError> {
         match self {
-            SegmentLines::Held(lines) => Ok(lines.next().cloned()),
-            SegmentLines::Again(lines, last) => Ok(lines.next()?.filter(|line| line.number <= *last)),
+            RecordingLines::InMemory(lines) => Ok(lines.next().cloned()),
+            RecordingLines::InFile(lines, last) => Ok(lines.next()?.filter(|line| line.number <= *last)),
         }
     }
 }

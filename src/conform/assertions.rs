@@ -1,11 +1,11 @@
-//! Assertions of the recorded code by what they are about. The texts are the releases' own and change between them; the
-//! function that raised one, and the first words where a function has several, do not.
+//! Assertions of the recorded code by their subject. The message of an assertion changes between releases. The function that
+//! raised it does not, and neither does a word of the message that tells the assertions of one function apart.
 
 use serde_json::{Map, Value};
 
 use crate::record::AssertKind;
 
-/// Function, a word of the message (any if empty), what it is about.
+/// The function, a word of the message (empty for any message), and the subject.
 const RAISED: [(&str, &str, AssertKind); 16] = [
     ("_alloc_mamba_slot", "", AssertKind::OutOfSlots),
     ("_alloc_ping_pong_buffer", "", AssertKind::OutOfSlots),
@@ -21,33 +21,33 @@ const RAISED: [(&str, &str, AssertKind); 16] = [
     ("_mamba_assert_committed_len_lookahead", "output_ids is", AssertKind::NoOutput),
     ("_mamba_assert_committed_len_lookahead", "", AssertKind::CommittedLead),
     ("_mamba_prefix_cache_update", "", AssertKind::OffGrid),
-    // The rule that no release carries, as the recordings put it into one.
+    // A rule that no release has, as recordings patch it into a release.
     ("update", "lookahead", AssertKind::Lookahead),
     ("update", "committed leads", AssertKind::CommittedLead),
 ];
 
-/// Puts what an assertion is about in place of its text and place. One that is not known keeps both, and so differs from
-/// anything that the model can say.
-pub(super) fn name(fields: &mut Map<String, Value>) {
+/// Replaces `message` and `where` of an assertion by its subject, `assertion`. An unknown assertion keeps both, so that it differs
+/// from every assertion of the model.
+pub(super) fn replace_message(fields: &mut Map<String, Value>) {
     let text = |name: &str| fields.get(name).and_then(Value::as_str).unwrap_or("").to_string();
     let (message, place, kind) = (text("message"), text("where"), text("kind"));
-    let about = match kind.as_str() {
+    let subject = match kind.as_str() {
         "stall" => Some("stall"),
         _ => {
             let function = place.rsplit(':').next().unwrap_or("");
             let raised = RAISED.iter().find(|(name, word, _)| *name == function && message.contains(word));
-            raised.map(|(_, _, kind)| word(*kind))
+            raised.map(|(_, _, kind)| name(*kind))
         }
     };
-    if let Some(about) = about {
+    if let Some(subject) = subject {
         fields.remove("message");
         fields.remove("where");
-        fields.insert("assertion".into(), about.into());
+        fields.insert("assertion".into(), subject.into());
     }
 }
 
-/// The word for what an assertion is about.
-pub(super) fn word(kind: AssertKind) -> &'static str {
+/// The name of an assertion's subject.
+pub(super) fn name(kind: AssertKind) -> &'static str {
     match kind {
         AssertKind::Lookahead => "lookahead",
         AssertKind::OffGrid => "off-grid",

@@ -1,28 +1,28 @@
-//! `meta`: what a recording is of. Owns the words of its configuration.
+//! The `meta` event of a recording, with the configuration.
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// `meta`.
+/// The `meta` event.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Meta {
-    /// The release.
+    /// The version of the release.
     pub version: String,
-    /// The rule, by the word of the recordings.
+    /// The rule, by its name in recordings.
     #[serde(default)]
     pub policy: Option<String>,
-    /// Which implementation of the radix tree ran, `python` or `rust`; older recordings do not say.
+    /// The implementation of the radix tree that ran, `python` or `rust`. Absent in older recordings.
     #[serde(default)]
     pub tree_core: Option<String>,
     /// The configuration.
     pub config: Config,
-    /// Content fields and the steps between boundaries were left out.
+    /// The recording leaves out contents and the steps between boundaries.
     #[serde(default)]
     pub partial: bool,
-    /// Tokens are salted hashes.
+    /// Tokens are salted hashes of their ids.
     #[serde(default)]
     pub hashed: bool,
-    /// It goes on from a file before it.
+    /// The file continues another file.
     #[serde(default)]
     pub continues: bool,
 }
@@ -58,12 +58,12 @@ pub struct Config {
     pub lazy_alloc_fail: Option<bool>,
     #[serde(default)]
     pub spec: Option<SpecConfig>,
-    /// What was scripted to happen.
+    /// Forced retractions and refusals.
     #[serde(default)]
     pub script: Vec<Scripted>,
 }
 
-/// Something scripted in a recorded run.
+/// A forced retraction or refusal of a recorded run.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Scripted {
     /// `retract` or `fail_alloc`.
@@ -80,10 +80,11 @@ pub struct SpecConfig {
     pub draft_tokens: u32,
 }
 
-/// Words of `config` that say how a recording was made and change nothing here.
-const SILENT: [&str; 6] = ["seed", "feature", "max_prompt", "context", "note", "accept"];
+/// Fields of `config` that describe how a recording was made and do not change the replay.
+const IGNORED: [&str; 6] = ["seed", "feature", "max_prompt", "context", "note", "accept"];
 
-const CONFIG: [&str; 19] = [
+/// The fields of [`Config`].
+const KNOWN: [&str; 19] = [
     "max_iter",
     "policy",
     "strategy",
@@ -105,9 +106,9 @@ const CONFIG: [&str; 19] = [
     "script",
 ];
 
-/// Words of a `meta` event's configuration that are not known here.
+/// Fields of `config` that are neither in [`Config`] nor ignored.
 pub(super) fn unknown(meta: &Value) -> Vec<String> {
-    let known = |name: &str| CONFIG.contains(&name) || SILENT.contains(&name);
+    let known = |name: &str| KNOWN.contains(&name) || IGNORED.contains(&name);
     let given = meta.get("config").and_then(Value::as_object);
     given.map_or(Vec::new(), |config| config.keys().filter(|name| !known(name)).cloned().collect())
 }

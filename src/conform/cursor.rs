@@ -1,23 +1,23 @@
-//! The recording read event by event, and what has come of the comparison so far. Owns reading on, the lines around a
-//! difference and the counts; whether an event agrees is decided in `strict` and `partial`.
+//! Reads a recording event by event and holds the results of the comparison so far: the counts, the differences, and the
+//! lines around a difference. Whether an event agrees is decided in `full` and `partial`.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::{Map, Value};
 
-use super::archive::SegmentLines;
-use super::divergence::{Divergence, Place};
-use super::encoded_event::EncodedEvent;
-use super::lines::{Line, Trouble};
-use super::taint::Taints;
+use super::archive::RecordingLines;
+use super::divergence::{Divergence, FieldDifference, without_indices};
+use super::event::EncodedEvent;
+use super::lines::{Line, RecordingError};
+use super::tainted_requests::TaintedRequests;
 
-/// Lines of the recording shown before a difference, and after it.
+/// Lines of the recording shown before a difference, and as many after it.
 const AROUND: usize = 3;
 
 /// Longest line shown whole, in characters.
 const SHOWN_MAX: usize = 400;
 
-/// A donation of the recording, with what its own check said.
+/// A donation of the recording and the result of the recorder's content check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedDonation {
     /// The line.
@@ -26,60 +26,77 @@ pub struct RecordedDonation {
     pub turn: u32,
     /// The request.
     pub rid: String,
-    /// The slot; a release may offer slot -1, which is none.
+    /// The slot. A release may offer slot -1, which is no slot.
     pub slot: i64,
     /// The length of the key.
     pub label: u32,
     /// The slot held the state of the key.
     pub ok: bool,
-    /// The request had itself started from a wrong state, if the recording says.
+    /// The request had itself started from a wrong state. Absent in older recordings.
     pub tainted: Option<bool>,
-    /// The line as it stands.
+    /// The text of the line, shortened if it is long.
     pub text: String,
 }
 
-/// An event of the recording.
+/// An event of the recording, with its fields as they stand in the file. Why they are not typed: [`super::event`].
 #[derive(Clone, Debug)]
-pub(super) struct Recorded {
+pub(super) struct RecordedEvent {
     pub line: Line,
+    /// The loop turn, counted from 0: `i` less 1.
     pub turn: u32,
+    /// `ev`.
     pub kind: String,
+    /// All fields but `i` and `ev`.
     pub fields: Map<String, Value>,
 }
 
-/// The recording under comparison, and what has come of it.
+impl RecordedEvent {
+    /// A field that is a text.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.fields.get(name).and_then(Value::as_str)
+    }
+
+    /// A field that is a number from 0.
+    pub fn number(&self, name: &str) -> Option<u64> {
+        self.fields.get(name).and_then(Value::as_u64)
+    }
+}
+
+/// The recording under comparison, and the results so far.
 #[derive(Debug)]
 pub struct RecordingCursor<'a> {
-    lines: SegmentLines<'a>,
-    taints: Taints,
-    ahead: VecDeque<Recorded>,
+    lines: RecordingLines<'a>,
+    tainted_requests: TaintedRequests,
+    /// Events read and not yet compared.
+    ahead: VecDeque<RecordedEvent>,
+    /// The last lines that agree.
     before: VecDeque<Line>,
     /// Events compared, by kind.
     pub compared: BTreeMap<String, u64>,
-    /// What could not be compared, by event and field.
+    /// Events and fields that could not be compared, by name.
     pub unchecked: BTreeMap<String, u64>,
-    /// The first difference.
+    /// The difference that ended the comparison.
     pub divergence: Option<Divergence>,
-    /// Differences in fields on which nothing depends, by event and field.
+    /// Differences in independent fields ([`super::observed`]), by event and field.
     pub observed: BTreeMap<String, u64>,
-    /// The first of them.
+    /// The first of these differences.
     pub first_observed: Option<Divergence>,
-    /// What kept the recording from being read on.
-    pub trouble: Option<Trouble>,
+    /// The error that ended the reading.
+    pub error: Option<RecordingError>,
     /// The donations compared so far.
     pub donations: Vec<RecordedDonation>,
-    /// What the reader should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
     /// The comparison ended before the recording did.
     pub cut: bool,
 }
 
 impl<'a> RecordingCursor<'a> {
-    /// At the first event of a recording.
-    pub fn new(lines: SegmentLines<'a>) -> Self {
+    /// A cursor behind the `meta` event of a recording.
+    pub fn new(lines: RecordingLines<'a>) -> Self {
         let mut cursor = RecordingCursor {
             lines,
-            taints: Taints::default(),
+            tainted_requests: TaintedRequests::default(),
             ahead: VecDeque::new(),
             before: VecDeque::new(),
             compared: BTreeMap::new(),
@@ -87,33 +104,33 @@ impl<'a> RecordingCursor<'a> {
             divergence: None,
             observed: BTreeMap::new(),
             first_observed: None,
-            trouble: None,
+            error: None,
             donations: Vec::new(),
             notes: Vec::new(),
             cut: false,
         };
-        // The first event says what the recording is of: the setup was made from it.
+        // The setup was made from `meta`, so it agrees by construction.
         if let Some(meta) = cursor.pop() {
             *cursor.compared.entry(meta.kind).or_default() += 1;
         }
         cursor
     }
 
-    /// Whether there is nothing more to compare.
+    /// Whether the comparison has ended: by a difference or an error.
     pub fn is_over(&self) -> bool {
-        self.divergence.is_some() || self.trouble.is_some()
+        self.divergence.is_some() || self.error.is_some()
     }
 
-    /// The next event of the recording, taken.
-    pub(super) fn pop(&mut self) -> Option<Recorded> {
+    /// Takes the next event of the recording.
+    pub(super) fn pop(&mut self) -> Option<RecordedEvent> {
         match self.ahead.pop_front() {
             Some(next) => Some(next),
             None => self.read(),
         }
     }
 
-    /// The next event of the recording, left where it is.
-    pub(super) fn peek(&mut self) -> Option<&Recorded> {
+    /// The next event of the recording, which stays the next one.
+    pub(super) fn peek(&mut self) -> Option<&RecordedEvent> {
         if self.ahead.is_empty() {
             let next = self.read()?;
             self.ahead.push_back(next);
@@ -122,14 +139,14 @@ impl<'a> RecordingCursor<'a> {
     }
 
     /// Puts events back before the next one.
-    pub(super) fn put_back(&mut self, events: Vec<Recorded>) {
+    pub(super) fn put_back(&mut self, events: Vec<RecordedEvent>) {
         for event in events.into_iter().rev() {
             self.ahead.push_front(event);
         }
     }
 
-    /// An event agrees.
-    pub(super) fn agree(&mut self, event: Recorded) {
+    /// Counts an event that agrees, and keeps a donation for the comparison with the judge.
+    pub(super) fn agree(&mut self, event: RecordedEvent) {
         if event.kind == "donate" && event.fields.contains_key("ok") {
             self.keep_donation(&event);
         }
@@ -140,18 +157,18 @@ impl<'a> RecordingCursor<'a> {
         }
     }
 
-    /// A part of an event, or all of it, could not be compared.
-    pub(super) fn leave(&mut self, what: String, count: u64) {
+    /// Counts events or fields that could not be compared.
+    pub(super) fn count_unchecked(&mut self, what: String, count: u64) {
         if count > 0 {
             *self.unchecked.entry(what).or_default() += count;
         }
     }
 
-    fn read(&mut self) -> Option<Recorded> {
+    fn read(&mut self) -> Option<RecordedEvent> {
         let line = match self.lines.next() {
             Ok(line) => line?,
-            Err(trouble) => {
-                self.trouble = Some(trouble);
+            Err(error) => {
+                self.error = Some(error);
                 return None;
             }
         };
@@ -159,74 +176,77 @@ impl<'a> RecordingCursor<'a> {
         let recorded = parsed.and_then(|mut fields| {
             let i = fields.remove("i")?.as_u64()?;
             let kind = fields.remove("ev")?.as_str()?.to_string();
-            self.taints.correct(&kind, &mut fields);
-            Some(Recorded { turn: (i as u32).saturating_sub(1), kind, fields, line: line.clone() })
+            self.tainted_requests.correct(&kind, &mut fields);
+            Some(RecordedEvent { turn: (i as u32).saturating_sub(1), kind, fields, line: line.clone() })
         });
         if recorded.is_none() {
-            self.trouble = Some(Trouble::at(line.number, "this line is no event", "the recording is damaged"));
+            self.error = Some(RecordingError::at(line.number, "this line is not an event", "the recording is damaged"));
         }
         recorded
     }
 
-    fn keep_donation(&mut self, event: &Recorded) {
-        let number = |name: &str| event.fields.get(name).and_then(Value::as_u64).unwrap_or(0) as u32;
+    fn keep_donation(&mut self, event: &RecordedEvent) {
         let yes = |name: &str| event.fields.get(name).and_then(Value::as_bool).unwrap_or(false);
         self.donations.push(RecordedDonation {
             line: event.line.number,
             turn: event.turn,
-            rid: event.fields.get("rid").and_then(Value::as_str).unwrap_or("").to_string(),
+            rid: event.text("rid").unwrap_or("").to_string(),
             slot: event.fields.get("slot").and_then(Value::as_i64).unwrap_or(0),
-            label: number("label"),
+            label: event.number("label").unwrap_or(0) as u32,
             ok: yes("ok"),
             tainted: event.fields.get("tainted").and_then(Value::as_bool),
             text: shorten(&event.line.text),
         });
     }
 
-    /// An event differs in a field: the comparison is over.
-    pub(super) fn differ(
+    /// Ends the comparison: an event differs in a field. `encoded` is the model's event, if it has one here.
+    pub(super) fn diverge(
         &mut self,
-        event: &Recorded,
+        event: &RecordedEvent,
         field: &str,
         recorded: Value,
         modelled: Value,
-        told: Option<&EncodedEvent>,
+        encoded: Option<&EncodedEvent<'_>>,
     ) {
-        let place = Place { path: field.to_string(), recorded, modelled };
-        self.divergence = Some(self.divergence_at(event, place, told));
+        let difference = FieldDifference { path: field.to_string(), recorded, modelled };
+        self.divergence = Some(self.divergence_at(event, difference, encoded));
     }
 
-    /// A field of an event was compared: it differs at `place`, if it does, and in `seen`, on which nothing depends. If nothing depends on
-    /// the field itself, `place` is one of those. Says whether the comparison is over, as something depends on the difference.
+    /// Takes in the result of comparing a field: the first difference that later events depend on, and differences in
+    /// independent fields. If the field itself is independent, so is its first difference. Returns whether the comparison ends.
     pub(super) fn field_ends(
         &mut self,
-        event: &Recorded,
-        told: &EncodedEvent,
-        nothing_depends: bool,
-        place: Option<Place>,
-        seen: Vec<Place>,
+        event: &RecordedEvent,
+        encoded: &EncodedEvent<'_>,
+        is_independent: bool,
+        first: Option<FieldDifference>,
+        independent: Vec<FieldDifference>,
     ) -> bool {
-        seen.into_iter().for_each(|place| self.observe(event, place, told));
-        let Some(place) = place else { return false };
-        if nothing_depends {
-            self.observe(event, place, told);
+        independent.into_iter().for_each(|difference| self.observe(event, difference, encoded));
+        let Some(first) = first else { return false };
+        if is_independent {
+            self.observe(event, first, encoded);
             return false;
         }
-        self.differ(event, &place.path, place.recorded, place.modelled, Some(told));
+        self.diverge(event, &first.path, first.recorded, first.modelled, Some(encoded));
         true
     }
 
-    /// An event differs in a field on which nothing depends: the comparison goes on.
-    fn observe(&mut self, event: &Recorded, place: Place, told: &EncodedEvent) {
-        let field: String =
-            place.path.split('[').map(|part| part.split_once(']').map_or(part, |(_, rest)| rest)).collect();
+    /// Counts a difference in an independent field. The comparison continues.
+    fn observe(&mut self, event: &RecordedEvent, difference: FieldDifference, encoded: &EncodedEvent<'_>) {
+        let field = without_indices(&difference.path);
         *self.observed.entry(format!("{}.{field}", event.kind)).or_default() += 1;
         if self.first_observed.is_none() {
-            self.first_observed = Some(self.divergence_at(event, place, Some(told)));
+            self.first_observed = Some(self.divergence_at(event, difference, Some(encoded)));
         }
     }
 
-    fn divergence_at(&mut self, event: &Recorded, place: Place, told: Option<&EncodedEvent>) -> Divergence {
+    fn divergence_at(
+        &mut self,
+        event: &RecordedEvent,
+        difference: FieldDifference,
+        encoded: Option<&EncodedEvent<'_>>,
+    ) -> Divergence {
         while self.ahead.len() < AROUND {
             let Some(next) = self.read() else { break };
             self.ahead.push_back(next);
@@ -234,73 +254,78 @@ impl<'a> RecordingCursor<'a> {
         let mut around: Vec<String> = self.before.iter().map(|line| shorten(&line.text)).collect();
         around.push(shorten(&event.line.text));
         around.extend(self.ahead.iter().take(AROUND).map(|next| shorten(&next.line.text)));
-        let Place { path, recorded, modelled } = place;
-        let request = row_of(&path, &event.fields)
-            .or_else(|| event.fields.get("rid").and_then(Value::as_str).map(str::to_string));
+        let FieldDifference { path, recorded, modelled } = difference;
+        let request = rid_of_row(&path, &event.fields).or_else(|| event.text("rid").map(str::to_string));
         Divergence {
             line: event.line.number,
             turn: event.turn,
-            phase: told.map(|told| told.phase),
+            phase: encoded.map(|encoded| encoded.phase),
             event: event.kind.clone(),
             request,
             field: path,
             recorded,
             modelled,
-            told: told.map(|told| shorten(&told.to_json().to_string())),
+            modelled_event: encoded.map(|encoded| shorten(&encoded.to_json().to_string())),
             around,
         }
     }
 
-    /// What the reader should know, all of it.
+    /// Takes the notes for the user.
     pub(super) fn take_notes(&mut self) -> Vec<String> {
-        if self.taints.corrected > 0 {
-            let note = "its recorder took `tainted` beyond a retraction: read as false there";
+        if self.tainted_requests.corrected > 0 {
+            let note = "the recorder left `tainted` set after a retraction: it is read as false there";
             self.notes.push(note.to_string());
         }
         std::mem::take(&mut self.notes)
     }
 
-    /// The recording is over, and the model is not.
-    pub(super) fn ran_out(&mut self, told: &EncodedEvent) {
+    /// Ends the comparison: the recording ends before this event of the model.
+    pub(super) fn recording_ended(&mut self, encoded: &EncodedEvent<'_>) {
         let line = self.before.back().map_or(0, |line| line.number);
         self.divergence = Some(Divergence {
             line,
-            turn: told.turn,
-            phase: Some(told.phase),
-            event: told.kind.to_string(),
-            request: told.get("rid").and_then(Value::as_str).map(str::to_string),
+            turn: encoded.turn,
+            phase: Some(encoded.phase),
+            event: encoded.body.kind().to_string(),
+            request: encoded.body.rid(),
             field: "ev".to_string(),
             recorded: Value::Null,
-            modelled: told.kind.into(),
-            told: Some(shorten(&told.to_json().to_string())),
+            modelled: encoded.body.kind().into(),
+            modelled_event: Some(shorten(&encoded.to_json().to_string())),
             around: self.before.iter().map(|line| shorten(&line.text)).collect(),
         });
     }
 }
 
-/// Where two values of a field differ first.
-pub(super) fn difference(path: &str, recorded: &Value, modelled: &Value) -> Option<Place> {
+/// The first difference between two values of a field: within lists of equal length and within objects, of their elements.
+pub(super) fn first_difference(path: &str, recorded: &Value, modelled: &Value) -> Option<FieldDifference> {
     let differs = |path: String, recorded: &Value, modelled: &Value| {
-        Some(Place { path, recorded: recorded.clone(), modelled: modelled.clone() })
+        Some(FieldDifference { path, recorded: recorded.clone(), modelled: modelled.clone() })
     };
     match (recorded, modelled) {
-        (Value::Array(was), Value::Array(is)) if was.len() == is.len() => {
-            was.iter().zip(is).enumerate().find_map(|(i, (was, is))| difference(&format!("{path}[{i}]"), was, is))
-        }
-        (Value::Object(was), Value::Object(is)) => was.keys().chain(is.keys()).find_map(|name| {
-            let (was, is) = (was.get(name), is.get(name));
-            match (was, is) {
-                (Some(was), Some(is)) => difference(&format!("{path}.{name}"), was, is),
-                (was, is) => differs(format!("{path}.{name}"), was.unwrap_or(&Value::Null), is.unwrap_or(&Value::Null)),
+        (Value::Array(recorded), Value::Array(modelled)) if recorded.len() == modelled.len() => recorded
+            .iter()
+            .zip(modelled)
+            .enumerate()
+            .find_map(|(i, (recorded, modelled))| first_difference(&format!("{path}[{i}]"), recorded, modelled)),
+        (Value::Object(recorded), Value::Object(modelled)) => recorded.keys().chain(modelled.keys()).find_map(|name| {
+            let (recorded, modelled) = (recorded.get(name), modelled.get(name));
+            match (recorded, modelled) {
+                (Some(recorded), Some(modelled)) => first_difference(&format!("{path}.{name}"), recorded, modelled),
+                (recorded, modelled) => differs(
+                    format!("{path}.{name}"),
+                    recorded.unwrap_or(&Value::Null),
+                    modelled.unwrap_or(&Value::Null),
+                ),
             }
         }),
-        (was, is) if was == is => None,
-        (was, is) => differs(path.to_string(), was, is),
+        (recorded, modelled) if recorded == modelled => None,
+        (recorded, modelled) => differs(path.to_string(), recorded, modelled),
     }
 }
 
-/// The request that a row of a list is about.
-fn row_of(path: &str, fields: &Map<String, Value>) -> Option<String> {
+/// The request of the row that a path points into.
+fn rid_of_row(path: &str, fields: &Map<String, Value>) -> Option<String> {
     let (name, rest) = path.split_once('[')?;
     let at: usize = rest.split_once(']')?.0.parse().ok()?;
     let rid = match name {

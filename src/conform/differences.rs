@@ -2,8 +2,8 @@
 
 use crate::model::{Engine, EngineField, Release};
 
-use super::lines::Trouble;
-use super::{Options, Segment, check};
+use super::lines::RecordingError;
+use super::{Options, Recording, check};
 
 /// The place of a field among the differences, where it is not that of the table.
 const LISTED_BEHIND: [(&str, &str); 1] = [("mixed_tracking", "slot_headroom")];
@@ -48,7 +48,7 @@ pub fn differences(release: Release) -> Vec<Difference> {
 ///
 /// # Errors
 /// It is damaged, or of something that is not modelled.
-pub fn explain(segment: &Segment, name: &str, options: &Options<'_>) -> Result<Vec<Difference>, Trouble> {
+pub fn explain(segment: &Recording, name: &str, options: &Options<'_>) -> Result<Vec<Difference>, RecordingError> {
     let release = super::prepare(segment, options)?.setup.engine.release;
     let mut found = Vec::new();
     for difference in differences(release) {

@@ -1,4 +1,4 @@
-//! What came of a comparison: as plain data for the renderers.
+//! The result of comparing one recording, as plain data for the renderers.
 
 use std::collections::BTreeMap;
 
@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use crate::record::Phase;
 
-use super::recorded::RecordedVerdict;
+use super::recorded_verdict::RecordedVerdict;
 
-/// Two values that differ within a field.
+/// A difference within a field: its path and both values.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Place {
+pub(super) struct FieldDifference {
     pub path: String,
     pub recorded: Value,
     pub modelled: Value,
@@ -25,30 +25,30 @@ pub struct Divergence {
     pub turn: u32,
     /// The CPU phase of the model.
     pub phase: Option<Phase>,
-    /// The kind of the recorded event, or of the modelled one where the recording had come to its end.
+    /// The kind of the recorded event, or of the modelled event if the recording has ended.
     pub event: String,
-    /// The request it is about, if it is about one.
+    /// The request, if the event or the row is about one.
     pub request: Option<String>,
-    /// The field; `ev` if the events are of different kinds, `i` if their turns differ.
+    /// The path of the field, as in `reqs[2].kv_committed`; `ev` if the kinds differ, `i` if the turns differ.
     pub field: String,
-    /// The value recorded; null if there is none.
+    /// The recorded value; null if the recording has none.
     pub recorded: Value,
-    /// The value modelled; null if there is none.
+    /// The modelled value; null if the model has none.
     pub modelled: Value,
-    /// The event as the model tells it.
-    pub told: Option<String>,
+    /// The model's event, as a recording would have it; shortened if it is long.
+    pub modelled_event: Option<String>,
     /// The lines of the recording around it.
     pub around: Vec<String>,
 }
 
-/// What came of one recording.
+/// The result of comparing one recording.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
-    /// The file, and its place there if it is one of several.
+    /// The file, and the recording's index in it.
     pub recording: String,
     /// The name of the rule that ran.
     pub rule: String,
-    /// Which implementation of the radix tree ran, if the recording says.
+    /// The implementation of the radix tree that ran, if the recording names it.
     pub tree_core: Option<String>,
     /// Events that agree, by kind.
     pub compared: BTreeMap<String, u64>,
@@ -56,14 +56,19 @@ pub struct Compared {
     pub unchecked: BTreeMap<String, u64>,
     /// The comparison ended before the recording did.
     pub cut: bool,
-    /// What the reader should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
-    /// What the recording shows of its run, by its own contents.
+    /// The verdict of the recording by its own contents.
     pub recorded: RecordedVerdict,
-    /// The first difference in a field on which others depend; if there is none, the first in another one.
+    /// The first difference in a field that later events depend on; without one, the first in an independent field.
     pub divergence: Option<Divergence>,
-    /// Differences in fields on which nothing depends, by event and field.
+    /// Differences in independent fields (`observed.rs`), by event and field.
     pub observed: BTreeMap<String, u64>,
-    /// There are no others.
+    /// All differences are in independent fields.
     pub agrees_otherwise: bool,
+}
+
+/// The path of a field without the indices of lists: `reqs.finished` of `reqs[3].finished`.
+pub fn without_indices(path: &str) -> String {
+    path.split('[').map(|part| part.split_once(']').map_or(part, |(_, rest)| rest)).collect()
 }

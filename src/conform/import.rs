@@ -1,5 +1,5 @@
-//! From a recording to a setup that replays it by script alone: what came from outside, and what the switches of its
-//! configuration did, becomes events and lists of accepted tokens.
+//! Makes a setup of a recording that replays it without a chooser of its own: events from outside, and the effects of the
+//! switches of its configuration, become events of the setup and lists of accepted tokens.
 
 use crate::engine::{Choice, ChoicePoint, Chooser, Scripted};
 use crate::judge::Judgement;
@@ -7,10 +7,10 @@ use crate::model::{Event, Machine, Rule, Setup, Stop};
 use crate::record::{Fact, ReqId, RequestFact, RunFact, Sink};
 
 use super::cursor::RecordingCursor;
-use super::plan::Own;
-use super::{Divergence, Options, Prepared, Segment, Trouble, prepare, run};
+use super::plan::OwnPlanChooser;
+use super::{Divergence, Options, Prepared, Recording, RecordingError, prepare, run};
 
-/// A recording as a setup.
+/// A recording as a setup, and its replay.
 pub struct Imported {
     /// The setup.
     pub setup: Setup,
@@ -18,24 +18,25 @@ pub struct Imported {
     pub rule: &'static dyn Rule,
     /// The version that was recorded.
     pub version: String,
-    /// What the judge says of the replay.
+    /// The judgement of the replay.
     pub judgement: Judgement,
     /// Events of the recording that the replay repeats.
     pub events: u64,
-    /// Where the replay leaves the recording, if it does.
+    /// The first difference between the replay and the recording.
     pub leaves: Option<Divergence>,
-    /// What the reader should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
-/// Makes a setup of a recording and replays it by script, to see that it does what was recorded.
+/// Makes a setup of a recording, replays the setup by script, and compares the replay with the recording.
 ///
 /// # Errors
-/// The recording is damaged, or of something that is not modelled.
-pub fn import(segment: &Segment, options: &Options<'_>) -> Result<Imported, Trouble> {
-    let Prepared { inputs, mut setup, rule, mut notes } = prepare(segment, options)?;
-    let mut switches = Switches { own: Own::new(&inputs), turn: 0, refused: Vec::new(), forced: Vec::new() };
-    let mut happened = Happened::default();
+/// The recording is damaged, or its configuration is not modelled.
+pub fn import(recording: &Recording, options: &Options<'_>) -> Result<Imported, RecordingError> {
+    let Prepared { inputs, mut setup, rule, mut notes } = prepare(recording, options)?;
+    let mut switches =
+        SwitchChooser { own: OwnPlanChooser::new(&inputs), turn: 0, refused: Vec::new(), forced: Vec::new() };
+    let mut happened = AbortsAndRetracts::default();
     let (mut chooser, mut sink): (&mut dyn Chooser, &mut dyn Sink) = (&mut switches, &mut happened);
     Machine::new(&setup, rule, &mut chooser, &mut sink).run();
     let mut events = happened.aborts;
@@ -46,7 +47,7 @@ pub fn import(segment: &Segment, options: &Options<'_>) -> Result<Imported, Trou
         events.extend(first.map(|&(turn, req)| Event::Retract { turn, req }));
     }
     if inputs.meta.partial {
-        // A server's recording does not say which retractions were forced: those that do not come by themselves were.
+        // A partial recording does not tell which retractions were forced: those that the model does not make by itself.
         let forced = inputs.retracts.iter().filter(|retract| !happened.retracts.contains(retract));
         events.extend(forced.map(|&(turn, req)| Event::Retract { turn, req }));
     }
@@ -58,10 +59,10 @@ pub fn import(segment: &Segment, options: &Options<'_>) -> Result<Imported, Trou
             spec.stop = Stop::Length;
         }
     }
-    let mut cursor = RecordingCursor::new(segment.lines()?);
-    let judge = run(&setup, rule, &inputs, &mut Scripted, &mut cursor, segment);
-    if let Some(trouble) = cursor.trouble {
-        return Err(trouble);
+    let mut cursor = RecordingCursor::new(recording.lines()?);
+    let judge = run(&setup, rule, &inputs, &mut Scripted, &mut cursor, recording);
+    if let Some(error) = cursor.error {
+        return Err(error);
     }
     notes.append(&mut cursor.take_notes());
     Ok(Imported {
@@ -75,15 +76,15 @@ pub fn import(segment: &Segment, options: &Options<'_>) -> Result<Imported, Trou
     })
 }
 
-/// Answers as the recording's switches do, and notes when that is not what a script would do.
-struct Switches {
-    own: Own,
+/// Answers as the switches of the recording do, and keeps each answer that a script would not give.
+struct SwitchChooser {
+    own: OwnPlanChooser,
     turn: u32,
     refused: Vec<(u32, ReqId)>,
     forced: Vec<u32>,
 }
 
-impl Chooser for Switches {
+impl Chooser for SwitchChooser {
     fn choose(&mut self, choice: Choice) -> u32 {
         if choice.point == ChoicePoint::Turn {
             self.turn = choice.subject;
@@ -94,7 +95,7 @@ impl Chooser for Switches {
         match choice.point {
             AllocFailure if answer != choice.default => self.refused.push((self.turn, ReqId(choice.subject))),
             Retract if answer != choice.default => self.forced.push(self.turn),
-            // The facts show the other answers, or the recording lists them.
+            // Other answers are in the facts or in the recording.
             Turn | Arrival | Order | Abort | Stop | Retract | AllocFailure | Accept | Admission | Candidate | Admit
             | Chunk | Decode | Row | Short | Retracted | Mix | Sample | Slot | Generate => {}
         }
@@ -110,15 +111,15 @@ impl Chooser for Switches {
     }
 }
 
-/// Aborts that took effect, and retractions.
+/// A sink that keeps the retractions and the aborts that took effect.
 #[derive(Default)]
-struct Happened {
+struct AbortsAndRetracts {
     turn: u32,
     aborts: Vec<Event>,
     retracts: Vec<(u32, ReqId)>,
 }
 
-impl Sink for Happened {
+impl Sink for AbortsAndRetracts {
     fn fact(&mut self, fact: Fact) {
         if let Fact::Run(RunFact::Turn { turn, .. }) = fact {
             self.turn = turn;

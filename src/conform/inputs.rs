@@ -1,5 +1,5 @@
-//! What a recording was made of: release, rule, configuration, requests, and everything that came from outside or that
-//! the model could take from it. Read in one pass, before the recording is compared.
+//! What a recording was made of: release, rule, configuration, requests, and everything that came from outside or that a plan
+//! takes over from it. Read in one pass before the comparison.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -8,16 +8,16 @@ use serde_json::Value;
 
 use crate::record::{ReqId, Token};
 
-use super::archive::Segment;
+use super::archive::Recording;
 use super::config::{Meta, unknown};
-use super::lines::{Line, Trouble};
+use super::lines::{Line, RecordingError};
 
 const DAMAGED: &str = "the recording is damaged or of another format: record it again";
 
-/// Most tokens of a prompt, and most outputs of a request.
+/// The most tokens of a prompt, and the most outputs of a request.
 const TOKENS_MAX: usize = 1 << 24;
 
-/// A request as it arrived.
+/// A request as it arrived, and what a partial recording says of its end.
 #[derive(Clone, Debug)]
 pub struct Arrival {
     pub rid: String,
@@ -25,30 +25,30 @@ pub struct Arrival {
     pub prompt: Vec<Token>,
     pub max_new: u32,
     pub stop_token: Option<Token>,
-    /// Partial recordings: nothing but its length ends it.
+    /// Partial recordings: the request can only end by length.
     pub ignore_eos: Option<bool>,
-    /// Partial recordings: its outputs, if it finished by itself.
+    /// Partial recordings: how many outputs it has, if it finished without an abort.
     pub outputs: Option<u32>,
-    /// Partial recordings: the tokens of its outputs, as far as they are known.
+    /// Partial recordings: the tokens of its outputs, if the recording has them.
     pub sampled: VecDeque<Token>,
 }
 
-/// What one turn of the recording scheduled.
+/// What the scheduler decided in one turn of the recording.
 #[derive(Clone, Debug, Default)]
 pub struct TurnPlan {
     /// Waiting requests that were matched, in order.
     pub matched: VecDeque<ReqId>,
-    /// Prefill rows: request and tokens.
+    /// Prefill rows: the request and how many tokens.
     pub extends: Vec<(ReqId, u32)>,
     /// A decode step was prepared.
     pub steps: bool,
-    /// Its rows, if they are all known.
+    /// The rows of that decode step, if the recording gives all of them.
     pub decodes: Option<Vec<ReqId>>,
     /// Requests retracted, in order.
     pub retracts: VecDeque<ReqId>,
-    /// Whether decode rows joined a prefill.
+    /// Decode rows joined a prefill batch.
     pub mixes: bool,
-    /// An assertion cut the turn short: what was admitted need not have been prepared.
+    /// An assertion cut the turn short: requests may have been admitted and not prepared.
     pub cut: bool,
 }
 
@@ -61,31 +61,31 @@ pub struct Inputs {
     pub line: u64,
     /// The requests, in order of arrival.
     pub arrivals: Vec<Arrival>,
-    /// Turn and request.
+    /// Aborts: the turn and the request.
     pub aborts: Vec<(u32, ReqId)>,
-    /// Turn and request.
+    /// Retractions: the turn and the request.
     pub retracts: Vec<(u32, ReqId)>,
-    /// What the verifies of each request accepted, in order.
+    /// How many tokens each verify of a request accepted, in order, by request.
     pub accepted: Vec<VecDeque<u32>>,
-    /// What each turn scheduled.
+    /// What was decided in each turn.
     pub plan: BTreeMap<u32, TurnPlan>,
-    /// What each call of the allocator gave, in order; `None` where it refused.
+    /// The slots that each call of the allocator gave, in order; `None` if it refused.
     pub allocs: VecDeque<Option<Vec<i64>>>,
-    /// It has its `end`.
+    /// The recording has an `end`.
     pub ended: bool,
     /// An assertion ended the recording.
     pub cut_short: bool,
     /// The last turn of the recording.
     pub turns: u32,
-    /// Requests of a partial recording that were there before it began.
-    pub strangers: Vec<String>,
-    /// Names of `config` that are not known here.
+    /// Requests of a partial recording that arrived before it began.
+    pub earlier_requests: Vec<String>,
+    /// Fields of `config` that `config.rs` does not know.
     pub unknown: Vec<String>,
 }
 
-/// What the first pass looks at in a line.
+/// The fields of an event that the first pass reads.
 #[derive(Debug, Deserialize)]
-struct Glance {
+struct InputEvent {
     i: u32,
     ev: String,
     #[serde(default)]
@@ -102,7 +102,7 @@ struct Glance {
     extend_len: Option<u32>,
     #[serde(default)]
     rids: Option<Vec<String>>,
-    /// A release may name slot -1 where it has none.
+    /// A release may name slot -1, which is no slot.
     #[serde(default)]
     slots: Option<Vec<i64>>,
     #[serde(default)]
@@ -110,12 +110,12 @@ struct Glance {
     #[serde(default)]
     rows_left_out: Option<u32>,
     #[serde(default)]
-    reqs: Option<Vec<Row>>,
+    reqs: Option<Vec<InputRow>>,
 }
 
-/// What the first pass looks at in a row of a result.
+/// The fields of a row of a result that the first pass reads.
 #[derive(Debug, Deserialize)]
-struct Row {
+struct InputRow {
     rid: String,
     #[serde(default)]
     finished: bool,
@@ -128,14 +128,18 @@ struct Row {
 }
 
 impl Inputs {
-    /// Reads a recording through.
+    /// Reads a whole recording.
     ///
     /// # Errors
-    /// A line that is no event, an event without what it must have, or a recording without its end.
-    pub fn read(segment: &Segment) -> Result<Inputs, Trouble> {
-        let mut lines = segment.lines()?;
+    /// A line is not an event, an event lacks a field that it must have, or a complete recording lacks its `end`.
+    pub fn read(recording: &Recording) -> Result<Inputs, RecordingError> {
+        let mut lines = recording.lines()?;
         let Some(first) = lines.next()? else {
-            return Err(Trouble::at(segment.line, "the recording is empty: its `meta` event is missing", DAMAGED));
+            return Err(RecordingError::at(
+                recording.line,
+                "the recording is empty: its `meta` event is missing",
+                DAMAGED,
+            ));
         };
         let mut inputs = Inputs::begin(&first)?;
         let mut ids = BTreeMap::new();
@@ -143,24 +147,24 @@ impl Inputs {
         while let Some(line) = lines.next()? {
             last = line.number;
             if !line.is_text {
-                return Err(Trouble::at(line.number, "the line is not UTF-8 text", DAMAGED));
+                return Err(RecordingError::at(line.number, "the line is not UTF-8 text", DAMAGED));
             }
-            let glance: Glance = serde_json::from_str(&line.text).map_err(|error| no_event(&line, &error))?;
-            if glance.ev == "meta" {
+            let event: InputEvent = serde_json::from_str(&line.text).map_err(|error| not_an_event(&line, &error))?;
+            if event.ev == "meta" {
                 continue;
             }
-            if glance.i == 0 {
-                return Err(Trouble::at(line.number, "`i` is 0: turns of a recording count from 1", DAMAGED));
+            if event.i == 0 {
+                return Err(RecordingError::at(line.number, "`i` is 0: turns of a recording count from 1", DAMAGED));
             }
-            inputs.turns = inputs.turns.max(glance.i - 1);
-            inputs.ended |= glance.ev == "end";
-            if inputs.is_stranger(&glance, &ids) {
+            inputs.turns = inputs.turns.max(event.i - 1);
+            inputs.ended |= event.ev == "end";
+            if inputs.is_of_earlier_request(&event, &ids) {
                 continue;
             }
-            inputs.take(&line, glance, &mut ids)?;
+            inputs.event(&line, event, &mut ids)?;
         }
         if !inputs.ended && !inputs.meta.partial {
-            return Err(Trouble::at(
+            return Err(RecordingError::at(
                 last,
                 "the recording stops without its `end` event",
                 "it was cut off: record it again",
@@ -169,12 +173,12 @@ impl Inputs {
         Ok(inputs)
     }
 
-    fn begin(line: &Line) -> Result<Inputs, Trouble> {
-        let value: Value = serde_json::from_str(&line.text).map_err(|error| no_event(line, &error))?;
+    fn begin(line: &Line) -> Result<Inputs, RecordingError> {
+        let value: Value = serde_json::from_str(&line.text).map_err(|error| not_an_event(line, &error))?;
         let unknown = unknown(&value);
         let meta: Meta = serde_json::from_value(value).map_err(|error| {
             let message = format!("the `meta` event cannot be used: {error}");
-            Trouble::at(line.number, message, "docs/conformance.md lists what it must have")
+            RecordingError::at(line.number, message, "docs/conformance.md lists what it must have")
         })?;
         Ok(Inputs {
             meta,
@@ -188,78 +192,90 @@ impl Inputs {
             ended: false,
             cut_short: false,
             turns: 0,
-            strangers: Vec::new(),
+            earlier_requests: Vec::new(),
             unknown,
         })
     }
 
-    fn take(&mut self, line: &Line, glance: Glance, ids: &mut BTreeMap<String, ReqId>) -> Result<(), Trouble> {
-        let turn = glance.i - 1;
+    /// Takes in an event.
+    fn event(
+        &mut self,
+        line: &Line,
+        event: InputEvent,
+        ids: &mut BTreeMap<String, ReqId>,
+    ) -> Result<(), RecordingError> {
+        let turn = event.i - 1;
         let missing = |name: &str| unusable(line, name);
         let find = |rid: &Option<String>| {
             let rid = rid.as_ref().ok_or_else(|| missing("rid"))?;
-            let unseen =
-                || Trouble::at(line.number, format!("request {rid:?} has not arrived before this line"), DAMAGED);
+            let unseen = || {
+                RecordingError::at(line.number, format!("request {rid:?} has not arrived before this line"), DAMAGED)
+            };
             ids.get(rid).copied().ok_or_else(unseen)
         };
-        match glance.ev.as_str() {
-            "arrive" => self.arrive(line, glance, ids)?,
+        match event.ev.as_str() {
+            "arrive" => self.arrive(line, event, ids)?,
             "abort" => {
-                // An abort of a name that nobody has meets nothing.
-                if let Ok(req) = find(&glance.rid) {
+                // An abort of a name that no request has has no effect.
+                if let Ok(req) = find(&event.rid) {
                     self.aborts.push((turn, req));
                 }
             }
             "verify" => {
-                let req = find(&glance.rid)?;
-                let accept = glance.accept.filter(|&accept| accept > 0).ok_or_else(|| missing("accept"))?;
+                let req = find(&event.rid)?;
+                let accept = event.accept.filter(|&accept| accept > 0).ok_or_else(|| missing("accept"))?;
                 self.accepted[req.index()].push_back(accept);
             }
             "match" => {
-                let req = find(&glance.rid)?;
+                let req = find(&event.rid)?;
                 self.turn(turn).matched.push_back(req);
             }
             "prepare_extend" => {
-                let req = find(&glance.rid)?;
-                let len = glance.extend_len.filter(|&len| len > 0).ok_or_else(|| missing("extend_len"))?;
+                let req = find(&event.rid)?;
+                let len = event.extend_len.filter(|&len| len > 0).ok_or_else(|| missing("extend_len"))?;
                 self.turn(turn).extends.push((req, len));
             }
             "prepare_decode" => {
-                let rids = glance.rids.ok_or_else(|| missing("rids"))?;
+                let rids = event.rids.ok_or_else(|| missing("rids"))?;
                 let rows = rids.into_iter().map(|rid| find(&Some(rid))).collect::<Result<_, _>>()?;
                 let plan = self.turn(turn);
                 plan.steps = true;
-                plan.decodes = glance.rows_left_out.is_none_or(|left| left == 0).then_some(rows);
+                plan.decodes = event.rows_left_out.is_none_or(|left| left == 0).then_some(rows);
             }
-            "result" if self.meta.partial => self.finish(line, glance, ids)?,
+            "result" if self.meta.partial => self.finish(line, event, ids)?,
             "mix" => self.turn(turn).mixes = true,
             "assert" => {
                 self.cut_short = true;
                 self.turn(turn).cut = true;
             }
             "retract" => {
-                let req = find(&glance.rid)?;
+                let req = find(&event.rid)?;
                 self.retracts.push((turn, req));
                 self.turn(turn).retracts.push_back(req);
             }
-            "slot_alloc" => self.allocs.push_back(glance.slots),
+            "slot_alloc" => self.allocs.push_back(event.slots),
             _ => {}
         }
         Ok(())
     }
 
     /// A request arrives.
-    fn arrive(&mut self, line: &Line, glance: Glance, ids: &mut BTreeMap<String, ReqId>) -> Result<(), Trouble> {
-        let turn = glance.i - 1;
+    fn arrive(
+        &mut self,
+        line: &Line,
+        event: InputEvent,
+        ids: &mut BTreeMap<String, ReqId>,
+    ) -> Result<(), RecordingError> {
+        let turn = event.i - 1;
         let missing = |name: &str| unusable(line, name);
-        let rid = glance.rid.ok_or_else(|| missing("rid"))?;
-        let prompt = glance.prompt.filter(|prompt| within(prompt.len())).ok_or_else(|| missing("prompt"))?;
-        let max_new = glance.max_new_tokens.filter(|&max| within(max as usize));
+        let rid = event.rid.ok_or_else(|| missing("rid"))?;
+        let prompt = event.prompt.filter(|prompt| is_in_range(prompt.len())).ok_or_else(|| missing("prompt"))?;
+        let max_new = event.max_new_tokens.filter(|&max| is_in_range(max as usize));
         let max_new = max_new.ok_or_else(|| missing("max_new_tokens"))?;
         let id = ReqId(self.arrivals.len() as u32);
         if ids.insert(rid.clone(), id).is_some() {
             let message = format!("request {rid:?} arrives twice");
-            return Err(Trouble::at(line.number, message, "names of requests must differ"));
+            return Err(RecordingError::at(line.number, message, "names of requests must differ"));
         }
         self.accepted.push(VecDeque::new());
         self.arrivals.push(Arrival {
@@ -267,22 +283,22 @@ impl Inputs {
             turn,
             prompt,
             max_new,
-            stop_token: glance.stop_token,
-            ignore_eos: glance.ignore_eos,
+            stop_token: event.stop_token,
+            ignore_eos: event.ignore_eos,
             outputs: None,
             sampled: VecDeque::new(),
         });
         Ok(())
     }
 
-    /// Requests of a partial recording finish: what they sampled.
-    fn finish(&mut self, line: &Line, glance: Glance, ids: &BTreeMap<String, ReqId>) -> Result<(), Trouble> {
+    /// A result of a partial recording: keeps the outputs of requests that finish.
+    fn finish(&mut self, line: &Line, event: InputEvent, ids: &BTreeMap<String, ReqId>) -> Result<(), RecordingError> {
         let spec = self.meta.config.spec.is_some();
-        for row in glance.reqs.unwrap_or_default() {
+        for row in event.reqs.unwrap_or_default() {
             let Some(req) = ids.get(&row.rid) else { continue };
             let arrival = &mut self.arrivals[req.index()];
             if let Some(output_ids) = row.output_ids.filter(|_| row.finished) {
-                // One result of several tokens may go on behind the stop.
+                // A verify may accept tokens beyond the stop token.
                 let fits = |len: usize| match spec {
                     true => (1..=len).contains(&output_ids.len()),
                     false => output_ids.len() == len,
@@ -297,16 +313,16 @@ impl Inputs {
         Ok(())
     }
 
-    /// Whether an event is about a request that was there before a partial recording began.
-    fn is_stranger(&mut self, glance: &Glance, ids: &BTreeMap<String, ReqId>) -> bool {
-        let Some(rid) = glance.rid.as_ref().filter(|_| self.meta.partial && glance.ev != "arrive") else {
+    /// Whether an event is about a request that arrived before a partial recording began. Notes its name.
+    fn is_of_earlier_request(&mut self, event: &InputEvent, ids: &BTreeMap<String, ReqId>) -> bool {
+        let Some(rid) = event.rid.as_ref().filter(|_| self.meta.partial && event.ev != "arrive") else {
             return false;
         };
-        let strange = !ids.contains_key(rid);
-        if strange && !self.strangers.contains(rid) {
-            self.strangers.push(rid.clone());
+        let is_earlier = !ids.contains_key(rid);
+        if is_earlier && !self.earlier_requests.contains(rid) {
+            self.earlier_requests.push(rid.clone());
         }
-        strange
+        is_earlier
     }
 
     fn turn(&mut self, turn: u32) -> &mut TurnPlan {
@@ -314,15 +330,15 @@ impl Inputs {
     }
 }
 
-fn unusable(line: &Line, name: &str) -> Trouble {
-    Trouble::at(line.number, format!("the event has no usable `{name}`"), DAMAGED)
+fn unusable(line: &Line, name: &str) -> RecordingError {
+    RecordingError::at(line.number, format!("the event has no usable `{name}`"), DAMAGED)
 }
 
-/// Whether a count of tokens is from 1 to the most that is held.
-fn within(tokens: usize) -> bool {
+/// Whether a count of tokens is from 1 to `TOKENS_MAX`.
+fn is_in_range(tokens: usize) -> bool {
     (1..=TOKENS_MAX).contains(&tokens)
 }
 
-fn no_event(line: &Line, error: &serde_json::Error) -> Trouble {
-    Trouble::at(line.number, format!("this line is no event: {error}"), DAMAGED)
+fn not_an_event(line: &Line, error: &serde_json::Error) -> RecordingError {
+    RecordingError::at(line.number, format!("this line is not an event: {error}"), DAMAGED)
 }

@@ -1,4 +1,4 @@
-//! Lines of a recording file, plain or compressed, as a stream. Owns opening and reading; knows nothing of their meaning.
+//! The lines of a recording file, plain or compressed, as a stream. They are not parsed here.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _};
@@ -11,30 +11,30 @@ use crate::packed::Packed;
 /// The longest line that is read, in bytes: a prompt of a few million tokens.
 const LINE_MAX: u64 = 1 << 28;
 
-/// Something that kept a file from being read, at a line of it.
+/// An error in a recording file: what is wrong with which line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trouble {
-    /// The line, from 1; 0 if it is about the file as a whole.
+pub struct RecordingError {
+    /// The line, from 1; 0 if the error is about the file as a whole.
     pub line: u64,
     /// What is wrong.
     pub message: String,
-    /// What to do.
+    /// What the user can do.
     pub remedy: &'static str,
 }
 
-impl Trouble {
-    /// Trouble at a line.
-    pub(super) fn at(line: u64, message: impl Into<String>, remedy: &'static str) -> Trouble {
-        Trouble { line, message: message.into(), remedy }
+impl RecordingError {
+    /// An error at a line.
+    pub(super) fn at(line: u64, message: impl Into<String>, remedy: &'static str) -> RecordingError {
+        RecordingError { line, message: message.into(), remedy }
     }
 }
 
-/// One line.
+/// A line that is not blank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     /// Its number in the file, from 1.
     pub number: u64,
-    /// Its text without the line break; with replacement characters if it is none.
+    /// Its text without the line break, with replacement characters if it is not UTF-8.
     pub text: String,
     /// It is UTF-8 text.
     pub is_text: bool,
@@ -54,21 +54,21 @@ impl std::fmt::Debug for Lines {
 }
 
 impl Lines {
-    /// Opens a file; whether it is compressed is seen from its first bytes.
+    /// Opens a file. Its first bytes tell whether it is compressed.
     ///
     /// # Errors
-    /// It cannot be opened or read.
-    pub fn open(path: &Path) -> Result<Lines, Trouble> {
+    /// The file cannot be opened or read.
+    pub fn open(path: &Path) -> Result<Lines, RecordingError> {
         let remedy = "give the path of a recording: .jsonl or .jsonl.gz";
-        let cannot = |error: &io::Error| Trouble::at(0, format!("cannot be read: {error}"), remedy);
+        let cannot = |error: &io::Error| RecordingError::at(0, format!("cannot be read: {error}"), remedy);
         let file = File::open(path).map_err(|error| cannot(&error))?;
         // A recording is read more than once, and by several threads.
         let kind = file.metadata().map_err(|error| cannot(&error))?;
         if kind.is_dir() {
-            return Err(Trouble::at(0, "this is a directory", "name one recording in it"));
+            return Err(RecordingError::at(0, "this is a directory", "name one recording in it"));
         }
         if !kind.is_file() {
-            return Err(Trouble::at(0, "this is no regular file", "save the recording to a file first"));
+            return Err(RecordingError::at(0, "this is not a regular file", "save the recording to a file first"));
         }
         let mut plain = BufReader::with_capacity(1 << 16, file);
         let packed = Packed::of(plain.fill_buf().map_err(|error| cannot(&error))?);
@@ -76,17 +76,17 @@ impl Lines {
             None => Box::new(plain),
             Some(Packed::Gzip) => Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(plain))),
             Some(packed @ (Packed::Zstd | Packed::Zip | Packed::Xz | Packed::Bzip2)) => {
-                return Err(Trouble::at(0, format!("cannot be read: {}", packed.name()), packed.remedy()));
+                return Err(RecordingError::at(0, format!("cannot be read: {}", packed.name()), packed.remedy()));
             }
         };
         Ok(Lines { path: path.to_path_buf(), reader, number: 0 })
     }
 
-    /// Passes over the lines before the given one.
+    /// Skips the lines before the given one.
     ///
     /// # Errors
-    /// The file cannot be read on.
-    pub(super) fn skip_to(&mut self, number: u64) -> Result<(), Trouble> {
+    /// Reading the file failed.
+    pub(super) fn skip_to(&mut self, number: u64) -> Result<(), RecordingError> {
         while self.number + 1 < number {
             let mut bytes = Vec::new();
             self.number += 1;
@@ -95,11 +95,11 @@ impl Lines {
         Ok(())
     }
 
-    /// The next line that is not blank, if there is one.
+    /// The next line that is not blank; none at the end of the file.
     ///
     /// # Errors
-    /// The file cannot be read on, or the line is too long.
-    pub fn next(&mut self) -> Result<Option<Line>, Trouble> {
+    /// Reading the file failed, or the line is too long.
+    pub fn next(&mut self) -> Result<Option<Line>, RecordingError> {
         loop {
             let mut bytes = Vec::new();
             self.number += 1;
@@ -112,10 +112,10 @@ impl Lines {
             }
             let ended = bytes.last() == Some(&b'\n');
             if !ended && bytes.len() as u64 == LINE_MAX {
-                return Err(Trouble::at(number, "the line is longer than 256 MiB", "this is no recording"));
+                return Err(RecordingError::at(number, "the line is longer than 256 MiB", "this is not a recording"));
             }
             if !ended && serde_json::from_slice::<serde::de::IgnoredAny>(&bytes).is_err() {
-                return Err(Trouble::at(number, "the file ends in the middle of this line", CUT));
+                return Err(RecordingError::at(number, "the file ends in the middle of this line", CUT));
             }
             let (text, is_text) = match String::from_utf8(bytes) {
                 Ok(text) => (text, true),
@@ -131,12 +131,12 @@ impl Lines {
 
 const CUT: &str = "the recording was cut off: copy or record it again";
 
-fn broken(line: u64, error: &io::Error) -> Trouble {
+fn broken(line: u64, error: &io::Error) -> RecordingError {
     match error.kind() {
-        io::ErrorKind::UnexpectedEof => Trouble::at(line, "the compressed data ends too early", CUT),
+        io::ErrorKind::UnexpectedEof => RecordingError::at(line, "the compressed data ends too early", CUT),
         io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
-            Trouble::at(line, "the compressed data is damaged", "copy the file again, or test it with `gzip -t`")
+            RecordingError::at(line, "the compressed data is damaged", "copy the file again, or test it with `gzip -t`")
         }
-        _ => Trouble::at(line, format!("cannot be read on: {error}"), "copy the file again"),
+        _ => RecordingError::at(line, format!("reading failed: {error}"), "copy the file again"),
     }
 }

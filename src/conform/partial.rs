@@ -1,25 +1,25 @@
-//! A recording that leaves things out, as one from a server in production does, beside the events that the model tells.
+//! Compares a partial recording, such as one of a server in production, with the events of the model.
 //!
-//! What such a recording always has must come in the model's order and agree in every field that is there. What it may
-//! leave out is passed over and counted, and so is every field that it does not have.
+//! Kinds of events that such a recording always has must come in the model's order and agree in every field that the recording has.
+//! Events of other kinds, and any field, may be left out; they are counted as not checked.
 
 use serde_json::Value;
 
-use super::cursor::{Recorded, RecordingCursor, difference};
-use super::divergence::Place;
-use super::encoded_event::{EncodedEvent, Listener};
+use super::cursor::{RecordedEvent, RecordingCursor, first_difference};
+use super::divergence::FieldDifference;
+use super::event::{EncodedEvent, EventBody, FieldList, Listener, mode_name};
 use super::inputs::Inputs;
 use super::observed;
 
-/// Kinds that a partial recording has in full: where the model tells one, it must be there.
-const ALWAYS: [&str; 9] =
+/// Kinds of events that a partial recording never leaves out.
+const ALWAYS_RECORDED: [&str; 9] =
     ["arrive", "match", "prepare_extend", "slot_alloc", "slot_free", "retract", "mix", "donate", "no_insert"];
 
-/// Fields of a recording that are none of the model's.
-const EXTRA: [&str; 5] = ["output_ids", "rows_left_out", "ignore_eos", "left", "joined"];
+/// FieldList of partial recordings that the model does not have.
+const RECORDING_ONLY: [&str; 5] = ["output_ids", "rows_left_out", "ignore_eos", "left", "joined"];
 
-/// Fields of a row at the moment of a batch; a partial recording may give some rows only.
-const ROWS: [&str; 11] = [
+/// Lists with a value a row of a batch. A partial recording may give some rows only.
+const ROW_LISTS: [&str; 11] = [
     "rids",
     "seq_lens",
     "decode_batch_idx",
@@ -33,43 +33,52 @@ const ROWS: [&str; 11] = [
     "active",
 ];
 
-/// Compares as the model tells.
+/// The comparison of a partial recording, event by event of the model.
 #[derive(Debug)]
-pub struct Partial<'l, 'a> {
+pub struct PartialComparison<'l, 'a> {
     cursor: &'l mut RecordingCursor<'a>,
-    /// Requests that were there before the recording began.
-    strangers: &'l [String],
-    /// Decode steps told that the recording has neither shown nor counted yet.
+    /// Requests that arrived before the recording began. They are not replayed.
+    earlier_requests: &'l [String],
+    /// Decode steps of the model that the recording has neither listed nor counted yet.
     steps: u64,
-    /// The turn of the last of them.
+    /// The turn of the last of these steps.
     last_step: u32,
-    /// The turn from which on nothing is compared: the last one, where the recording has no end.
+    /// The first turn that is not compared: the last one of a recording without `end`.
     until: u32,
+    /// Tokens of the recording are hashes.
     hashed: bool,
-    /// Events were dropped: nothing is compared any more.
+    /// The recording lost events: nothing later is compared.
     cut: bool,
 }
 
-impl<'l, 'a> Partial<'l, 'a> {
-    /// At the first event of a recording.
+impl<'l, 'a> PartialComparison<'l, 'a> {
+    /// Begins behind the `meta` event of a recording.
     pub fn new(cursor: &'l mut RecordingCursor<'a>, inputs: &'l Inputs) -> Self {
-        let strangers = inputs.strangers.as_slice();
-        if !strangers.is_empty() {
-            let note = format!("{} requests were there before the recording began: not replayed", strangers.len());
+        let earlier_requests = inputs.earlier_requests.as_slice();
+        if !earlier_requests.is_empty() {
+            let note =
+                format!("{} requests arrived before the recording began and are not replayed", earlier_requests.len());
             cursor.notes.push(note);
         }
         let until = if inputs.ended { u32::MAX } else { inputs.turns };
         cursor.cut = !inputs.ended;
-        Partial { cursor, strangers, steps: 0, last_step: 0, until, hashed: inputs.meta.hashed, cut: false }
+        PartialComparison {
+            cursor,
+            earlier_requests,
+            steps: 0,
+            last_step: 0,
+            until,
+            hashed: inputs.meta.hashed,
+            cut: false,
+        }
     }
 
-    /// The model is through: what is left in the recording must be what it does not tell.
+    /// The model has ended: the remaining events of the recording must be of kinds that it does not have.
     pub fn end(&mut self) {
         while !self.over() {
-            self.pass_over(u32::MAX);
+            self.skip_to(u32::MAX);
             let Some(left) = self.cursor.pop() else { return };
-            let kind = left.kind.clone().into();
-            self.cursor.differ(&left, "ev", kind, Value::Null, None);
+            self.cursor.diverge(&left, "ev", left.kind.clone().into(), Value::Null, None);
         }
     }
 
@@ -77,31 +86,30 @@ impl<'l, 'a> Partial<'l, 'a> {
         self.cut || self.cursor.is_over()
     }
 
-    /// Passes over events of the recording that are none of the model's, up to a turn.
-    fn pass_over(&mut self, turn: u32) {
-        let strangers = self.strangers;
+    /// Skips events of the recording that the model does not have, up to a turn.
+    fn skip_to(&mut self, turn: u32) {
+        let earlier_requests = self.earlier_requests;
         while let Some(next) = self.cursor.peek() {
             let line = next.line.number;
-            let number = |name: &str| next.fields.get(name).and_then(Value::as_u64).unwrap_or(0);
             match next.kind.as_str() {
                 "steps" => {
-                    let (recorded, modelled) = (number("count"), self.steps);
-                    // It counts up to an iteration: the model must have come so far.
-                    let last = number("last_i");
+                    let (recorded, modelled) = (next.number("count").unwrap_or(0), self.steps);
+                    // It counts steps up to iteration `last_i`, which the model must have reached.
+                    let last = next.number("last_i").unwrap_or(0);
                     if last > u64::from(turn) && last != u64::from(self.last_step) + 1 {
                         return;
                     }
                     self.steps = 0;
                     let Some(steps) = self.cursor.pop() else { return };
                     if recorded != modelled {
-                        return self.cursor.differ(&steps, "count", recorded.into(), modelled.into(), None);
+                        return self.cursor.diverge(&steps, "count", recorded.into(), modelled.into(), None);
                     }
                     self.cursor.agree(steps);
                 }
                 "dropped" | "disabled" => {
                     let what =
                         if next.kind == "dropped" { "events were dropped" } else { "the capture disabled itself" };
-                    self.cursor.notes.push(format!("{what} at line {line}: what comes after was not compared"));
+                    self.cursor.notes.push(format!("{what} at line {line}: later events were not compared"));
                     self.cut = true;
                     self.cursor.cut = true;
                     return;
@@ -109,190 +117,199 @@ impl<'l, 'a> Partial<'l, 'a> {
                 "end" | "verify" | "meta" => {
                     let kind = next.kind.clone();
                     self.cursor.pop();
-                    self.cursor.leave(kind, 1);
+                    self.cursor.count_unchecked(kind, 1);
                 }
-                _ if next
-                    .fields
-                    .get("rid")
-                    .and_then(Value::as_str)
-                    .is_some_and(|rid| strangers.iter().any(|one| one == rid)) =>
-                {
+                _ if next.text("rid").is_some_and(|rid| earlier_requests.iter().any(|other| other == rid)) => {
                     let kind = next.kind.clone();
                     self.cursor.pop();
-                    self.cursor.leave(format!("{kind} of requests from before"), 1);
+                    self.cursor.count_unchecked(format!("{kind} of requests from before"), 1);
                 }
                 _ => return,
             }
         }
     }
 
-    fn compare(&mut self, told: &EncodedEvent) {
-        self.pass_over(told.turn);
-        self.cut |= told.turn >= self.until;
+    fn compare(&mut self, encoded: &EncodedEvent<'_>) {
+        self.skip_to(encoded.turn);
+        self.cut |= encoded.turn >= self.until;
         if self.over() {
             return;
         }
         let Some(next) = self.cursor.peek() else {
-            return self.cursor.leave(told.kind.to_string(), 1);
+            return self.cursor.count_unchecked(encoded.body.kind().to_string(), 1);
         };
-        if next.turn < told.turn {
-            let Some(missed) = self.cursor.pop() else { return };
-            let kind = missed.kind.clone().into();
-            return self.cursor.differ(&missed, "ev", kind, Value::Null, Some(told));
+        if next.turn < encoded.turn {
+            let Some(unmatched) = self.cursor.pop() else { return };
+            return self.cursor.diverge(&unmatched, "ev", unmatched.kind.clone().into(), Value::Null, Some(encoded));
         }
-        let same = next.kind == told.kind && next.turn == told.turn && of_the_same(next, told);
+        let kind = encoded.body.kind();
+        let same = next.kind == kind && next.turn == encoded.turn && same_mode(next, encoded);
         if same {
             if let Some(event) = self.cursor.pop() {
-                self.fields(event, told);
+                self.compare_fields(event, encoded);
             }
-        } else if ALWAYS.contains(&told.kind) {
+        } else if ALWAYS_RECORDED.contains(&kind) {
             let Some(other) = self.cursor.pop() else { return };
-            let kind = other.kind.clone().into();
-            self.cursor.differ(&other, "ev", kind, told.kind.into(), Some(told));
+            self.cursor.diverge(&other, "ev", other.kind.clone().into(), kind.into(), Some(encoded));
         } else {
-            if told.kind == "prepare_decode" {
+            if matches!(encoded.body, EventBody::PrepareDecode(_)) {
                 self.steps += 1;
-                self.last_step = told.turn;
+                self.last_step = encoded.turn;
             }
-            self.cursor.leave(told.kind.to_string(), 1);
+            self.cursor.count_unchecked(kind.to_string(), 1);
         }
     }
 
-    /// Compares the fields that are there.
-    fn fields(&mut self, event: Recorded, told: &EncodedEvent) {
+    /// Compares the fields that the recording has.
+    fn compare_fields(&mut self, event: RecordedEvent, encoded: &EncodedEvent<'_>) {
         if self.steps > 0 {
-            // The steps before it should have been counted by now.
-            return self.cursor.differ(&event, "steps", 0.into(), self.steps.into(), Some(told));
+            // A `steps` event must have counted the steps before this event.
+            return self.cursor.diverge(&event, "steps", 0.into(), self.steps.into(), Some(encoded));
         }
-        if let Some((given, all)) = rows_missing(&event, told) {
-            return self.cursor.differ(&event, "rows_left_out", given.into(), all.into(), Some(told));
+        let (kind, fields) = (encoded.body.kind(), encoded.body.fields());
+        if let Some((given, all)) = rows_missing(&event, &fields) {
+            return self.cursor.diverge(&event, "rows_left_out", given.into(), all.into(), Some(encoded));
         }
         for name in ["left", "joined"] {
-            let there = event.fields.contains_key(name);
-            self.cursor.leave(format!("{}.{name}", told.kind), u64::from(there));
+            let is_given = event.fields.contains_key(name);
+            self.cursor.count_unchecked(format!("{kind}.{name}"), u64::from(is_given));
         }
-        let places = rows_given(&event, told);
-        if let Err(rid) = &places {
-            return self.cursor.differ(&event, "rids", rid.clone().into(), Value::Null, Some(told));
+        let indices = rows_given(&event, encoded);
+        if let Err(rid) = &indices {
+            return self.cursor.diverge(&event, "rids", rid.clone().into(), Value::Null, Some(encoded));
         }
-        let places = places.unwrap_or_default();
-        for (name, value) in &told.fields {
+        let indices = indices.unwrap_or_default();
+        for (name, value) in &fields {
             let Some(other) = event.fields.get(*name) else {
-                self.cursor.leave(format!("{}.{name}", told.kind), 1);
+                self.cursor.count_unchecked(format!("{kind}.{name}"), 1);
                 continue;
             };
-            let mut seen = Vec::new();
-            let place = match (*name, &places) {
-                ("reqs", _) => self.result_rows(told.kind, other, value, &mut seen),
+            let mut independent = Vec::new();
+            let first = match (*name, &indices) {
+                ("reqs", _) => self.result_rows(kind, other, value, &mut independent),
                 ("stop_token", _) => None,
-                (name, Some(places)) if ROWS.contains(&name) => difference(name, other, &picked(value, places)),
-                (name, _) if self.hashed && hashed_content(told.kind, name) => {
-                    self.cursor.leave(format!("{}.{name}", told.kind), 1);
+                (name, Some(indices)) if ROW_LISTS.contains(&name) => {
+                    first_difference(name, other, &picked(value, indices))
+                }
+                (name, _) if self.hashed && hashed_content(kind, name) => {
+                    self.cursor.count_unchecked(format!("{kind}.{name}"), 1);
                     None
                 }
-                (name, _) => common(name, other, value),
+                (name, _) => difference_in_given(name, other, value),
             };
-            if self.cursor.field_ends(&event, told, observed::is_field(told.kind, name), place, seen) {
+            if self.cursor.field_ends(&event, encoded, observed::is_field(kind, name), first, independent) {
                 return;
             }
         }
-        let strange = event.fields.keys().find(|name| told.get(name).is_none() && !EXTRA.contains(&name.as_str()));
-        if let Some(name) = strange.cloned() {
+        let unknown = event
+            .fields
+            .keys()
+            .find(|name| fields.iter().all(|(field, _)| field != name) && !RECORDING_ONLY.contains(&name.as_str()));
+        if let Some(name) = unknown.cloned() {
             let value = event.fields[&name].clone();
-            return self.cursor.differ(&event, &name, value, Value::Null, Some(told));
+            return self.cursor.diverge(&event, &name, value, Value::Null, Some(encoded));
         }
         self.cursor.agree(event);
     }
 
-    /// Compares the rows that are there, by request.
-    fn result_rows(&mut self, kind: &str, recorded: &Value, modelled: &Value, seen: &mut Vec<Place>) -> Option<Place> {
+    /// Compares the rows of a result that the recording has, by request.
+    fn result_rows(
+        &mut self,
+        kind: &str,
+        recorded: &Value,
+        modelled: &Value,
+        independent: &mut Vec<FieldDifference>,
+    ) -> Option<FieldDifference> {
         let (Some(recorded), Some(modelled)) = (recorded.as_array(), modelled.as_array()) else {
-            return difference("reqs", recorded, modelled);
+            return first_difference("reqs", recorded, modelled);
         };
-        self.cursor.leave(format!("{kind}.reqs rows"), modelled.len().saturating_sub(recorded.len()) as u64);
+        self.cursor.count_unchecked(format!("{kind}.reqs rows"), modelled.len().saturating_sub(recorded.len()) as u64);
         for (i, row) in recorded.iter().enumerate() {
             let path = format!("reqs[{i}]");
             let rid = row.get("rid");
-            let Some(told) = modelled.iter().find(|told| told.get("rid") == rid) else {
-                return difference(&path, row, &Value::Null);
+            let Some(modelled) = modelled.iter().find(|modelled| modelled.get("rid") == rid) else {
+                return first_difference(&path, row, &Value::Null);
             };
-            let place = match (row.as_object(), told.as_object()) {
-                (Some(was), Some(is)) => observed::rows_differ(&path, (was, is), &EXTRA, true, seen),
-                (_, _) => difference(&path, row, told),
+            let difference = match (row.as_object(), modelled.as_object()) {
+                (Some(recorded), Some(modelled)) => {
+                    observed::rows_differ(&path, (recorded, modelled), &RECORDING_ONLY, true, independent)
+                }
+                (_, _) => first_difference(&path, row, modelled),
             };
-            if place.is_some() {
-                return place;
+            if difference.is_some() {
+                return difference;
             }
         }
         None
     }
 }
 
-/// Contents are told by the model's own tokens, which a recording of hashed ones does not have.
+/// Whether a field is a hash of the model's own tokens, which a recording of hashed tokens does not have.
 fn hashed_content(kind: &str, name: &str) -> bool {
     kind == "donate" && (name == "hash" || name == "expected")
 }
 
-/// How many rows an event of the recording has, those left out counted in, and how many the model has, if the two
-/// differ; a row that is given twice counts once.
-fn rows_missing(event: &Recorded, told: &EncodedEvent) -> Option<(u64, u64)> {
+/// How many rows an event of the recording has, those left out counted in, and how many the model's event has, if the two
+/// numbers differ. A row that is given twice counts once.
+fn rows_missing(event: &RecordedEvent, fields: &FieldList) -> Option<(u64, u64)> {
     let left_out = event.fields.get("rows_left_out")?.as_u64()?;
-    let list = if told.kind == "result" { "reqs" } else { "rids" };
-    let rows = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
-    let mut names: Vec<String> = rows(event.fields.get(list))
-        .iter()
-        .map(|row| row.get("rid").unwrap_or(row).as_str().unwrap_or_default().to_string())
-        .collect();
+    let list = if event.kind == "result" { "reqs" } else { "rids" };
+    let mut names: Vec<&str> =
+        list_of(event, list).iter().map(|row| row.get("rid").unwrap_or(row).as_str().unwrap_or_default()).collect();
     names.sort_unstable();
     names.dedup();
-    let (given, all) = (names.len() as u64 + left_out, rows(told.get(list)).len() as u64);
+    let modelled = fields.iter().find(|(name, _)| *name == list).and_then(|(_, value)| value.as_array());
+    let (given, all) = (names.len() as u64 + left_out, modelled.map_or(0, Vec::len) as u64);
     (given != all).then_some((given, all))
 }
 
-/// Whether an event of the recording is the one that the model tells, and not another of its kind and turn.
-fn of_the_same(event: &Recorded, told: &EncodedEvent) -> bool {
-    match told.kind {
-        "result" | "launch" => event.fields.get("mode") == told.get("mode"),
-        _ => true,
-    }
+/// Whether a launch or a result of the recording has the mode of the model's.
+fn same_mode(event: &RecordedEvent, encoded: &EncodedEvent<'_>) -> bool {
+    let (EventBody::Launch { mode, .. } | EventBody::Result { mode, .. }) = &encoded.body else { return true };
+    event.fields.get("mode").and_then(Value::as_str) == Some(mode_name(*mode))
 }
 
-/// The places, among the model's rows, of the rows that a decode step of the recording gives, if it leaves some out; or
+/// The indices, among the model's rows, of the rows that a decode step of the recording gives, if it leaves some out; or
 /// the name of a row that the model does not have.
-fn rows_given(event: &Recorded, told: &EncodedEvent) -> Result<Option<Vec<usize>>, String> {
+fn rows_given(event: &RecordedEvent, encoded: &EncodedEvent<'_>) -> Result<Option<Vec<usize>>, String> {
     let left_out = event.fields.get("rows_left_out").and_then(Value::as_u64).unwrap_or(0);
-    if told.kind != "prepare_decode" || left_out == 0 {
+    let EventBody::PrepareDecode(batch) = &encoded.body else { return Ok(None) };
+    if left_out == 0 {
         return Ok(None);
     }
-    let names = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
-    let all = names(told.get("rids"));
     let find = |rid: &Value| {
-        all.iter().position(|other| other == rid).ok_or_else(|| rid.as_str().unwrap_or_default().to_string())
+        let rid = rid.as_str().unwrap_or_default();
+        batch.rids.iter().position(|other| *other == rid).ok_or_else(|| rid.to_string())
     };
-    names(event.fields.get("rids")).iter().map(find).collect::<Result<_, _>>().map(Some)
+    list_of(event, "rids").iter().map(find).collect::<Result<_, _>>().map(Some)
 }
 
-fn picked(value: &Value, places: &[usize]) -> Value {
+/// A list of a recorded event; empty if it has none.
+fn list_of<'e>(event: &'e RecordedEvent, name: &str) -> &'e [Value] {
+    event.fields.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+fn picked(value: &Value, indices: &[usize]) -> Value {
     match value.as_array() {
-        Some(values) => places.iter().map(|&at| values.get(at).cloned().unwrap_or(Value::Null)).collect(),
+        Some(values) => indices.iter().map(|&index| values.get(index).cloned().unwrap_or(Value::Null)).collect(),
         None => value.clone(),
     }
 }
 
-/// Where two values differ, of two objects in the fields that the recording has.
-fn common(path: &str, recorded: &Value, modelled: &Value) -> Option<Place> {
-    let (Some(was), Some(is)) = (recorded.as_object(), modelled.as_object()) else {
-        return difference(path, recorded, modelled);
+/// The first difference between two values; of two objects, in the fields that the recording has.
+fn difference_in_given(path: &str, recorded: &Value, modelled: &Value) -> Option<FieldDifference> {
+    let (Some(recorded), Some(modelled)) = (recorded.as_object(), modelled.as_object()) else {
+        return first_difference(path, recorded, modelled);
     };
-    was.iter()
-        .filter(|(name, _)| !EXTRA.contains(&name.as_str()))
-        .find_map(|(name, value)| difference(&format!("{path}.{name}"), value, is.get(name).unwrap_or(&Value::Null)))
+    recorded.iter().filter(|(name, _)| !RECORDING_ONLY.contains(&name.as_str())).find_map(|(name, value)| {
+        first_difference(&format!("{path}.{name}"), value, modelled.get(name).unwrap_or(&Value::Null))
+    })
 }
 
-impl Listener for Partial<'_, '_> {
-    fn told(&mut self, event: EncodedEvent) {
+impl Listener for PartialComparison<'_, '_> {
+    fn event(&mut self, event: &EncodedEvent<'_>) {
         if !self.over() {
-            self.compare(&event);
+            self.compare(event);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Choosers that answer from a recording.
+//! Choosers that answer from a recording: one for each plan.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -8,21 +8,24 @@ use crate::record::{ReqId, Token};
 
 use super::inputs::{Inputs, TurnPlan};
 
-/// Answers only what came from outside: what verifies accepted, and the switches of the configuration.
+/// The chooser of `--plan own`. Answers only what came from outside: the tokens that verifies accepted, and the switches of the
+/// configuration.
 #[derive(Clone, Debug)]
-pub struct Own {
+pub struct OwnPlanChooser {
+    /// The lazy second slot is always refused.
     refuse: bool,
-    /// The releases' own switch: every so many forwards the least preferred request is retracted.
+    /// `test_retract`: every so many forwards the least preferred request is retracted.
     retract_every: Option<u32>,
+    /// Tokens that each verify accepted, by request.
     accepted: Vec<VecDeque<u32>>,
-    /// The tokens that were sampled, where the recording is of another model than the fake one.
+    /// The tokens that were sampled, by request. Empty unless the recording is partial: the fake model's samples are known.
     sampled: Vec<VecDeque<Token>>,
 }
 
-impl Own {
-    /// For a recording.
-    pub fn new(inputs: &Inputs) -> Own {
-        Own {
+impl OwnPlanChooser {
+    /// A chooser for a recording.
+    pub fn new(inputs: &Inputs) -> OwnPlanChooser {
+        OwnPlanChooser {
             refuse: inputs.meta.config.lazy_alloc_fail.unwrap_or(false),
             retract_every: inputs.meta.config.test_retract.filter(|&every| every > 0),
             accepted: inputs.accepted.clone(),
@@ -34,7 +37,7 @@ impl Own {
     }
 }
 
-impl Chooser for Own {
+impl Chooser for OwnPlanChooser {
     fn choose(&mut self, choice: Choice) -> u32 {
         match (choice.point, self.retract_every) {
             (AllocFailure, _) if self.refuse => 1,
@@ -69,26 +72,28 @@ impl Chooser for Own {
     }
 }
 
-/// Answers everything that a recording says: who is looked at, admitted, decoded and retracted, how long chunks are, and
-/// which slots are given out. What it does not say is left to the scheduler.
+/// The chooser of `--plan recorded`. Answers which requests are matched, admitted, decoded and retracted, how long chunks are, and
+/// which slots are given out. What the recording does not have is left to the scheduler.
 #[derive(Clone, Debug)]
-pub struct Recorded {
-    own: Own,
+pub struct RecordedPlanChooser {
+    own: OwnPlanChooser,
+    /// The plans of the turns to come.
     plan: BTreeMap<u32, TurnPlan>,
+    /// The plan of this turn. Decisions that were taken are removed.
     now: TurnPlan,
-    /// What every call of the allocator gave, in order.
+    /// The slots that each call of the allocator gave, in order.
     allocs: VecDeque<Option<Vec<i64>>>,
     /// Slots of the call that is being answered.
     giving: VecDeque<i64>,
-    /// Steps between boundaries were left out, so that a turn without a step says nothing.
+    /// The recording is partial: a turn without a recorded decode step may have had one.
     partial: bool,
 }
 
-impl Recorded {
-    /// For a recording, whose plan is taken out of `inputs`.
-    pub fn new(inputs: &mut Inputs) -> Recorded {
-        Recorded {
-            own: Own { retract_every: None, ..Own::new(inputs) },
+impl RecordedPlanChooser {
+    /// A chooser for a recording. Takes the plan out of `inputs`.
+    pub fn new(inputs: &mut Inputs) -> RecordedPlanChooser {
+        RecordedPlanChooser {
+            own: OwnPlanChooser { retract_every: None, ..OwnPlanChooser::new(inputs) },
             plan: std::mem::take(&mut inputs.plan),
             now: TurnPlan::default(),
             allocs: std::mem::take(&mut inputs.allocs),
@@ -102,7 +107,7 @@ impl Recorded {
             match self.allocs.pop_front() {
                 Some(Some(slots)) if slots.len() as u32 == choice.subject => self.giving.extend(slots),
                 Some(None) => return 0,
-                // Another call than the one recorded here: the comparison will show it.
+                // The recorded call is another one: the comparison will show it.
                 Some(Some(_)) | None => return choice.default,
             }
         }
@@ -115,7 +120,7 @@ impl Recorded {
     }
 }
 
-impl Chooser for Recorded {
+impl Chooser for RecordedPlanChooser {
     fn choose(&mut self, choice: Choice) -> u32 {
         let req = ReqId(choice.subject);
         let yes = u32::from;

@@ -1,4 +1,4 @@
-//! From what a recording was made of to a setup, and to the rule it ran.
+//! Makes a setup of what a recording was made of, and finds the release and the rule that ran.
 
 use crate::model::{
     Accept, Arrive, Costs, Engine, Event, Prompt, Release, RequestSpec, Setup, Spec, Stop, Strategy, lcm,
@@ -7,15 +7,15 @@ use crate::record::{ReqId, Token, TokenFold};
 
 use super::config::{Config, Scripted};
 use super::inputs::{Arrival, Inputs};
-use super::lines::Trouble;
+use super::lines::RecordingError;
 
-/// `max_prefill_tokens` where the configuration does not say.
+/// `max_prefill_tokens` if the configuration does not give it.
 const MAX_PREFILL_TOKENS: u32 = 4096;
 
 /// Tokens that the fake model samples are below this.
 const SAMPLED_END: Token = 1000;
 
-/// Turns after the last event in which a run must end by itself.
+/// Turns of a setup beyond the last turn of its recording.
 const TURNS_SPARE: u32 = 16;
 
 /// The three numbers that a version begins with.
@@ -30,7 +30,7 @@ fn numbers(version: &str) -> Option<[u32; 3]> {
     Some(numbers)
 }
 
-/// The modelled release that a version is, or the newest one before it; and whether it is that very one.
+/// The newest modelled release that is not newer than a version, and whether it is that version.
 pub fn release_of(version: &str) -> Option<(Release, bool)> {
     let version = version.trim_start_matches('v');
     let given = numbers(version)?;
@@ -38,7 +38,7 @@ pub fn release_of(version: &str) -> Option<(Release, bool)> {
     Some((known, known.version() == version))
 }
 
-/// The rule of a word of recordings: a name, or `release` for the one that the release shipped with.
+/// The rule that a `policy` of recordings stands for: its name, or `release` for the rule that the release shipped with.
 pub fn rule_of(policy: &str) -> &str {
     match policy {
         "native" => "release",
@@ -51,10 +51,10 @@ pub fn rule_of(policy: &str) -> &str {
 /// The setup of a recording under a release, with every arrival and abort pinned to its turn.
 ///
 /// # Errors
-/// A configuration that no release can run.
-pub fn setup(inputs: &Inputs, release: Release) -> Result<Setup, Trouble> {
-    let engine =
-        engine(&inputs.meta.config, release).map_err(|(message, remedy)| Trouble::at(inputs.line, message, remedy))?;
+/// The configuration is not modelled.
+pub fn setup(inputs: &Inputs, release: Release) -> Result<Setup, RecordingError> {
+    let engine = engine(&inputs.meta.config, release)
+        .map_err(|(message, remedy)| RecordingError::at(inputs.line, message, remedy))?;
     let requests = inputs.arrivals.iter().map(|arrival| request(arrival, inputs.meta.partial)).collect();
     let names = inputs.arrivals.iter().map(|arrival| arrival.rid.clone()).collect();
     let aborts = inputs.aborts.iter().map(|&(turn, req)| Ok(Event::Abort { turn, req }));
@@ -65,8 +65,8 @@ pub fn setup(inputs: &Inputs, release: Release) -> Result<Setup, Trouble> {
 }
 
 /// An event of the recording's script.
-fn event(inputs: &Inputs, scripted: &Scripted) -> Result<Event, Trouble> {
-    let wrong = |what: String| Trouble::at(inputs.line, what, "the recording is damaged or of another format");
+fn event(inputs: &Inputs, scripted: &Scripted) -> Result<Event, RecordingError> {
+    let wrong = |what: String| RecordingError::at(inputs.line, what, "the recording is damaged or of another format");
     let named = inputs.arrivals.iter().position(|arrival| arrival.rid == scripted.rid);
     let req =
         named.ok_or_else(|| wrong(format!("`config.script` names request {:?}, which never arrives", scripted.rid)))?;
@@ -90,12 +90,12 @@ fn request(arrival: &Arrival, partial: bool) -> RequestSpec {
     }
 }
 
-/// How a request ended, by what came of it.
+/// How a request of a partial recording ends: by its recorded outputs.
 fn stop_seen(arrival: &Arrival) -> Stop {
     match (arrival.outputs, arrival.ignore_eos) {
         (Some(outputs), _) if outputs < arrival.max_new => Stop::Token(outputs),
         (_, Some(true)) => Stop::Length,
-        // It might have ended early, and did not.
+        // The request could have ended early and did not: its stop token is never sampled.
         (_, Some(false) | None) => Stop::Token(arrival.max_new + 1),
     }
 }
@@ -103,12 +103,12 @@ fn stop_seen(arrival: &Arrival) -> Stop {
 /// How a request ends by the tokens that the fake model samples.
 fn stop_sampled(arrival: &Arrival) -> Stop {
     arrival.stop_token.map_or(Stop::Length, |token| {
-        // A token that never comes still makes a request one that could end early: it stops behind its length.
+        // A stop token that is never sampled still makes the request one that could end early: its place is beyond the length.
         Stop::Token(stop_at(&arrival.prompt, token, arrival.max_new).unwrap_or(arrival.max_new + 1))
     })
 }
 
-/// Which output is the stop token first, if it can be one at all.
+/// The first output that is the stop token, counted from 1.
 fn stop_at(prompt: &[Token], token: Token, max_new: u32) -> Option<u32> {
     if token >= SAMPLED_END {
         return None;
@@ -147,7 +147,7 @@ fn engine(config: &Config, release: Release) -> Result<Engine, (String, &'static
     Ok(engine)
 }
 
-/// What the machine relies on.
+/// Checks what the machine relies on.
 fn check(engine: &Engine) -> Result<(), (String, &'static str)> {
     const GRID_MAX: u64 = 1 << 31;
     const SIZE_MAX: u32 = 1 << 25;

@@ -1,56 +1,56 @@
-//! The sum of many comparisons: what agrees, what differs, what could not be read.
+//! What a command compared: counts over recordings, the recordings that differ, and the files that could not be read.
 
 use std::collections::BTreeMap;
 
 use super::divergence::{Compared, Divergence};
-use super::lines::Trouble;
-use super::recorded_verdicts::RecordedVerdicts;
+use super::lines::RecordingError;
+use super::verdict_counts::VerdictCounts;
 
-/// A recording by the place of its file on the command line and its place in the file.
+/// A recording by the index of its file on the command line and its index in the file. Results are put in this order.
 pub type RecordingKey = (usize, usize);
 
 /// A recording that differs from the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Differing {
-    /// File and place.
+    /// The file, and the recording's index in it.
     pub recording: String,
-    /// The command that shows it again.
+    /// The command that compares it again.
     pub replay: String,
-    /// The first difference in a field on which others depend; if there is none, the first in another one.
+    /// The first difference in a field that later events depend on; without one, the first in an independent field.
     pub divergence: Divergence,
-    /// It differs only in fields on which nothing depends.
+    /// It differs only in independent fields.
     pub agrees_otherwise: bool,
-    /// Settings of other releases with which it would agree, one at a time; looked for in the first few recordings only.
+    /// Settings of other releases each of which alone makes it agree. Only the first differing recordings are tried.
     pub agrees_with: Vec<String>,
-    /// These settings were looked for.
+    /// The settings of other releases were tried on this recording.
     pub tried: bool,
 }
 
-/// The sum over all recordings; the same however the work was shared out.
+/// Counts over all recordings. They do not depend on how the recordings were distributed over threads.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ConformSummary {
     /// Recordings that could be read.
     pub recordings: u64,
-    /// Those that agree.
+    /// Recordings that agree.
     pub agree: u64,
-    /// Of these, those that were compared only up to where lines were lost.
+    /// Of these, the ones compared only up to lost lines.
     pub agree_in_part: u64,
     /// The verdicts of the recordings by their own contents.
-    pub recorded: RecordedVerdicts,
+    pub recorded: VerdictCounts,
     /// Events that agree, by kind.
     pub compared: BTreeMap<String, u64>,
-    /// Differences in fields on which nothing depends, by event and field.
+    /// Differences in independent fields, by event and field.
     pub observed: BTreeMap<String, u64>,
-    /// What could not be compared, by event and field.
+    /// Events and fields that could not be compared, by name.
     pub unchecked: BTreeMap<String, u64>,
-    /// Which implementation of the radix tree ran, by recordings that say.
+    /// Recordings by the implementation of the radix tree that they name.
     pub tree_cores: BTreeMap<String, u64>,
-    /// Notes for the reader, with the number of recordings that each is about.
+    /// Notes for the user, and how many recordings each is about.
     pub notes: BTreeMap<String, u64>,
     /// The recordings that differ.
     pub differing: Vec<(RecordingKey, Differing)>,
-    /// Files, or recordings in them, that could not be read.
-    pub troubles: BTreeMap<RecordingKey, (String, Trouble)>,
+    /// Files and recordings that could not be read: the file's name and the error.
+    pub errors: BTreeMap<RecordingKey, (String, RecordingError)>,
 }
 
 impl ConformSummary {
@@ -82,12 +82,12 @@ impl ConformSummary {
         }
     }
 
-    /// Adds one that could not be read.
-    pub fn trouble(&mut self, key: RecordingKey, file: String, trouble: Trouble) {
-        self.troubles.insert(key, (file, trouble));
+    /// Adds a file or recording that could not be read.
+    pub fn add_error(&mut self, key: RecordingKey, file: String, error: RecordingError) {
+        self.errors.insert(key, (file, error));
     }
 
-    /// Adds the sum of others.
+    /// Adds the counts of other recordings.
     pub fn merge(&mut self, other: ConformSummary) {
         let ConformSummary {
             recordings,
@@ -100,7 +100,7 @@ impl ConformSummary {
             tree_cores,
             notes,
             differing,
-            troubles,
+            errors,
         } = other;
         self.agree_in_part += agree_in_part;
         self.recordings += recordings;
@@ -119,20 +119,20 @@ impl ConformSummary {
             }
         }
         self.differing.extend(differing);
-        self.troubles.extend(troubles);
+        self.errors.extend(errors);
     }
 
-    /// Puts the differing ones in the order of the command line.
+    /// Sorts the differing recordings by the order of the command line.
     pub fn order(&mut self) {
         self.differing.sort_by_key(|(key, _)| *key);
     }
 
-    /// Recordings that differ only in fields on which nothing depends.
+    /// Recordings that differ only in independent fields.
     pub fn agree_otherwise(&self) -> usize {
         self.differing.iter().filter(|(_, differing)| differing.agrees_otherwise).count()
     }
 
-    /// Events that agree, of every kind.
+    /// Events that agree, of all kinds.
     pub fn events(&self) -> u64 {
         self.compared.values().sum()
     }

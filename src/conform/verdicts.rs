@@ -1,4 +1,4 @@
-//! The judge's word on every donation beside the recording's own content check.
+//! Compares the judge's findings about donations with the recording's own content checks.
 
 use serde_json::Value;
 
@@ -8,8 +8,8 @@ use crate::record::Phase;
 use super::cursor::RecordedDonation;
 use super::divergence::Divergence;
 
-/// What a recording says of a donation, in one word.
-fn recorded_word(donation: &RecordedDonation) -> &'static str {
+/// The result of the recording's check of a donation.
+fn recorded_result(donation: &RecordedDonation) -> &'static str {
     match (donation.ok, donation.tainted) {
         (true, _) => "ok",
         (false, Some(true)) => "inherited",
@@ -17,8 +17,8 @@ fn recorded_word(donation: &RecordedDonation) -> &'static str {
     }
 }
 
-/// What the judge says, in the same words.
-fn judged_word(found: Option<&Finding>) -> &'static str {
+/// The judge's result, in the same words.
+fn judged_result(found: Option<&Finding>) -> &'static str {
     match found.map(|finding| finding.kind) {
         None => "ok",
         Some(FindingKind::Inherited) => "inherited",
@@ -29,21 +29,25 @@ fn judged_word(found: Option<&Finding>) -> &'static str {
     }
 }
 
-/// The first donation of which the two say different things, or trouble with slots, pages and locks that the model got
-/// into by itself.
-pub(super) fn differ(judgement: &Judgement, names: &[String], donations: &[RecordedDonation]) -> Option<Divergence> {
+/// The first donation with different results; without one, the judge's first finding about the accounting of slots, pages and
+/// locks.
+pub(super) fn first_divergence(
+    judgement: &Judgement,
+    names: &[String],
+    donations: &[RecordedDonation],
+) -> Option<Divergence> {
     let name = |finding: &Finding| finding.req.map_or("", |req| names[req.index()].as_str());
-    let mut by_place: std::collections::BTreeMap<(u32, &str, i64, u32), &Finding> = Default::default();
+    let mut by_donation: std::collections::BTreeMap<(u32, &str, i64, u32), &Finding> = Default::default();
     for finding in judgement.findings.iter().filter(|finding| finding.kind != FindingKind::Lost) {
         let slot = finding.slot.map_or(0, |slot| i64::from(slot.0));
-        by_place.entry((finding.turn, name(finding), slot, finding.label.unwrap_or(0))).or_insert(finding);
+        by_donation.entry((finding.turn, name(finding), slot, finding.label.unwrap_or(0))).or_insert(finding);
     }
     for donation in donations {
-        let found = by_place.get(&(donation.turn, donation.rid.as_str(), donation.slot, donation.label)).copied();
-        let (recorded, judged) = (recorded_word(donation), judged_word(found));
-        // Older recordings do not say who had started from a wrong state.
-        let told_apart = donation.tainted.is_some() || judged != "inherited" || recorded != "wrong";
-        if recorded != judged && told_apart {
+        let found = by_donation.get(&(donation.turn, donation.rid.as_str(), donation.slot, donation.label)).copied();
+        let (recorded, judged) = (recorded_result(donation), judged_result(found));
+        // Older recordings do not have `tainted`: their `wrong` includes `inherited`.
+        let is_comparable = donation.tainted.is_some() || judged != "inherited" || recorded != "wrong";
+        if recorded != judged && is_comparable {
             return Some(Divergence {
                 line: donation.line,
                 turn: donation.turn,
@@ -53,7 +57,7 @@ pub(super) fn differ(judgement: &Judgement, names: &[String], donations: &[Recor
                 field: "verdict".to_string(),
                 recorded: recorded.into(),
                 modelled: judged.into(),
-                told: found.map(|finding| finding.reason.clone()),
+                modelled_event: found.map(|finding| finding.reason.clone()),
                 around: vec![donation.text.clone()],
             });
         }
@@ -70,7 +74,7 @@ pub(super) fn differ(judgement: &Judgement, names: &[String], donations: &[Recor
         field: "accounting".to_string(),
         recorded: Value::Null,
         modelled: format!("{:?}", finding.kind).into(),
-        told: Some(finding.reason.clone()),
+        modelled_event: Some(finding.reason.clone()),
         around: Vec::new(),
     })
 }

@@ -1,4 +1,4 @@
-//! Text and JSON of a comparison of recordings with the model.
+//! Text and JSON of `conform`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -6,13 +6,13 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::conform::{ConformSummary, Differing, Divergence};
+use crate::conform::{ConformSummary, Differing, Divergence, without_indices};
 
 use super::name;
-use super::recorded::{CountedJson, recorded_json, recorded_text};
+use super::recorded_verdicts::{self, VerdictJson};
 use super::style::Tone;
 
-/// Differing recordings that the text shows.
+/// The most differing recordings that the text shows.
 const SHOWN_MAX: usize = 10;
 
 /// The text for people.
@@ -31,7 +31,7 @@ pub fn conform_text(summary: &ConformSummary) -> String {
     let differ = summary.recordings - summary.agree;
     let in_part = match summary.agree_in_part {
         0 => String::new(),
-        count => format!(" ({count} only up to where lines were lost)"),
+        count => format!(" ({count} of them only up to lost lines)"),
     };
     let _ = writeln!(
         out,
@@ -41,7 +41,7 @@ pub fn conform_text(summary: &ConformSummary) -> String {
         Tone::Bad.word_if(differ > 0, "differ"),
         summary.events()
     );
-    recorded_text(&summary.recorded, &mut out);
+    recorded_verdicts::text(&summary.recorded, &mut out);
     if !summary.compared.is_empty() {
         let _ = writeln!(out, "compared:    {}", by_kind(&summary.compared));
     }
@@ -49,7 +49,7 @@ pub fn conform_text(summary: &ConformSummary) -> String {
         let only = summary.agree_otherwise();
         let _ = writeln!(
             out,
-            "observed:    {}; no event depends on these fields, and {only} of the recordings that differ do so in them alone",
+            "observed:    {}; no event depends on these fields, and {only} of the differing recordings differ only in them",
             by_kind(&summary.observed)
         );
     }
@@ -60,23 +60,21 @@ pub fn conform_text(summary: &ConformSummary) -> String {
         let mut kinds: BTreeMap<String, u64> = BTreeMap::new();
         for (_, differing) in &summary.differing {
             let Divergence { event, field, .. } = &differing.divergence;
-            let field: String =
-                field.split('[').map(|part| part.split_once(']').map_or(part, |(_, rest)| rest)).collect();
-            *kinds.entry(format!("{event}.{field}")).or_default() += 1;
+            *kinds.entry(format!("{event}.{}", without_indices(field))).or_default() += 1;
         }
         let _ = writeln!(out, "differ at:   {}", by_kind(&kinds));
     }
     if !summary.tree_cores.is_empty() {
-        let said: u64 = summary.tree_cores.values().sum();
-        let rest = summary.recordings - said;
-        let rest = if rest > 0 { format!(", not said {rest}") } else { String::new() };
+        let recorded: u64 = summary.tree_cores.values().sum();
+        let rest = summary.recordings - recorded;
+        let rest = if rest > 0 { format!(", not recorded {rest}") } else { String::new() };
         let _ = writeln!(out, "tree core:   {}{rest}", by_kind(&summary.tree_cores));
     }
     for (note, count) in &summary.notes {
         let _ = writeln!(out, "note: {note} ({count} recordings)");
     }
-    if !summary.troubles.is_empty() {
-        let _ = writeln!(out, "{} could not be read, see the errors", summary.troubles.len());
+    if !summary.errors.is_empty() {
+        let _ = writeln!(out, "{} could not be read, see the errors", summary.errors.len());
     }
     out
 }
@@ -85,15 +83,15 @@ fn difference(out: &mut String, differing: &Differing) {
     let it = &differing.divergence;
     let phase = it.phase.map_or(String::new(), |phase| format!(", phase {}", name::phase(phase)));
     let request = it.request.as_ref().map_or(String::new(), |request| format!(", request {}", request.escape_debug()));
-    let only = if differing.agrees_otherwise { ", in fields alone on which nothing depends" } else { "" };
+    let only = if differing.agrees_otherwise { ", only in fields that no event depends on" } else { "" };
     let _ = writeln!(out, "{} {} at line {}{only}", differing.recording, Tone::Bad.word("differs"), it.line);
     let _ = writeln!(out, "  turn {}{phase}, event {}{request}", it.turn, it.event);
     let _ = writeln!(out, "  field {}: recorded {}, modelled {}", it.field, shown(&it.recorded), shown(&it.modelled));
     for line in &it.around {
         let _ = writeln!(out, "    {line}");
     }
-    if let Some(told) = &it.told {
-        let _ = writeln!(out, "  model says {told}");
+    if let Some(event) = &it.modelled_event {
+        let _ = writeln!(out, "  model says {event}");
     }
     if differing.tried && differing.agrees_with.is_empty() {
         let _ = writeln!(out, "  no single setting of another release makes it agree");
@@ -114,7 +112,7 @@ struct SummaryJson<'a> {
     agree: u64,
     agree_in_part: u64,
     events: u64,
-    recorded: BTreeMap<&'static str, CountedJson<'a>>,
+    recorded: BTreeMap<&'static str, VerdictJson<'a>>,
     compared: &'a BTreeMap<String, u64>,
     observed: &'a BTreeMap<String, u64>,
     divergences: Vec<DivergenceJson<'a>>,
@@ -150,7 +148,7 @@ struct ErrorJson<'a> {
     remedy: &'a str,
 }
 
-/// One JSON object and a line break.
+/// One JSON object, with a line break.
 pub fn conform_json(summary: &ConformSummary) -> String {
     let divergences = summary.differing.iter().map(|(_, differing)| {
         let it = &differing.divergence;
@@ -165,24 +163,24 @@ pub fn conform_json(summary: &ConformSummary) -> String {
             modelled: &it.modelled,
             phase: it.phase.map(name::phase),
             around: &it.around,
-            told: it.told.as_deref(),
+            told: it.modelled_event.as_deref(),
             agrees_otherwise: differing.agrees_otherwise,
             agrees_with: &differing.agrees_with,
             replay: &differing.replay,
         }
     });
-    let errors = summary.troubles.values().map(|(file, trouble)| ErrorJson {
+    let errors = summary.errors.values().map(|(file, error)| ErrorJson {
         recording: file,
-        line: trouble.line,
-        message: &trouble.message,
-        remedy: trouble.remedy,
+        line: error.line,
+        message: &error.message,
+        remedy: error.remedy,
     });
     let json = SummaryJson {
         recordings: summary.recordings,
         agree: summary.agree,
         agree_in_part: summary.agree_in_part,
         events: summary.events(),
-        recorded: recorded_json(&summary.recorded),
+        recorded: recorded_verdicts::json(&summary.recorded),
         compared: &summary.compared,
         observed: &summary.observed,
         divergences: divergences.collect(),

@@ -18,7 +18,7 @@ pub mod name;
 mod observation;
 mod perfetto;
 pub mod question;
-mod recorded;
+mod recorded_verdicts;
 mod skew;
 pub(crate) mod style;
 mod test_line;

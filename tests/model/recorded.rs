@@ -32,7 +32,7 @@ fn compare(folder: &str, every: usize) -> (usize, Vec<String>) {
             count += 1;
             if recorded.verdict != Some(judged.verdict) {
                 let findings: Vec<&str> = judged.findings.iter().map(|finding| finding.reason.as_str()).collect();
-                let shown = recorded.shown.map(|shown| format!("{}: {}", shown.line, shown.reason));
+                let shown = recorded.evidence.map(|shown| format!("{}: {}", shown.line, shown.reason));
                 let (recorded, judged) = (recorded.verdict, judged.verdict);
                 differ.push(format!(
                     "{}#{index}: recorded {recorded:?} {shown:?}, judged {judged:?} {findings:?}",

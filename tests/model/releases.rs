@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use overlapsim::conform::{self, Archive, Difference, Options, Plan, Segment};
+use overlapsim::conform::{self, Archive, Difference, Options, Plan, Recording};
 use overlapsim::model::{Engine, Release};
 use overlapsim::runner;
 
@@ -11,7 +11,7 @@ fn options() -> Options<'static> {
     Options { plan: Plan::Own, rule: None, release: None, rules: &runner::rule_or_release, adjust: None }
 }
 
-fn sample() -> Vec<Segment> {
+fn sample() -> Vec<Recording> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recordings/whole/releases.jsonl.gz");
     let mut archive = Archive::open(&path).unwrap();
     let mut segments = Vec::new();
@@ -39,7 +39,7 @@ fn table() -> BTreeMap<(String, Release), Option<usize>> {
     cells
 }
 
-fn differs(segment: &Segment, difference: &Difference) -> bool {
+fn differs(segment: &Recording, difference: &Difference) -> bool {
     let adjust = |engine: &mut Engine| difference.apply(engine);
     let changed = conform::check(segment, "", &Options { adjust: Some(&adjust), ..options() }).unwrap();
     changed.divergence.is_some()

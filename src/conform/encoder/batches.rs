@@ -1,27 +1,26 @@
-//! Prepares and launches: the rows of a batch, and the events that show them.
-
-use serde_json::Value;
+//! The rows of batches, and the events of prepares, mixes and launches.
 
 use crate::record::{BatchId, ForwardMode, ReqId, RequestFields, RowArrays, SlotId};
 
-use super::rows::Row;
-use super::{Scribe, option};
+use super::super::event::{EventBody, PrepareDecode, PrepareExtend, SpecLists};
+use super::EncoderState;
+use super::rows::OpenRow;
 
 /// A batch from its prepare to its result.
 #[derive(Debug)]
-pub(super) struct Batch {
+pub(super) struct OpenBatch {
     pub mode: ForwardMode,
     pub reqs: Vec<ReqId>,
     pub seq_lens: Vec<u32>,
-    /// How many of the rows are prefills; decode rows that ride along follow them.
+    /// How many of the rows are prefill rows; decode rows of a mixed batch follow them.
     pub prefills: usize,
-    /// What a verify accepted.
+    /// How many tokens each row of a verify accepted.
     pub accepted: Vec<(ReqId, u32)>,
 }
 
-/// A prepare under way.
+/// A prepare that is under way.
 #[derive(Debug)]
-pub(super) struct Preparing {
+pub(super) struct OpenPrepare {
     pub batch: BatchId,
     pub rows: Vec<PreparedRow>,
 }
@@ -30,24 +29,24 @@ pub(super) struct Preparing {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PreparedRow {
     pub req: ReqId,
-    /// The length reached; with speculation the one begun with.
+    /// The length that the forward reaches; with speculation, the length from which it begins.
     pub len: u32,
     pub kv_committed_len: u32,
     pub active: SlotId,
     pub fields: RequestFields,
     pub arrays: RowArrays,
-    /// Prefill: where it begins.
+    /// Prefill: the length from which it begins.
     pub prefix_len: u32,
     /// Prefill: the length whose state is kept.
     pub tracked: Option<u32>,
-    /// Decode: its counter.
+    /// Decode: the counter.
     pub decode_batch_idx: Option<u32>,
 }
 
-impl Scribe<'_> {
+impl EncoderState<'_> {
     /// A row was prepared.
     pub(super) fn prepare(&mut self, batch: BatchId, req: ReqId, len: u32, kv_committed_len: u32, active: SlotId) {
-        let open = self.preparing.get_or_insert_with(|| Preparing { batch, rows: Vec::new() });
+        let open = self.preparing.get_or_insert_with(|| OpenPrepare { batch, rows: Vec::new() });
         open.rows.push(PreparedRow {
             req,
             len,
@@ -67,11 +66,11 @@ impl Scribe<'_> {
     }
 
     /// The row of a request in the result that is being processed.
-    pub(super) fn result_row(&mut self, req: ReqId) -> Option<&mut Row> {
+    pub(super) fn result_row(&mut self, req: ReqId) -> Option<&mut OpenRow> {
         self.result.as_mut().and_then(|result| result.row(req))
     }
 
-    /// The fields of a request, of a row that is being prepared or processed.
+    /// Keeps the fields of a request, also in the row that is being prepared or processed.
     pub(super) fn fields(&mut self, req: ReqId, fields: RequestFields) {
         self.request(req).fields = fields;
         if let Some(row) = self.preparing_row() {
@@ -85,7 +84,7 @@ impl Scribe<'_> {
     }
 
     /// A prepare is complete.
-    pub(super) fn prepared(&mut self, open: Preparing) {
+    pub(super) fn prepared(&mut self, open: OpenPrepare) {
         let decodes = open.rows.first().is_some_and(|row| row.decode_batch_idx.is_some());
         if decodes {
             self.prepared_decode(&open);
@@ -94,7 +93,7 @@ impl Scribe<'_> {
                 self.prepared_extend(open.batch, row);
             }
         }
-        let batch = Batch {
+        let batch = OpenBatch {
             mode: if decodes { ForwardMode::Decode } else { ForwardMode::Extend },
             reqs: open.rows.iter().map(|row| row.req).collect(),
             seq_lens: open.rows.iter().map(|row| row.len).collect(),
@@ -106,50 +105,43 @@ impl Scribe<'_> {
 
     fn prepared_extend(&mut self, batch: BatchId, row: &PreparedRow) {
         let (mask, slot) = row.arrays.track.map_or((false, -1), |(mask, slot)| (mask, i64::from(slot.0)));
-        self.say(
-            "prepare_extend",
-            vec![
-                ("batch", batch.0.into()),
-                ("rid", self.name(row.req)),
-                ("prefix_len", row.prefix_len.into()),
-                ("extend_len", (row.len - row.prefix_len).into()),
-                ("mask", mask.into()),
-                ("slot", slot.into()),
-                ("tracked", option(row.tracked)),
-                ("track_seqlen_arg", row.arrays.track_end.map_or(-1, i64::from).into()),
-                ("branching", option(row.fields.branching)),
-                ("active", row.active.0.into()),
-                ("kv_committed", row.kv_committed_len.into()),
-                ("next_idx", option(row.fields.next_track_idx)),
-                ("chunked", row.fields.in_chunks.into()),
-            ],
-        );
+        self.emit(EventBody::PrepareExtend(PrepareExtend {
+            batch: batch.0,
+            rid: self.name(row.req),
+            prefix_len: row.prefix_len,
+            extend_len: row.len - row.prefix_len,
+            mask,
+            slot,
+            tracked: row.tracked,
+            track_seqlen_arg: row.arrays.track_end.map_or(-1, i64::from),
+            branching: row.fields.branching,
+            active: row.active.0,
+            kv_committed: row.kv_committed_len,
+            next_idx: row.fields.next_track_idx,
+            chunked: row.fields.in_chunks,
+        }));
     }
 
-    fn prepared_decode(&mut self, open: &Preparing) {
+    fn prepared_decode(&mut self, open: &OpenPrepare) {
         let rows = &open.rows;
-        let list = |value: &dyn Fn(&PreparedRow) -> Value| Value::Array(rows.iter().map(value).collect());
-        // An array is there for all rows or for none.
-        let array = |value: &dyn Fn(&PreparedRow) -> Option<Value>| {
-            rows.iter().map(value).collect::<Option<Vec<Value>>>().map_or(Value::Null, Value::Array)
-        };
-        let mut fields = vec![
-            ("batch", open.batch.0.into()),
-            ("rids", list(&|row| self.name(row.req))),
-            ("seq_lens", list(&|row| row.len.into())),
-            ("decode_batch_idx", list(&|row| option(row.decode_batch_idx))),
-            ("kv_committed", list(&|row| row.kv_committed_len.into())),
-            ("mask", array(&|row| row.arrays.track.map(|(mask, _)| mask.into()))),
-            ("next_mask", array(&|row| row.arrays.mask_next.map(Value::from))),
-            ("track_slots", array(&|row| row.arrays.track.map(|(_, slot)| slot.0.into()))),
-            ("next_idx", list(&|row| option(row.fields.next_track_idx))),
-            ("active", list(&|row| row.active.0.into())),
-        ];
-        if self.setup.engine.spec.is_some() {
-            fields.push(("kv_allocated", list(&|row| row.fields.kv_allocated_len.into())));
-            fields.push(("plan", array(&|row| row.arrays.plan.map(Value::from))));
-        }
-        self.say("prepare_decode", fields);
+        let spec = self.setup.engine.spec.is_some().then(|| SpecLists {
+            kv_allocated: rows.iter().map(|row| row.fields.kv_allocated_len).collect(),
+            plan: rows.iter().map(|row| row.arrays.plan).collect(),
+        });
+        // A batch has an array for all of its rows or for none.
+        self.emit(EventBody::PrepareDecode(PrepareDecode {
+            batch: open.batch.0,
+            rids: rows.iter().map(|row| self.name(row.req)).collect(),
+            seq_lens: rows.iter().map(|row| row.len).collect(),
+            decode_batch_idx: rows.iter().map(|row| row.decode_batch_idx).collect(),
+            kv_committed: rows.iter().map(|row| row.kv_committed_len).collect(),
+            mask: rows.iter().map(|row| row.arrays.track.map(|(mask, _)| mask)).collect(),
+            next_mask: rows.iter().map(|row| row.arrays.mask_next).collect(),
+            track_slots: rows.iter().map(|row| row.arrays.track.map(|(_, slot)| slot.0)).collect(),
+            next_idx: rows.iter().map(|row| row.fields.next_track_idx).collect(),
+            active: rows.iter().map(|row| row.active.0).collect(),
+            spec,
+        }));
     }
 
     /// Decode rows join a prefill batch.
@@ -157,22 +149,15 @@ impl Scribe<'_> {
         let Some(joined) = self.batches.remove(&decode) else { return };
         let kept = self.setup.engine.mixed_tracking == crate::model::MixedTracking::Kept
             && self.setup.engine.track_policy().has_track_slots();
-        let rids: Vec<Value> = joined.reqs.iter().map(|&req| self.name(req)).collect();
-        let before: Vec<u32> = joined.seq_lens.iter().map(|len| len - 1).collect();
-        let next: Vec<Value> =
-            joined.reqs.iter().map(|req| option(self.requests[req.index()].fields.next_track_idx)).collect();
-        self.say(
-            "mix",
-            vec![
-                ("batch", batch.0.into()),
-                ("decode_batch", decode.0.into()),
-                ("rids", Value::Array(rids)),
-                ("seq_lens", joined.seq_lens.clone().into()),
-                ("prefix_lens", before.into()),
-                ("next_idx", Value::Array(next)),
-                ("prefill_track_kept", kept.into()),
-            ],
-        );
+        self.emit(EventBody::Mix {
+            batch: batch.0,
+            decode_batch: decode.0,
+            rids: joined.reqs.iter().map(|&req| self.name(req)).collect(),
+            seq_lens: joined.seq_lens.clone(),
+            prefix_lens: joined.seq_lens.iter().map(|len| len - 1).collect(),
+            next_idx: joined.reqs.iter().map(|req| self.requests[req.index()].fields.next_track_idx).collect(),
+            prefill_track_kept: kept,
+        });
         if let Some(batch) = self.batches.get_mut(&batch) {
             batch.mode = ForwardMode::Mixed;
             batch.reqs.extend(joined.reqs);
@@ -180,17 +165,11 @@ impl Scribe<'_> {
         }
     }
 
-    /// A forward is queued.
+    /// A forward is launched.
     pub(super) fn launch(&mut self, id: BatchId, mode: ForwardMode) {
-        let word = match mode {
-            ForwardMode::Extend => "extend",
-            ForwardMode::Decode => "decode",
-            ForwardMode::Mixed => "mixed",
-            ForwardMode::Verify => "verify",
-        };
-        let reqs = self.batches.get(&id).map_or(Vec::new(), |batch| batch.reqs.clone());
-        let rids = reqs.into_iter().map(|req| self.name(req)).collect();
+        let rids =
+            self.batches.get(&id).map_or(Vec::new(), |batch| batch.reqs.iter().map(|&req| self.name(req)).collect());
         self.launched = Some((id, mode));
-        self.say("launch", vec![("batch", id.0.into()), ("mode", word.into()), ("rids", Value::Array(rids))]);
+        self.emit(EventBody::Launch { batch: id.0, mode, rids });
     }
 }

@@ -1,44 +1,44 @@
-//! What is offered to the radix tree, what is not, and why: the events that show it.
-
-use serde_json::{Value, json};
+//! The events of offers to the radix tree, and of offers that were not made.
 
 use crate::record::{DonationOutcome, NoDonation, ReqId, SlotId};
 
-use super::{Scribe, option};
+use super::super::event::{EmptyOffer, EventBody, PreparedOffer, Reason};
+use super::EncoderState;
 
-impl Scribe<'_> {
+impl EncoderState<'_> {
     pub(super) fn donate(&mut self, req: ReqId, key_len: u32, slot: SlotId, how: DonationOutcome) {
-        let held = self.content.get(slot);
-        let truth = self.content.truth(req, key_len);
+        let held = self.contents.get(slot);
+        let truth = self.contents.truth(req, key_len);
         let ok = held == truth;
-        let reason = if how.finished { "finished" } else { "unfinished" };
+        let reason = if how.finished { Reason::Finished } else { Reason::Unfinished };
         let tainted = self.requests[req.index()].tainted;
         self.request(req).gave = how.finished && !how.existed;
-        let totals = &mut self.totals;
-        totals.donate += 1;
+        let stats = &mut self.stats;
+        stats.donate += 1;
         if !ok && !how.existed {
-            totals.donate_bad += 1;
-            totals.donate_finished_bad += u32::from(how.finished);
+            stats.donate_bad += 1;
+            stats.donate_finished_bad += u32::from(how.finished);
             if !tainted {
-                totals.donate_bad_root += 1;
-                *totals.bad_root_by_reason.entry(reason).or_default() += 1;
+                stats.donate_bad_root += 1;
+                let by_reason = match how.finished {
+                    true => &mut stats.donate_bad_root_finished,
+                    false => &mut stats.donate_bad_root_unfinished,
+                };
+                *by_reason.get_or_insert(0) += 1;
             }
         }
-        self.say(
-            "donate",
-            vec![
-                ("rid", self.name(req)),
-                ("label", key_len.into()),
-                ("slot", slot.0.into()),
-                ("n", held.n.into()),
-                ("hash", format!("{:016x}", held.h).into()),
-                ("expected", format!("{:016x}", truth.h).into()),
-                ("ok", ok.into()),
-                ("reason", reason.into()),
-                ("already_in_tree", how.existed.into()),
-                ("tainted", tainted.into()),
-            ],
-        );
+        self.emit(EventBody::Donate {
+            rid: self.name(req),
+            label: key_len,
+            slot: slot.0,
+            n: held.n,
+            hash: format!("{:016x}", held.h),
+            expected: format!("{:016x}", truth.h),
+            ok,
+            reason,
+            already_in_tree: how.existed,
+            tainted,
+        });
     }
 
     pub(super) fn no_insert(&mut self, req: ReqId, why: NoDonation, slot: Option<SlotId>) {
@@ -46,25 +46,22 @@ impl Scribe<'_> {
         let finished =
             self.phase == crate::record::Phase::Result && self.requests[req.index()].ending != super::Ending::None;
         let (reason, came_to_choose) = match why {
-            NoDonation::Retracted => ("retract", false),
-            NoDonation::Aborted | NoDonation::Declined => ("finished", false),
-            NoDonation::NoCheckpoint | NoDonation::NoSlot if finished => ("finished", true),
-            NoDonation::NoCheckpoint | NoDonation::NoSlot => ("unfinished", true),
+            NoDonation::Retracted => (Reason::Retract, false),
+            NoDonation::Aborted | NoDonation::Declined => (Reason::Finished, false),
+            NoDonation::NoCheckpoint | NoDonation::NoSlot if finished => (Reason::Finished, true),
+            NoDonation::NoCheckpoint | NoDonation::NoSlot => (Reason::Unfinished, true),
         };
-        let mut fields = vec![("rid", self.name(req)), ("reason", reason.into())];
-        let slot = option(slot.map(|slot| slot.0));
-        if finished && came_to_choose && self.format.tree_gets_empty_offers {
-            fields.extend([("label", 0.into()), ("slot", slot)]);
-        } else if came_to_choose {
-            let prepared = json!({ "rid": self.name(req), "label": 0, "slot": slot, "finished": finished });
-            fields.push(("prepared", prepared));
+        let (rid, slot) = (self.name(req), slot.map(|slot| slot.0));
+        // Up to 0.5.18, the empty offer of a finished request reaches the tree, which refuses it.
+        let offer = if finished && came_to_choose && self.format.tree_gets_empty_offers {
+            EmptyOffer::Refused { label: 0, slot }
         } else {
-            fields.push(("prepared", Value::Null));
-        }
-        self.say("no_insert", fields);
+            EmptyOffer::Prepared(came_to_choose.then_some(PreparedOffer { rid, label: 0, slot, finished }))
+        };
+        self.emit(EventBody::NoInsert { rid, reason, offer });
     }
 
-    /// Up to 0.5.18 a request that gave its only track slot to the tree frees the rest of them, which is none.
+    /// Up to 0.5.18, a request that gave its only track slot to the tree frees the others: an empty list.
     pub(super) fn free_of_nothing(&mut self, req: ReqId) {
         let request = self.request(req);
         let gave = std::mem::take(&mut request.gave);
@@ -73,7 +70,7 @@ impl Scribe<'_> {
             && self.format.frees_empty_list
             && self.setup.engine.track_policy().has_track_slots()
         {
-            self.say("slot_free", vec![("slots", json!([])), ("free", self.free.into())]);
+            self.emit(EventBody::SlotFree { slots: Vec::new(), free: self.free });
         }
     }
 }

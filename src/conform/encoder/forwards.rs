@@ -1,45 +1,46 @@
-//! The effects of forwards and copies on the slots, and the events that show them.
+//! The effects of forwards and copies on the contents of slots, and their events.
 
 use std::ops::Range;
 
 use crate::record::{ForwardMode, GpuStream, ReqId, SlotId, TokenFold};
 
-use super::Scribe;
+use super::super::event::EventBody;
+use super::EncoderState;
 
-impl Scribe<'_> {
-    /// Notes that a request runs on a state that is not that of its first `len` tokens.
+impl EncoderState<'_> {
+    /// Checks that a request runs on the state of its first `len` tokens. If not, the request is tainted.
     fn check_active(&mut self, req: ReqId, held: TokenFold, len: u32) {
-        if held != self.content.truth(req, len) {
-            self.totals.active_bad += 1;
+        if held != self.contents.truth(req, len) {
+            self.stats.active_bad += 1;
             self.request(req).tainted = true;
-            self.say("active_mismatch", vec![("rid", self.name(req)), ("seq_len", len.into()), ("n", held.n.into())]);
+            self.emit(EventBody::ActiveMismatch { rid: self.name(req), seq_len: len, n: held.n });
         }
     }
 
-    fn wrote(&mut self, req: ReqId, slot: SlotId, state: TokenFold) {
-        self.say("track_write", vec![("rid", self.name(req)), ("slot", slot.0.into()), ("n", state.n.into())]);
+    fn track_write(&mut self, req: ReqId, slot: SlotId, state: TokenFold) {
+        self.emit(EventBody::TrackWrite { rid: self.name(req), slot: slot.0, n: state.n });
     }
 
     pub(super) fn extend(&mut self, req: ReqId, slot: SlotId, run: Range<u32>, track: Option<(SlotId, u32)>) {
-        self.check_active(req, self.content.get(slot), run.start);
-        if let Some(state) = self.content.fold(req, slot, run, track)
+        self.check_active(req, self.contents.get(slot), run.start);
+        if let Some(state) = self.contents.fold(req, slot, run, track)
             && let Some((track, _)) = track
         {
-            self.wrote(req, track, state);
+            self.track_write(req, track, state);
         }
     }
 
     pub(super) fn step(&mut self, req: ReqId, slot: SlotId, k: u32, track: Option<SlotId>) {
         let mixed = self.launched.is_some_and(|(_, mode)| mode == ForwardMode::Mixed);
         if mixed {
-            self.check_active(req, self.content.get(slot), k - 1);
+            self.check_active(req, self.contents.get(slot), k - 1);
         }
-        let kept = self.content.fold(req, slot, k - 1..k, track.map(|track| (track, k)));
+        let kept = self.contents.fold(req, slot, k - 1..k, track.map(|track| (track, k)));
         if !mixed {
-            self.check_active(req, self.content.get(slot), k);
+            self.check_active(req, self.contents.get(slot), k);
         }
         if let (Some(track), Some(state)) = (track, kept) {
-            self.wrote(req, track, state);
+            self.track_write(req, track, state);
         }
     }
 
@@ -51,35 +52,29 @@ impl Scribe<'_> {
         track: Option<(SlotId, u32)>,
         target: Option<SlotId>,
     ) {
-        self.check_active(req, self.content.get(slot), run.start);
+        self.check_active(req, self.contents.get(slot), run.start);
         let step = track.map_or(-1, |(_, len)| i64::from(len) - i64::from(run.start) - 1);
-        self.say(
-            "verify",
-            vec![
-                ("rid", self.name(req)),
-                ("seq_len", run.start.into()),
-                ("accept", run.len().into()),
-                ("track_step", step.into()),
-                ("slot", target.map_or(-1, |slot| i64::from(slot.0)).into()),
-            ],
-        );
-        if let Some(state) = self.content.fold(req, slot, run, track)
+        self.emit(EventBody::Verify {
+            rid: self.name(req),
+            seq_len: run.start,
+            accept: run.len() as u32,
+            track_step: step,
+            slot: target.map_or(-1, |slot| i64::from(slot.0)),
+        });
+        if let Some(state) = self.contents.fold(req, slot, run, track)
             && let Some((track, _)) = track
         {
-            self.wrote(req, track, state);
+            self.track_write(req, track, state);
         }
     }
 
     pub(super) fn copy_state(&mut self, from: SlotId, to: SlotId, stream: GpuStream) {
-        let state = self.content.get(from);
-        self.content.put(to, state);
-        let mut fields = vec![("src", from.0.into()), ("dst", to.0.into()), ("n", state.n.into())];
-        match stream {
-            GpuStream::Forward => self.say("cow", fields),
-            GpuStream::Schedule => {
-                fields.push(("stream", "schedule".into()));
-                self.say("copy", fields);
-            }
-        }
+        let state = self.contents.get(from);
+        self.contents.put(to, state);
+        let (src, dst, n) = (from.0, to.0, state.n);
+        self.emit(match stream {
+            GpuStream::Forward => EventBody::Cow { src, dst, n },
+            GpuStream::Schedule => EventBody::Copy { src, dst, n },
+        });
     }
 }

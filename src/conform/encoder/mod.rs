@@ -1,77 +1,73 @@
-//! From facts to the events that a recording of the real scheduler consists of, field by field.
+//! Encodes the facts of a run as the events that a recording of the same run would have.
 //!
-//! Owns the words and the order of the events, the contents of the slots, and the totals at the end. Decides nothing:
-//! masks, indices, labels and lengths are those that the machine tells ([`ProbeFact::Fields`], [`ProbeFact::Arrays`]).
+//! The encoder holds the order of the events, the contents of the slots, and the totals for the end. It decides nothing: masks,
+//! indices, labels and lengths are those of the machine's facts ([`ProbeFact::Fields`], [`ProbeFact::Arrays`]).
 
 mod batches;
-mod content;
+mod contents;
 mod donations;
 mod forwards;
 mod requests;
 mod rows;
 mod slots;
-mod totals;
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
 use crate::model::{Ended, Setup, Stop, World};
 use crate::record::{
-    AbortStage, AssertKind, BatchFact, BatchId, CacheFact, DecisionFact, Fact, FinishKind, ForwardFact, ForwardMode,
-    Phase, ProbeFact, ReqId, RequestFact, RunFact, Sink, SlotFact, SlotId, Token, TokenFold,
+    AssertKind, BatchFact, BatchId, CacheFact, DecisionFact, Fact, FinishKind, ForwardFact, ForwardMode, Phase,
+    ProbeFact, ReqId, RequestFact, RunFact, Sink, SlotFact, SlotId, Token, TokenFold,
 };
 
 use super::assertions;
-use super::encoded_event::{EncodedEvent, Listener};
+use super::event::{EncodedEvent, EventBody, Listener, Stats};
 use super::recorder::RecorderFormat;
-use batches::{Batch, Preparing};
-use content::Content;
-use requests::{Ending, Request};
-use rows::{ResultRows, Row};
-use totals::{Last, Totals};
+use batches::{OpenBatch, OpenPrepare};
+use contents::Contents;
+use requests::{Ending, RequestState};
+use rows::{OpenResult, OpenRow};
 
-/// Turns of idling after which the recorded loop ends.
+/// Idle turns after which the recorded loop ends.
 const IDLE_TURNS: u32 = 3;
 
-/// A sink that tells a listener what a recording of the same run would say.
+/// A sink that hands the events of a run to a listener.
 pub struct EventEncoder<'a> {
-    scribe: Scribe<'a>,
+    state: EncoderState<'a>,
     listener: &'a mut dyn Listener,
 }
 
 impl<'a> EventEncoder<'a> {
-    /// Before the first turn of a run of `setup`. The recorded loop gives up, and says so, at turn `turns_max`.
+    /// An encoder before the first turn of a run of `setup`. The recorded loop gives up, with an assertion, at turn `turns_max`.
     ///
-    /// `stops` are the stop tokens of the requests, for those that are never sampled.
+    /// `stops` are the stop tokens of the requests. The setup does not have stop tokens that are never sampled.
     pub fn new(setup: &'a Setup, stops: &'a [Option<Token>], turns_max: u32, listener: &'a mut dyn Listener) -> Self {
-        EventEncoder { scribe: Scribe::new(setup, stops, turns_max), listener }
+        EventEncoder { state: EncoderState::new(setup, stops, turns_max), listener }
     }
 
-    /// Tells what is left when the run is over.
+    /// Encodes the end of the run.
     ///
-    /// `never_arrived` are requests that the recording's scenario had and that had not arrived when it ended.
+    /// `never_arrived` counts requests of the recording's scenario that had not arrived when the recording ended.
     pub fn end(mut self, ended: Ended, world: &World, never_arrived: u32) {
-        self.scribe.end(ended, world, never_arrived);
+        self.state.end(ended, world, never_arrived);
         self.hand_on();
     }
 
-    /// Whether the listener has heard enough.
+    /// Whether the listener needs no more events.
     pub fn is_over(&self) -> bool {
         self.listener.is_over()
     }
 
     fn hand_on(&mut self) {
-        for told in self.scribe.queue.drain(..) {
-            self.listener.told(told);
+        for event in self.state.queue.drain(..) {
+            self.listener.event(&event);
         }
     }
 }
 
 impl Sink for EventEncoder<'_> {
     fn fact(&mut self, fact: Fact) {
-        self.scribe.fact(fact);
-        if !self.scribe.queue.is_empty() {
+        self.state.fact(fact);
+        if !self.state.queue.is_empty() {
             self.hand_on();
         }
     }
@@ -82,52 +78,51 @@ impl Sink for EventEncoder<'_> {
 
     fn tokens(&mut self, req: ReqId, _: u32, tokens: &[Token]) {
         for &token in tokens {
-            self.scribe.content.push(req, token);
+            self.state.contents.push(req, token);
         }
     }
 }
 
-/// Turns facts into events.
+/// The run as far as events depend on it, and the events not yet handed on.
 #[derive(Debug)]
-struct Scribe<'a> {
+struct EncoderState<'a> {
     setup: &'a Setup,
     format: RecorderFormat,
     stops: &'a [Option<Token>],
-    content: Content,
-    requests: Vec<Request>,
-    batches: BTreeMap<BatchId, Batch>,
-    totals: Totals,
+    contents: Contents,
+    requests: Vec<RequestState>,
+    batches: BTreeMap<BatchId, OpenBatch>,
+    stats: Stats,
+    /// How often a boundary of a request fired.
+    fired_at: BTreeMap<(ReqId, u32), u32>,
     turn: u32,
     phase: Phase,
-    /// Slots of a call of the allocator that is not complete.
+    /// Slots of the call of the allocator that is under way.
     group: Vec<SlotId>,
     free: u32,
-    /// Retractions of this plan, told when it is over.
+    /// Retractions of this plan phase. Their events come at its end.
     retracted: Vec<(ReqId, u32)>,
-    preparing: Option<Preparing>,
-    result: Option<ResultRows>,
+    preparing: Option<OpenPrepare>,
+    result: Option<OpenResult>,
     launched: Option<(BatchId, ForwardMode)>,
     /// The last turn in which a request ended.
     last_end: u32,
     /// The turn at which the recorded loop gives up.
     turns_max: u32,
-    queue: Vec<EncodedEvent>,
+    queue: Vec<EncodedEvent<'a>>,
 }
 
-fn option<T: Into<Value>>(value: Option<T>) -> Value {
-    value.map_or(Value::Null, Into::into)
-}
-
-impl<'a> Scribe<'a> {
+impl<'a> EncoderState<'a> {
     fn new(setup: &'a Setup, stops: &'a [Option<Token>], turns_max: u32) -> Self {
-        Scribe {
+        EncoderState {
             setup,
             format: RecorderFormat::of(setup.engine.release),
             stops,
-            content: Content::new(setup.requests.len()),
-            requests: vec![Request::unseen(); setup.requests.len()],
+            contents: Contents::new(setup.requests.len()),
+            requests: vec![RequestState::new(); setup.requests.len()],
             batches: BTreeMap::new(),
-            totals: Totals::default(),
+            stats: Stats::default(),
+            fired_at: BTreeMap::new(),
             turn: 0,
             phase: Phase::Ingest,
             group: Vec::new(),
@@ -142,15 +137,15 @@ impl<'a> Scribe<'a> {
         }
     }
 
-    fn say(&mut self, kind: &'static str, fields: Vec<(&'static str, Value)>) {
-        self.queue.push(EncodedEvent { turn: self.turn, phase: self.phase, kind, fields });
+    fn emit(&mut self, body: EventBody<'a>) {
+        self.queue.push(EncodedEvent { turn: self.turn, phase: self.phase, body });
     }
 
-    fn name(&self, req: ReqId) -> Value {
-        self.setup.name(req).into()
+    fn name(&self, req: ReqId) -> &'a str {
+        self.setup.name(req)
     }
 
-    fn request(&mut self, req: ReqId) -> &mut Request {
+    fn request(&mut self, req: ReqId) -> &mut RequestState {
         &mut self.requests[req.index()]
     }
 
@@ -171,59 +166,49 @@ impl<'a> Scribe<'a> {
     fn begin(&mut self, phase: Phase, batch: Option<BatchId>) {
         self.phase = phase;
         match (phase, batch) {
-            (Phase::Prepare, Some(batch)) => self.preparing = Some(Preparing { batch, rows: Vec::new() }),
-            (Phase::Result, Some(batch)) => self.result = Some(ResultRows { batch, rows: Vec::new() }),
+            (Phase::Prepare, Some(batch)) => self.preparing = Some(OpenPrepare { batch, rows: Vec::new() }),
+            (Phase::Result, Some(batch)) => self.result = Some(OpenResult { batch, rows: Vec::new() }),
             _ => {}
         }
     }
 
     fn finish_phase(&mut self) {
         for (req, outputs) in std::mem::take(&mut self.retracted) {
-            self.totals.retract += 1;
-            self.say("retract", vec![("rid", self.name(req)), ("output_len", outputs.into())]);
+            self.stats.retract += 1;
+            self.emit(EventBody::Retract { rid: self.name(req), output_len: outputs });
         }
         if let Some(open) = self.preparing.take() {
             self.prepared(open);
         }
         if let Some(result) = self.result.take() {
-            let batch = result.batch;
-            let fields = self.result_fields(result);
-            self.say("result", fields);
-            self.batches.remove(&batch);
+            self.result(&result);
+            self.batches.remove(&result.batch);
         }
         self.launched = None;
     }
 
     fn arrive(&mut self, req: ReqId, max_new: u32) {
-        let prompt = self.content.tokens(req).to_vec();
-        // One that is never sampled stands in no setup.
-        let sampled = matches!(self.setup.requests[req.index()].stop, Stop::Token(nth) if nth <= max_new);
+        let prompt = self.contents.tokens(req).to_vec();
+        // A stop token that is never sampled is not in the setup.
+        let is_sampled = matches!(self.setup.requests[req.index()].stop, Stop::Token(nth) if nth <= max_new);
         let given = self.stops.get(req.index()).copied().flatten();
-        let stop = if sampled { self.setup.stop_token(req, &prompt) } else { given };
-        self.say(
-            "arrive",
-            vec![
-                ("rid", self.name(req)),
-                ("prompt", prompt.into()),
-                ("max_new_tokens", max_new.into()),
-                ("stop_token", option(stop)),
-            ],
-        );
+        let stop = if is_sampled { self.setup.stop_token(req, &prompt) } else { given };
+        self.emit(EventBody::Arrive { rid: self.name(req), prompt, max_new_tokens: max_new, stop_token: stop });
     }
 
     fn finish(&mut self, req: ReqId, kind: FinishKind) {
         self.last_end = self.turn;
-        self.request(req).ending = if kind == FinishKind::Abort { Ending::Abort } else { Ending::Own };
+        self.request(req).ending = if kind == FinishKind::Abort { Ending::Abort } else { Ending::Finished };
         if self.phase != Phase::Result {
-            self.say("abort_output", vec![("rid", self.name(req))]);
+            self.emit(EventBody::AbortOutput { rid: self.name(req) });
         } else if let Some(row) = self.result_row(req) {
             row.finished = true;
         }
     }
 
     fn assertion(&mut self, kind: AssertKind) {
-        self.totals.asserts += 1;
-        self.say("assert", vec![("assertion", assertions::word(kind).into()), ("kind", "raised".into())]);
+        self.stats.asserts += 1;
+        self.emit(EventBody::Assert { assertion: assertions::name(kind), kind: "raised" });
     }
 
     fn end(&mut self, ended: Ended, world: &World, never_arrived: u32) {
@@ -237,45 +222,34 @@ impl<'a> Scribe<'a> {
         for node in world.tree().walk() {
             let Some(slot) = node.state else { continue };
             states += 1;
-            let held = self.content.get(slot);
+            let held = self.contents.get(slot);
             if held != world.streams().fold(node.prefix) {
                 wrong.push((node.prefix.len, slot.0, held.n));
             }
         }
         wrong.sort_unstable();
         for &(label, slot, n) in &wrong {
-            self.say("tree_mismatch", vec![("label", label.into()), ("slot", slot.into()), ("n", n.into())]);
+            self.emit(EventBody::TreeMismatch { label, slot, n });
         }
         let total = self.setup.engine.mamba_slots;
         let free = world.slots_free();
         let leak = i64::from(total) - i64::from(free) - i64::from(states);
-        let open = |request: &&Request| request.ending == Ending::None;
+        let open = |request: &&RequestState| request.ending == Ending::None;
         let unfinished = self.requests.iter().filter(open).count() as u32 + never_arrived;
-        let last = Last { tree_bad: wrong.len() as u32, leak, unfinished, iters: self.turn + 1 };
-        let rows = self.setup.engine.max_running.saturating_sub(world.rows_held());
-        let stats = self.totals.to_json(last);
-        self.say(
-            "end",
-            vec![
-                ("free", free.into()),
-                ("tree", states.into()),
-                ("total", total.into()),
-                ("leak", leak.into()),
-                ("free_reqs", rows.into()),
-                ("stats", stats),
-            ],
-        );
+        let free_reqs = self.setup.engine.max_running.saturating_sub(world.rows_held());
+        let stats = Stats { tree_bad: wrong.len() as u32, leak, unfinished, iters: self.turn + 1, ..self.stats };
+        self.emit(EventBody::End { free, tree: states, total, leak, free_reqs, stats });
     }
 }
 
-impl Scribe<'_> {
+impl EncoderState<'_> {
     fn run_fact(&mut self, fact: RunFact) {
         match fact {
             RunFact::Turn { turn, .. } => {
                 self.turn = turn;
                 if turn >= self.turns_max {
-                    self.totals.asserts += 1;
-                    self.say("assert", vec![("assertion", "stall".into()), ("kind", "stall".into())]);
+                    self.stats.asserts += 1;
+                    self.emit(EventBody::Assert { assertion: "stall", kind: "stall" });
                 }
             }
             RunFact::Begin { phase, batch, .. } => self.begin(phase, batch),
@@ -288,15 +262,14 @@ impl Scribe<'_> {
     fn request_fact(&mut self, fact: RequestFact) {
         match fact {
             RequestFact::Arrive { req, max_new, .. } => self.arrive(req, max_new),
-            RequestFact::Abort { req, stage, .. } => {
-                let met = stage_word(stage);
-                self.say("abort", vec![("rid", self.name(req)), ("where", met.into())]);
+            RequestFact::Abort { req, stage: place, .. } => {
+                self.emit(EventBody::Abort { rid: self.name(req), place });
             }
             RequestFact::Prompt { req, prompt } => self.request(req).prompt_len = prompt.len,
             RequestFact::Output { req, outputs, .. } => {
                 self.request(req).outputs = outputs;
                 if let Some(result) = &mut self.result {
-                    result.rows.push(Row::new(req, outputs));
+                    result.rows.push(OpenRow::new(req, outputs));
                 }
             }
             RequestFact::Finish { req, kind, .. } => self.finish(req, kind),
@@ -320,17 +293,14 @@ impl Scribe<'_> {
     fn cache_fact(&mut self, fact: CacheFact) {
         match fact {
             CacheFact::Match { req, state_len, branching, source, .. } => {
-                let held = source.map(|slot| self.content.get(slot).n);
-                self.say(
-                    "match",
-                    vec![
-                        ("rid", self.name(req)),
-                        ("prefix_len", state_len.into()),
-                        ("slot", option(source.map(|slot| slot.0))),
-                        ("branching", option(branching)),
-                        ("n", option(held)),
-                    ],
-                );
+                let held = source.map(|slot| self.contents.get(slot).n);
+                self.emit(EventBody::Match {
+                    rid: self.name(req),
+                    prefix_len: state_len,
+                    slot: source.map(|slot| slot.0),
+                    branching,
+                    n: held,
+                });
             }
             CacheFact::Donate { req, key_len, slot, how, .. } => self.donate(req, key_len, slot, how),
             CacheFact::NoDonate { req, why, slot } => self.no_insert(req, why, slot),
@@ -362,8 +332,8 @@ impl Scribe<'_> {
         match fact {
             ForwardFact::Launch { batch, mode, .. } => self.launch(batch, mode),
             ForwardFact::Clear { slot, .. } => {
-                self.content.put(slot, TokenFold::ZERO);
-                self.say("clear", vec![("slot", slot.0.into())]);
+                self.contents.put(slot, TokenFold::ZERO);
+                self.emit(EventBody::Clear { slot: slot.0 });
             }
             ForwardFact::CopyState { from, to, stream, .. } => self.copy_state(from, to, stream),
             ForwardFact::Extend { req, slot, from, to, track, .. } => self.extend(req, slot, from..to, track),
@@ -400,16 +370,5 @@ impl Scribe<'_> {
             }
             ProbeFact::Read { .. } | ProbeFact::Latched { .. } => {}
         }
-    }
-}
-
-fn stage_word(stage: AbortStage) -> &'static str {
-    match stage {
-        AbortStage::Waiting => "waiting",
-        AbortStage::Chunk => "chunk",
-        AbortStage::Prefill => "prefill",
-        AbortStage::Decode => "decode",
-        AbortStage::Finished => "finished",
-        AbortStage::Gone => "gone",
     }
 }

@@ -1,39 +1,39 @@
-//! What the encoder remembers of a request.
+//! The encoder's state of a request.
 
 use crate::record::RequestFields;
 
 /// How a request ended, if it did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// It goes on.
+    /// It has not ended.
     None,
-    /// By itself.
-    Own,
+    /// By a stop token or by length.
+    Finished,
     /// By an abort.
     Abort,
 }
 
-/// One request.
+/// What events depend on of a request.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Request {
+pub(super) struct RequestState {
     pub outputs: u32,
     pub ending: Ending,
     /// It was retracted and has not been prepared since.
     pub retracted: bool,
-    /// It started from a state that was not that of its tokens, or decoded on one; a retraction gives that state up.
+    /// It started from, or decoded on, a state that was not that of its tokens. A retraction gives that state up.
     pub tainted: bool,
     /// Track slots that it holds.
     pub track_slots: u32,
-    /// It gave a state to the tree at its end, and the rest is being freed.
+    /// Its end gave a state to the tree, and its other slots are being freed.
     pub gave: bool,
     pub prompt_len: u32,
-    /// The fields told last.
+    /// Its fields in the last [`crate::record::ProbeFact::Fields`].
     pub fields: RequestFields,
 }
 
-impl Request {
-    pub(super) fn unseen() -> Request {
-        Request {
+impl RequestState {
+    pub(super) fn new() -> RequestState {
+        RequestState {
             outputs: 0,
             ending: Ending::None,
             retracted: false,
@@ -45,7 +45,7 @@ impl Request {
         }
     }
 
-    /// It gives up its slots, with what they held, and its bookkeeping fields.
+    /// The request is retracted: it gives up its slots and its bookkeeping fields.
     pub(super) fn retract(&mut self) {
         self.retracted = true;
         self.tainted = false;

@@ -1,12 +1,11 @@
-//! Calls of the slot allocator, and who holds how many track slots.
-
-use serde_json::Value;
+//! The events of the slot allocator, and how many track slots each request has.
 
 use crate::record::{Owner, SlotId};
 
-use super::Scribe;
+use super::super::event::EventBody;
+use super::EncoderState;
 
-impl Scribe<'_> {
+impl EncoderState<'_> {
     pub(super) fn slot_alloc(&mut self, slot: SlotId, owner: Owner, last: bool) {
         self.group.push(slot);
         self.free -= 1;
@@ -15,14 +14,14 @@ impl Scribe<'_> {
         }
         if last {
             let slots: Vec<u32> = self.group.drain(..).map(|slot| slot.0).collect();
-            let n = slots.len();
-            self.say("slot_alloc", vec![("slots", slots.into()), ("n", n.into()), ("free", self.free.into())]);
+            let n = slots.len() as u32;
+            self.emit(EventBody::SlotAlloc { slots: Some(slots), n, free: self.free });
         }
     }
 
     pub(super) fn slot_refused(&mut self, count: u32) {
         if count > 0 {
-            self.say("slot_alloc", vec![("slots", Value::Null), ("n", count.into()), ("free", self.free.into())]);
+            self.emit(EventBody::SlotAlloc { slots: None, n: count, free: self.free });
         }
     }
 
@@ -43,7 +42,7 @@ impl Scribe<'_> {
         }
         if last {
             let slots: Vec<u32> = self.group.drain(..).map(|slot| slot.0).collect();
-            self.say("slot_free", vec![("slots", slots.into()), ("free", self.free.into())]);
+            self.emit(EventBody::SlotFree { slots, free: self.free });
         }
         if let Owner::Active(req) = owner {
             self.free_of_nothing(req);

@@ -109,7 +109,7 @@ fn import_reports_a_release_other_than_the_recorded_one() {
         let done = overlapsim(&["import", recording, "-o", out.to_str().unwrap(), "--release", release]);
         text(&done.stdout) + &text(&done.stderr) + &fs::read_to_string(&out).unwrap()
     };
-    let note = "version 0.5.23 is replayed under release 0.5.18, as asked";
+    let note = "version 0.5.23 is replayed under release 0.5.18, as --release says";
     assert_eq!(import("0.5.18").matches(note).count(), 2, "on the terminal and in the first line of the file");
     assert!(!import("0.5.23").contains("is replayed under release"));
 }

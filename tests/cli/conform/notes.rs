@@ -22,7 +22,7 @@ fn the_report_names_the_tree_core_and_settings_beyond_the_model() {
     assert!(conform(&rust, "text").contains("tree core:   rust 1\n"));
     let json: Value = serde_json::from_str(&conform(&format!("{rust}{recording}"), "json")).unwrap();
     assert_eq!(json["tree_cores"], serde_json::json!({ "rust": 1 }));
-    assert!(conform(&format!("{rust}{recording}"), "text").contains("tree core:   rust 1, not said 1\n"));
+    assert!(conform(&format!("{rust}{recording}"), "text").contains("tree core:   rust 1, not recorded 1\n"));
     let x = "{\"scenario\": {\"x\": {\"states_cap\": 1, \"priority\": false}, ";
     let beyond = recording.replacen("{\"scenario\": {", x, 1);
     assert_ne!(beyond, recording);

@@ -18,10 +18,10 @@ fn an_unreadable_recording_is_named_with_line_and_remedy_and_the_others_still_ru
         ("damaged.jsonl.gz", [&whole[..5000], &[0u8; 4000], &whole[9000..]].concat(), "is damaged"),
         ("cut.jsonl", recording.as_bytes()[..cut].to_vec(), "ends in the middle of this line"),
         ("no-end.jsonl", (lines[..lines.len() - 1].join("\n") + "\n").into_bytes(), "stops without its `end`"),
-        ("line.jsonl", (wrong.join("\n") + "\n").into_bytes(), "5: this line is no event"),
-        ("foreign.jsonl", b"{\"hello\":1}\n".to_vec(), "this is no recording"),
+        ("line.jsonl", (wrong.join("\n") + "\n").into_bytes(), "5: this line is not an event"),
+        ("foreign.jsonl", b"{\"hello\":1}\n".to_vec(), "this is not a recording"),
         ("empty.jsonl", Vec::new(), "the file is empty"),
-        ("bytes.jsonl", b"\xff\xfe\n".to_vec(), "this is no recording"),
+        ("bytes.jsonl", b"\xff\xfe\n".to_vec(), "this is not a recording"),
         ("old.jsonl", recording.replace("\"version\":\"0.5.", "\"version\":\"0.4.").into_bytes(), "--release"),
     ];
     for (name, bytes, expected) in &files {

@@ -1,8 +1,8 @@
-//! The verdict of a recording by its own contents: what each slot held when it was offered or hit, what was due and never recorded, what was
-//! raised, what leaked. Owns reading these events to the end of the recording. Knows nothing of the model's run, and so
-//! says the same whether the two agree or not.
+//! The verdict of a recording by its own contents: what each slot held when it was offered or hit, which checkpoints were due and
+//! never recorded, which assertions were raised, and how many slots leaked. The model's run takes no part, so the verdict does not
+//! depend on whether the two agree.
 
-mod dues;
+mod due_checkpoints;
 
 use std::borrow::Cow;
 
@@ -11,32 +11,32 @@ use serde_json::{Map, Value};
 
 use crate::judge::Verdict;
 
-use super::archive::Segment;
+use super::archive::Recording;
 use super::config::Meta;
-use super::lines::{Line, Trouble};
-use dues::Dues;
+use super::lines::{Line, RecordingError};
+use due_checkpoints::DueCheckpoints;
 
-/// What a recording shows of the run that it is of.
+/// The verdict of a recording by its own contents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedVerdict {
-    /// The verdict; none where contents are not in the recording, as in one of a server.
+    /// The verdict; none if the recording has no contents, as one of a server.
     pub verdict: Option<Verdict>,
-    /// The first event that shows it; none of a clean one.
-    pub shown: Option<Shown>,
+    /// The first event that shows the verdict; none of a clean recording.
+    pub evidence: Option<Evidence>,
     /// All verdicts that an event shows.
     pub all: Vec<Verdict>,
 }
 
 /// An event of a recording that shows a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct Evidence {
     /// The line of the file.
     pub line: u64,
     /// What it shows.
     pub reason: String,
 }
 
-/// What every line is looked at for.
+/// The fields that every event has.
 #[derive(Deserialize)]
 struct Head<'a> {
     i: u32,
@@ -44,7 +44,7 @@ struct Head<'a> {
     ev: Cow<'a, str>,
 }
 
-/// Kinds of events that say something of a verdict.
+/// Kinds of events that a verdict depends on.
 const KINDS: [&str; 14] = [
     "active_mismatch",
     "arrive",
@@ -62,32 +62,33 @@ const KINDS: [&str; 14] = [
     "verify",
 ];
 
-/// Reads a recording through.
+/// Reads a whole recording.
 ///
 /// # Errors
-/// The file is gone or cannot be read any more.
-pub(super) fn verdict(segment: &Segment, meta: &Meta) -> Result<RecordedVerdict, Trouble> {
-    let mut reader = Reader { dues: Dues::new(&meta.config), partial: meta.partial, firsts: Vec::new() };
-    let mut lines = segment.lines()?;
+/// The file no longer exists or cannot be read.
+pub(super) fn verdict(recording: &Recording, meta: &Meta) -> Result<RecordedVerdict, RecordingError> {
+    let mut reader =
+        Reader { due_checkpoints: DueCheckpoints::new(&meta.config), partial: meta.partial, firsts: Vec::new() };
+    let mut lines = recording.lines()?;
     while let Some(line) = lines.next()? {
         reader.line(&line);
     }
     let all = reader.firsts.iter().map(|(verdict, _)| *verdict).collect();
     let worst = reader.firsts.into_iter().max_by_key(|(verdict, _)| *verdict);
     if meta.partial && worst.is_none() {
-        // Of contents it says nothing.
-        return Ok(RecordedVerdict { verdict: None, shown: None, all });
+        // The recording has no contents.
+        return Ok(RecordedVerdict { verdict: None, evidence: None, all });
     }
-    let (verdict, shown) = worst.map_or((Verdict::Clean, None), |(verdict, shown)| (verdict, Some(shown)));
-    Ok(RecordedVerdict { verdict: Some(verdict), shown, all })
+    let (verdict, evidence) = worst.map_or((Verdict::Clean, None), |(verdict, evidence)| (verdict, Some(evidence)));
+    Ok(RecordedVerdict { verdict: Some(verdict), evidence, all })
 }
 
 struct Reader {
-    dues: Dues,
-    /// Of a server: without contents.
+    due_checkpoints: DueCheckpoints,
+    /// The recording has no contents.
     partial: bool,
-    /// The first event for every verdict that one shows.
-    firsts: Vec<(Verdict, Shown)>,
+    /// The first event that shows each verdict.
+    firsts: Vec<(Verdict, Evidence)>,
 }
 
 impl Reader {
@@ -117,9 +118,9 @@ impl Reader {
                 self.show(Verdict::Corrupt, line.number, reason);
             }
             "assert" => {
-                // What the recorder itself could not do says nothing of the code that it watches.
-                let of_code = !["stall", "harness"].contains(&text(&event, "kind"));
-                let verdict = if of_code { Verdict::Broken } else { Verdict::Inconclusive };
+                // A failure of the recorder is not a fault of the recorded code.
+                let is_of_code = !["stall", "harness"].contains(&text(&event, "kind"));
+                let verdict = if is_of_code { Verdict::Broken } else { Verdict::Inconclusive };
                 self.show(verdict, line.number, || text(&event, "message").to_string());
             }
             "end" if int(&event, "leak") != 0 => {
@@ -132,7 +133,7 @@ impl Reader {
         if self.partial {
             return;
         }
-        for lost in self.dues.event(i, ev.as_ref(), line.number, &event) {
+        for lost in self.due_checkpoints.event(i, ev.as_ref(), line.number, &event) {
             self.show(Verdict::Lossy, lost.line, || lost.reason);
         }
     }
@@ -168,12 +169,12 @@ impl Reader {
 
     fn show(&mut self, verdict: Verdict, line: u64, reason: impl FnOnce() -> String) {
         if self.firsts.iter().all(|(other, _)| *other != verdict) {
-            self.firsts.push((verdict, Shown { line, reason: reason() }));
+            self.firsts.push((verdict, Evidence { line, reason: reason() }));
         }
     }
 }
 
-/// What a slot with a state of `held` tokens holds in place of one of `label`.
+/// The content of a slot with a state of `held` tokens that should hold a state of `label` tokens.
 fn held_words(held: i64, label: i64) -> String {
     if held == label { "the state of other tokens".to_string() } else { format!("the state of {held} tokens") }
 }

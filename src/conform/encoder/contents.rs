@@ -1,19 +1,19 @@
-//! What the slots hold and what each request's tokens fold to, as the fake model of the recordings keeps them.
+//! The states that slots hold, and the states that requests' tokens fold to, as the fake model of the recordings computes them.
 
 use crate::record::{ReqId, SlotId, Token, TokenFold};
 
-/// Slot contents by provenance, and the true states of every request.
+/// The state in each slot, and the true states of each request.
 #[derive(Debug)]
-pub(super) struct Content {
+pub(super) struct Contents {
     slots: Vec<TokenFold>,
-    /// State after every length of a request's tokens, by request: index n is the fold of n tokens.
+    /// By request and length: the fold of the first so many tokens.
     truth: Vec<Vec<TokenFold>>,
     tokens: Vec<Vec<Token>>,
 }
 
-impl Content {
-    pub(super) fn new(requests: usize) -> Content {
-        Content { slots: Vec::new(), truth: vec![vec![TokenFold::ZERO]; requests], tokens: vec![Vec::new(); requests] }
+impl Contents {
+    pub(super) fn new(requests: usize) -> Contents {
+        Contents { slots: Vec::new(), truth: vec![vec![TokenFold::ZERO]; requests], tokens: vec![Vec::new(); requests] }
     }
 
     pub(super) fn get(&self, slot: SlotId) -> TokenFold {
@@ -27,7 +27,7 @@ impl Content {
         self.slots[slot.index()] = state;
     }
 
-    /// One more token of a request.
+    /// Appends a token of a request.
     pub(super) fn push(&mut self, req: ReqId, token: Token) {
         let truth = &mut self.truth[req.index()];
         let last = truth.last().copied().unwrap_or(TokenFold::ZERO);
@@ -39,14 +39,14 @@ impl Content {
         &self.tokens[req.index()]
     }
 
-    /// The state that the first `len` tokens of a request fold to, as far as there are that many.
+    /// The fold of the first `len` tokens of a request, or of all its tokens if they are fewer.
     pub(super) fn truth(&self, req: ReqId, len: u32) -> TokenFold {
         let truth = &self.truth[req.index()];
         truth[(len as usize).min(truth.len() - 1)]
     }
 
-    /// Folds the tokens `from..to` of a request into a slot; a second slot gets the state of a length on the way.
-    /// Returns the state that it got.
+    /// Folds the tokens `run` of a request into a slot. At the length of `track`, its slot gets a copy of the state, which is
+    /// returned.
     pub(super) fn fold(
         &mut self,
         req: ReqId,

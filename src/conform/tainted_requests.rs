@@ -1,24 +1,26 @@
-//! Which requests of a recording run on a wrong state that they started from. A retraction gives that state up with the slot;
-//! recorders before `tree_core` went on saying `tainted` until the end of the request. Owns putting that right as lines are read.
+//! Corrects `tainted` in recordings of older recorders. A request is tainted while it runs on a wrong state that it started
+//! from. A retraction gives that state up with its slot, but recorders before `tree_core` kept `tainted` true until the end of
+//! the request. Lines are corrected as they are read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-/// Requests by what the events read so far say of them.
+/// The requests that the events read so far taint.
 #[derive(Debug, Default)]
-pub(super) struct Taints {
+pub(super) struct TaintedRequests {
+    /// Tainted now.
     now: BTreeSet<String>,
-    /// Given up by a retraction, and not met again since.
+    /// No longer tainted, by a retraction.
     before: BTreeSet<String>,
-    /// Wrong donations that were counted as another one's fault, by their reason.
+    /// Wrong donations that the recorder's totals leave out because of a wrong `tainted`, by their reason.
     miscounted: BTreeMap<String, u64>,
-    /// Donations whose `tainted` was put right.
+    /// Donations whose `tainted` was corrected.
     pub corrected: u64,
 }
 
-impl Taints {
-    /// Takes in an event, and puts `tainted` of a donation, or what the end counts by it, right.
+impl TaintedRequests {
+    /// Takes in an event. Corrects `tainted` of a donation, and the totals that depend on it.
     pub(super) fn correct(&mut self, kind: &str, fields: &mut Map<String, Value>) {
         let rid = || fields.get("rid").and_then(Value::as_str).unwrap_or_default().to_string();
         match kind {
@@ -52,7 +54,7 @@ impl Taints {
         self.corrected += 1;
     }
 
-    /// The totals count the donations of a request that is tainted apart.
+    /// Adds the donations that the totals leave out.
     fn end(&mut self, fields: &mut Map<String, Value>) {
         let Some(stats) = fields.get_mut("stats").and_then(Value::as_object_mut) else { return };
         if !stats.contains_key("donate_bad_root") {
