@@ -281,7 +281,8 @@ impl Streams {
         };
         let ends = at.stream != StreamId::ROOT && self.own_offset(at).is_none();
         // In a run, a stream of the setup never changes. Other streams grow by tokens of a recording.
-        let grows = self.setup_count == u32::MAX || at.stream.0 >= self.setup_count && matches!(run, TokenRun::Listed(_));
+        let grows =
+            self.setup_count == u32::MAX || at.stream.0 >= self.setup_count && matches!(run, TokenRun::Listed(_));
         // Streams that already continue the end of this stream stay as they are.
         let stream = if ends && grows {
             let content = &mut Arc::make_mut(&mut self.table).contents[at.stream.index()];
