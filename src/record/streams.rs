@@ -52,7 +52,7 @@ pub struct Streams {
     lineage: Lineage,
     table: Arc<TokenTable>,
     /// The number of streams that belong to the setup; `u32::MAX` until [`Streams::seal`].
-    of_setup: u32,
+    setup_count: u32,
 }
 
 impl Default for Streams {
@@ -65,7 +65,7 @@ impl Streams {
     /// The root alone.
     pub fn new() -> Streams {
         let table = TokenTable { contents: vec![StreamTokens::default()], branches: BTreeMap::new() };
-        Streams { lineage: Lineage::default(), table: Arc::new(table), of_setup: u32::MAX }
+        Streams { lineage: Lineage::default(), table: Arc::new(table), setup_count: u32::MAX }
     }
 
     /// The parent prefix of each stream.
@@ -82,13 +82,13 @@ impl Streams {
 
     /// Declares all streams so far to belong to the setup: their tokens do not depend on the history of a run.
     pub fn seal(&mut self) {
-        self.of_setup = self.lineage.count();
+        self.setup_count = self.lineage.count();
     }
 
     /// The parent prefix and first token of each stream added since [`Streams::seal`]: they identify the sequences that
     /// the numbers of these streams stand for.
     pub fn made_since_setup(&self) -> impl Iterator<Item = (Prefix, Token)> + '_ {
-        (self.of_setup..self.lineage.count()).map(StreamId).map(|stream| {
+        (self.setup_count..self.lineage.count()).map(StreamId).map(|stream| {
             let first = self.token_at(stream, 0).unwrap_or(OUTPUTS);
             (self.lineage.parent(stream), first)
         })
@@ -281,7 +281,8 @@ impl Streams {
         };
         let ends = at.stream != StreamId::ROOT && self.own_offset(at).is_none();
         // In a run, a stream of the setup never changes. Other streams grow by tokens of a recording.
-        let grows = self.of_setup == u32::MAX || at.stream.0 >= self.of_setup && matches!(run, TokenRun::Listed(_));
+        let grows =
+            self.setup_count == u32::MAX || at.stream.0 >= self.setup_count && matches!(run, TokenRun::Listed(_));
         // Streams that already continue the end of this stream stay as they are.
         let stream = if ends && grows {
             let content = &mut Arc::make_mut(&mut self.table).contents[at.stream.index()];

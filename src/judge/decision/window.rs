@@ -84,6 +84,7 @@ impl StepWindow {
 
     /// A step was launched, and its forward writes the state to `track`. Its batch differs from that of its prepare if
     /// the row rides along in a mixed batch; then the step is found by its length.
+    // Measured together with `DecisionDiff::row`: see there.
     #[inline(always)]
     pub fn launch(&mut self, batch: BatchId, k: u32, track: Option<SlotId>) {
         let steps = self.steps.as_mut_slice();
@@ -98,6 +99,7 @@ impl StepWindow {
     }
 
     /// The result of a batch is processed. Removes the step of that batch and returns it.
+    // Measured together with `DecisionDiff::row`: see there.
     #[inline(always)]
     pub(super) fn process(&mut self, batch: BatchId) -> ProcessedStep {
         let steps = self.steps.as_mut_slice();
