@@ -121,7 +121,7 @@ fn unknown_and_missing_names() {
     );
     wrong("§(engine: (release: V0_5_16))", "no requests", "add `requests");
     let list = "expect: [(rule: \"token-len\", verdict: Lossy, findings: [(kind: \"lost\", §reason: \"x\")])],";
-    wrong(&fields(list), "no field `reason`", "leave `reason` out");
+    wrong(&fields(list), "no field `reason`", "leave out `reason`");
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn requests_alone() {
     wrong(
         &requests("(id: \"a\", prompt: Fresh(1), stop: Length(4), max_new: §5)"),
         "contradicts",
-        "leave `max_new` out",
+        "leave out `max_new`",
     );
     wrong(
         &requests("(id: \"a\", arrive: Turn(§4294967295), prompt: Fresh(1), stop: Length(4))"),
