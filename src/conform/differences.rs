@@ -1,4 +1,4 @@
-//! Engine fields in which the modelled releases differ, to be changed one at a time: what a recording says of a value.
+//! Engine fields in which the modelled releases differ, changed one at a time: which value a recording agrees with.
 
 use crate::model::{Engine, EngineField, Release};
 
@@ -44,10 +44,10 @@ pub fn differences(release: Release) -> Vec<Difference> {
     all
 }
 
-/// The single differences with which a recording would agree that differs as it is.
+/// The single differences under which a recording agrees with the model that otherwise does not.
 ///
 /// # Errors
-/// It is damaged, or of something that is not modelled.
+/// The recording is damaged, or of something that is not modelled.
 pub fn explain(segment: &Recording, name: &str, options: &Options<'_>) -> Result<Vec<Difference>, RecordingError> {
     let release = super::prepare(segment, options)?.setup.engine.release;
     let mut found = Vec::new();

@@ -36,7 +36,7 @@ impl Pattern {
         if bits.is_empty() { Err("is empty".to_string()) } else { Ok(Pattern(bits)) }
     }
 
-    /// Every pattern of so many results, at most [`ALL_MAX`], in the order of binary numbers.
+    /// Every pattern of `len` results, at most [`ALL_MAX`], in the order of binary numbers.
     pub fn all(len: u32) -> Vec<Pattern> {
         assert!(len <= ALL_MAX, "patterns of {len} results are too many");
         (0..1u32 << len).map(|number| Pattern((0..len).rev().map(|at| number >> at & 1 == 1).collect())).collect()
@@ -68,7 +68,7 @@ pub fn decode_steps(setup: &Setup, req: ReqId) -> RangeInclusive<u32> {
     prompt + 1..=prompt + setup.requests[req.index()].outputs() - 1
 }
 
-/// The step at which a pattern of `len` results begins if nothing else is said: two before the first boundary of the
+/// The default first step of a pattern of `len` results: two steps before the first boundary of the
 /// request, or as near to it as its steps allow.
 pub fn usual_first_step(setup: &Setup, req: ReqId, len: u32) -> u32 {
     let steps = decode_steps(setup, req);

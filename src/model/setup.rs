@@ -147,7 +147,7 @@ pub fn turns_max(requests: &[RequestSpec], events: &[Event]) -> u32 {
 pub struct Ssm {
     /// Numbers in a state, from 1 to `numeric::DIM_MAX`.
     pub dim: u32,
-    /// Tokens told apart, and logits, from 1 to `numeric::VOCAB_MAX`.
+    /// Distinct tokens, and logits, from 1 to `numeric::VOCAB_MAX`.
     pub vocab: u32,
     /// Seed of the weights.
     pub seed: u64,

@@ -52,7 +52,7 @@ impl RequestEnd {
         match stop {
             Stop::Length if max_new != outputs => {
                 let message = format!("`stop: Length({outputs})` contradicts `max_new: {max_new}`");
-                Err(source.at(&field("max_new"), message, "leave `max_new` out: the length says it"))
+                Err(source.at(&field("max_new"), message, "leave out `max_new`: the length sets it"))
             }
             Stop::Token(_) if max_new < outputs => {
                 let message = format!("the request would end by length at output {max_new}, before its stop token");

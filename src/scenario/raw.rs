@@ -26,7 +26,7 @@ pub(super) struct RawScenario {
     pub turns_max: Option<u32>,
 }
 
-/// The type of an engine field in a file: its own, but for speculative decoding, whose numbers are checked on the way.
+/// The type of an engine field in a file: the type of the table, but for speculative decoding, whose numbers are validated.
 macro_rules! raw_type {
     (OptionalSpec) => {
         RawSpec

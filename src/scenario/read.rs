@@ -41,7 +41,7 @@ fn steps(path: &Path) -> Vec<PathStep<'_>> {
         match segment {
             Segment::Seq { index } => steps.push(PathStep::Item(*index)),
             Segment::Map { key } => steps.push(PathStep::Field(key)),
-            // `Tokens` is the one variant whose argument is a list: what follows is an index into that.
+            // `Tokens` is the only variant whose argument is a list. The next segment is an index into that list.
             Segment::Enum { variant } if at + 1 == segments.len() || variant == "Tokens" => {
                 steps.push(PathStep::Item(0))
             }

@@ -136,7 +136,7 @@ fn a_prompt_waits_for_what_it_reaches_into() {
     assert_eq!(of(2), (Arrive::After(a), Some(a), None));
     assert_eq!(of(3), (Arrive::After(c), Some(c), Some(13)));
     assert_eq!(of(4), (Arrive::Turn(0), None, None));
-    // c arrives after a has finished, so whoever comes before a step of c does too.
+    // c arrives after a has finished, so a request that arrives before a step of c does too.
     assert_eq!(of(5), (Arrive::Before(c, 12), Some(a), None));
     assert_eq!(scenario.setup.turns_max, 64 + 4 * (7 * 4 + 7 + 19) + 2);
 }

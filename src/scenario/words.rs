@@ -24,7 +24,7 @@ pub(super) fn unknown_field(word: &str, known: &[&str]) -> String {
         "abort" | "aborts" | "retract" | "retracts" if !known.contains(&"stops") => {
             "write it as an event: `events: [(turn: 7, do: Abort(\"a\"))]`, or `Retract(\"a\")`".into()
         }
-        "reason" => "a finding is told apart by kind, request, label, holds, turn and slot: leave `reason` out".into(),
+        "reason" => "a finding is identified by kind, request, label, holds, turn and slot: leave out `reason`".into(),
         _ => instead_of(word, known, "the fields here are"),
     }
 }

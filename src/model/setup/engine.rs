@@ -27,7 +27,8 @@ macro_rules! engine_fields {
             mamba_chunk: u32 = 64;
             /// Tokens in a KV page.
             page_size: u32 = 1;
-            /// What the decode grid is made of.               0.5.16     0.5.17     0.5.18     0.5.23
+            //                                                0.5.16     0.5.17     0.5.18     0.5.23
+            /// What the decode grid is made of.
             grid: Grid =                                      [Interval,  Interval,  Interval,  Lcm];
             /// State slots in the pool.
             mamba_slots: u32 = 256;
@@ -35,7 +36,7 @@ macro_rules! engine_fields {
             kv_tokens: u32 = 65536;
             /// Most requests running at once.
             max_running: u32 = 64;
-            /// Most prompt tokens in one prefill batch. The first request is taken whatever its length.
+            /// Most prompt tokens in one prefill batch. The first request is taken even if it is longer.
             max_prefill_tokens: u32 = 16384;
             /// `schedule_conservativeness`: scales the share of outputs that admission reserves KV for.
             conservativeness: f64 = 1.0;
@@ -60,6 +61,7 @@ macro_rules! engine_fields {
             result_queue: ResultQueue = Copy;
             /// Process the last prefill before another prefill is launched.
             disable_consecutive_prefill_overlap: bool = false;
+            //                                                0.5.16     0.5.17     0.5.18     0.5.23
             /// Leave a request out of the next decode batch when the result in flight will end it by length.
             skip_finishing_decode: bool =                     [false,     false,     false,     true];
             /// Filter finished requests out of the running batch before admission, not only before decode. Five more
@@ -133,7 +135,7 @@ impl EngineField {
     }
 }
 
-/// Spells one value of the table in Rust: a word is a variant of the type of its row.
+/// One value of the table as a Rust expression: a word is a variant of the type of its row.
 macro_rules! value {
     ($type:ident, true) => {
         true
