@@ -26,7 +26,7 @@
 //! assert_eq!(judge("completed-mask").judgement.verdict, Verdict::Clean);
 //! let corrupt = judge("mask-lookahead").judgement;
 //! assert_eq!(corrupt.verdict, Verdict::Corrupt);
-//! assert_eq!(corrupt.findings[0].reason, "label 4, but no forward has written the slot since the request got it");
+//! assert_eq!(corrupt.findings[0].reason, "label 4, but no forward has written the slot");
 //! ```
 
 #[macro_use]

@@ -176,7 +176,7 @@ fn the_panel_of_a_finding_shows_its_causes() {
     let panel = browser.text("#panel");
     for word in [
         "unwritten, a",
-        "label 4, but nobody has written the slot",
+        "label 4, but no forward has written the slot",
         "(L 1) fires: label 4 in slot s3: early",
         "(L 0) fires: label 4 in slot s4: repeat",
         "s4 is donated under label 4",

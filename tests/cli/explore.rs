@@ -239,7 +239,7 @@ fn the_terminal_is_as_it_was_after_ctrl_c() {
     };
     until("quit", &mut text);
     keys.write_all(b"f").expect("a key");
-    until("nobody", &mut text);
+    until("forward has written", &mut text);
     keys.write_all(b"\x03").expect("a key");
     until("iexten", &mut text);
     drop(keys);

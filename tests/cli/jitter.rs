@@ -228,7 +228,7 @@ fn a_pattern_that_was_not_reached_is_not_shown_as_reached() {
 fn a_run_that_ends_before_the_first_step_shows_no_pattern() {
     let (text, exit) = text(&args(Path::new("scenarios/exhaustion-assert.ron")));
     assert_eq!(exit, Exit::Found);
-    assert!(text.contains("16 of 16 patterns not reached") && text.contains("xxxx   ----"), "{text}");
+    assert!(text.contains("16 of 16 patterns not reached") && text.contains("xxxx     ----"), "{text}");
 }
 
 #[test]

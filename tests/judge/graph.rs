@@ -273,7 +273,7 @@ fn wrong_arguments_are_refused_with_a_remedy() {
     assert!(told("torn-hit-copy", Some("all"), None).contains("help: name one rule"));
     assert!(told("torn-hit-copy", None, Some(0)).contains("the run has 3 findings"));
     assert!(told("torn-hit-copy", None, Some(4)).contains("there is no finding 4"));
-    assert!(told("freed-slot-deferred-free", None, Some(1)).contains("leave --around out"));
+    assert!(told("freed-slot-deferred-free", None, Some(1)).contains("leave out --around"));
     assert!(told("torn-hit-copy", Some("no-such"), None).contains("there is no rule"));
 }
 

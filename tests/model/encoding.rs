@@ -17,13 +17,13 @@ const LISTS: [(&str, &[&str]); 19] = [
     ("src/model/radix/lock.rs", &["Lock"]),
     ("src/judge/encoding.rs", &["Judge", "Storage", "LiveRequest", "Hit"]),
     ("src/judge/storage/owners.rs", &["Owners"]),
-    ("src/judge/storage/pages.rs", &["Pages"]),
-    ("src/judge/storage/clock.rs", &["Clock"]),
-    ("src/judge/storage/contents.rs", &["Contents", "Slot", "Donation"]),
+    ("src/judge/storage/pages.rs", &["PageOwners"]),
+    ("src/judge/storage/clock.rs", &["LaunchClock"]),
+    ("src/judge/storage/contents/encoding.rs", &["Contents", "Slot", "TreeDonation"]),
     ("src/judge/decision/mod.rs", &["DecisionDiff", "Bookkeeping"]),
-    ("src/judge/decision/classify.rs", &["Recorded"]),
-    ("src/judge/decision/loss.rs", &["Dues", "Due"]),
-    ("src/judge/decision/window.rs", &["Window", "Step"]),
+    ("src/judge/decision/classify.rs", &["RecordedLens"]),
+    ("src/judge/decision/loss.rs", &["DueCheckpoints", "DueCheckpoint"]),
+    ("src/judge/decision/window.rs", &["StepWindow", "WindowStep"]),
 ];
 
 /// The patterns that destructure a struct in a text, without blanks: the text between the braces, and the text after them.

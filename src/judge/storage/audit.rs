@@ -156,7 +156,7 @@ impl Storage {
         }
         match self.contents.writer(slot) {
             None => {
-                (FindingKind::Unwritten, format!("{key}, but no forward has written the slot since the request got it"))
+                (FindingKind::Unwritten, format!("{key}, but no forward has written the slot"))
             }
             Some(writer) if writer != req => {
                 (FindingKind::Foreign, format!("{key}, but {holds}: <{writer}> wrote it last"))

@@ -41,7 +41,7 @@ fn a_double_fire_keeps_an_unwritten_slot_and_is_corrupt() {
         judged.findings.iter().map(brief).collect::<Vec<_>>(),
         vec![(FindingKind::Unwritten, Some(4), None, Some(3))]
     );
-    assert_eq!(judged.findings[0].reason, "label 4, but no forward has written the slot since the request got it");
+    assert_eq!(judged.findings[0].reason, "label 4, but no forward has written the slot");
     assert_eq!((judged.findings[0].turn, judged.findings[0].phase), (2, Phase::Result));
 }
 
