@@ -436,7 +436,7 @@ fn the_state_is_that_of_the_scenario_and_a_default_is_said() {
     let own = kl_to_text(&args(ROW_2, None, Format::Text)).unwrap().0;
     assert!(own.contains("state Ssm(dim: 16, vocab: 64, seed: 1)\n"), "{own}");
     let default = kl_to_text(&args("scenarios/cache-hit-inherits.ron", None, Format::Text)).unwrap().0;
-    assert!(default.contains("state Ssm(dim: 16, vocab: 64, seed: 0), by default"), "{default}");
+    assert!(default.contains("state Ssm(dim: 16, vocab: 64, seed: 0) (default: the scenario sets none)"), "{default}");
     let seeded = KlArgs { state_seed: Some(9), ..args(ROW_2, Some("token-len"), Format::Json) };
     assert_eq!(json(&seeded)["state"]["seed"], 9);
     assert_ne!(json(&seeded)["kl"], json(&args(ROW_2, Some("token-len"), Format::Json))["kl"]);

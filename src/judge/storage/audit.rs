@@ -155,9 +155,7 @@ impl Storage {
             );
         }
         match self.contents.writer(slot) {
-            None => {
-                (FindingKind::Unwritten, format!("{key}, but no forward has written the slot"))
-            }
+            None => (FindingKind::Unwritten, format!("{key}, but no forward has written the slot")),
             Some(writer) if writer != req => {
                 (FindingKind::Foreign, format!("{key}, but {holds}: <{writer}> wrote it last"))
             }
