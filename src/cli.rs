@@ -7,6 +7,7 @@ mod pages;
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum as _};
 use clap_complete::Shell;
@@ -92,26 +93,29 @@ fn asked_color(args: &[OsString]) -> Option<Color> {
     Color::from_str(&word, false).ok()
 }
 
-/// Prints help, the version or an error in the command line, and ends the process. Help that cannot be written is an error, except
+/// Prints help, the version or an error in the command line, and returns the exit code. Help that cannot be written is an error, except
 /// where its reader has closed the pipe.
-fn print_and_exit(end: &clap::Error) -> ! {
-    let code = match end.print() {
+fn print_end(end: &clap::Error) -> ExitCode {
+    match end.print() {
         Err(error) if !end.use_stderr() && error.kind() != ErrorKind::BrokenPipe => {
             Failure::of_stdout(&error).print();
-            2
+            ExitCode::from(2)
         }
-        Ok(()) | Err(_) => end.exit_code(),
-    };
-    std::process::exit(code)
+        Ok(()) | Err(_) if end.use_stderr() => ExitCode::from(2),
+        Ok(()) | Err(_) => ExitCode::SUCCESS,
+    }
 }
 
 impl Cli {
-    /// The command line of this process. Help, the version and an error in the command line end the process. They are coloured as
-    /// `--color` says, so that option is read before all others.
-    pub fn of_process() -> Cli {
+    /// The command line of this process. Help, the version and an error in the command line are coloured as `--color` says, so that
+    /// option is read before all others.
+    ///
+    /// # Errors
+    /// The command line asks for help or the version, or has an error. That has been printed; the process ends with the exit code.
+    pub fn of_process() -> Result<Cli, ExitCode> {
         let args: Vec<OsString> = std::env::args_os().collect();
         asked_color(&args).unwrap_or_default().apply();
-        Cli::try_parse_from(args).unwrap_or_else(|end| print_and_exit(&end))
+        Cli::try_parse_from(args).map_err(|end| print_end(&end))
     }
 
     /// Runs the command.

@@ -5,7 +5,11 @@ use std::process::ExitCode;
 use overlapsim::cli::Cli;
 
 fn main() -> ExitCode {
-    match Cli::of_process().execute() {
+    let cli = match Cli::of_process() {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
+    match cli.execute() {
         Ok(exit) => ExitCode::from(exit.code()),
         Err(failure) => {
             failure.print();
