@@ -1,5 +1,4 @@
-//! The command line: the list of commands and the options of the whole program. The options of a command stand beside what it does, in
-//! `command`.
+//! The command line: the list of commands and the options of the whole program. The options of a command are in its file in `command`.
 
 mod examples;
 mod pages;

@@ -27,7 +27,7 @@ pub use jitter::{JitterSpec, jitter, same_request, watched};
 pub use session::{Position, Question, Session, StopPoint, Unit, differs};
 
 /// Every rule, in the order of their history.
-const RULES: [&dyn Rule; 5] = [&CommittedLen, &TokenLen, &MaskLookahead, &CompletedMask, &Paired];
+const RULES: &[&dyn Rule] = &[&CommittedLen, &TokenLen, &MaskLookahead, &CompletedMask, &Paired];
 
 /// The default rule: the main subject of the program.
 pub const DEFAULT_RULE: &str = "mask-lookahead";
@@ -39,7 +39,7 @@ pub fn rule_names() -> Vec<&'static str> {
 
 /// The rule of this name.
 pub fn rule(name: &str) -> Option<&'static dyn Rule> {
-    RULES.into_iter().find(|rule| rule.name() == name)
+    RULES.iter().copied().find(|rule| rule.name() == name)
 }
 
 /// The rule that a release shipped with.

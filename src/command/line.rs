@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn a_name_that_is_no_text_is_spelled_out() {
         use std::os::unix::ffi::OsStrExt as _;
-        let name = std::ffi::OsStr::from_bytes(b"x\xff.ron");
+        let name = OsStr::from_bytes(b"x\xff.ron");
         assert_eq!(shell_word(Path::new(name)), r"$'x\377.ron'");
     }
 }

@@ -105,7 +105,7 @@ impl<'l, 'a> FullComparison<'l, 'a> {
         for (name, value) in &fields {
             match recorded.fields.get(*name) {
                 None if ADDED_LATER.contains(&(modelled_kind, name)) => {
-                    self.cursor.count_unchecked(format!("{modelled_kind}.{name}"), 1)
+                    self.cursor.count_unchecked(format!("{modelled_kind}.{name}"), 1);
                 }
                 None => return self.cursor.diverge(&recorded, name, Value::Null, value.clone(), Some(encoded)),
                 Some(other) => {

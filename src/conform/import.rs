@@ -86,11 +86,11 @@ struct SwitchChooser {
 
 impl Chooser for SwitchChooser {
     fn choose(&mut self, choice: Choice) -> u32 {
-        if choice.point == ChoicePoint::Turn {
+        use ChoicePoint::*;
+        if choice.point == Turn {
             self.turn = choice.subject;
             return choice.default;
         }
-        use ChoicePoint::*;
         let answer = self.own.choose(choice);
         match choice.point {
             AllocFailure if answer != choice.default => self.refused.push((self.turn, ReqId(choice.subject))),

@@ -251,7 +251,7 @@ impl Builder {
                 self.access(event, Use::Write, to, req, None);
             }
             ForwardFact::Extend { req, slot, to, track, .. } | ForwardFact::Verify { req, slot, to, track, .. } => {
-                self.advance(req, slot, to, track)
+                self.advance(req, slot, to, track);
             }
             ForwardFact::Step { req, slot, k, track, .. } => self.advance(req, slot, k, track.map(|slot| (slot, k))),
             ForwardFact::Stream { .. } | ForwardFact::Sampled { .. } => {}

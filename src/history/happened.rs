@@ -26,13 +26,13 @@ impl<'a> Noting<'a> {
 
 impl Chooser for Noting<'_> {
     fn choose(&mut self, choice: Choice) -> u32 {
-        if choice.point == ChoicePoint::Turn {
+        use ChoicePoint::*;
+        if choice.point == Turn {
             self.turn = choice.subject;
-            return if self.chooser.is_open(ChoicePoint::Turn) { self.chooser.choose(choice) } else { choice.default };
+            return if self.chooser.is_open(Turn) { self.chooser.choose(choice) } else { choice.default };
         }
         let answer = self.chooser.choose(choice);
         let (turn, req) = (self.turn, ReqId(choice.subject));
-        use ChoicePoint::*;
         match choice.point {
             AllocFailure if answer == 1 => self.refused.push(Event::FailAlloc { turn, req }),
             Retract if answer > 0 => self.forced.push(turn),

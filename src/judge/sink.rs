@@ -119,7 +119,7 @@ impl Judge {
         match fact {
             PageFact::Alloc { pages, owner } => self.storage.pages.alloc(pages, owner, &mut self.findings),
             PageFact::Move { pages, from, to } => {
-                self.storage.pages.transfer(pages, from, Some(to), &mut self.findings)
+                self.storage.pages.transfer(pages, from, Some(to), &mut self.findings);
             }
             PageFact::Free { pages, owner } => self.storage.pages.transfer(pages, owner, None, &mut self.findings),
         }
@@ -146,7 +146,7 @@ impl Judge {
             BatchFact::Mix { rows, .. } => self.mix(rows),
             BatchFact::PrepareDecode { batch, req, k, .. } => self.decisions.prepare(batch, req, k),
             BatchFact::HostMasks { bytes, .. } => {
-                self.decisions.mask_reuse.bytes = self.decisions.mask_reuse.bytes.saturating_add(bytes)
+                self.decisions.mask_reuse.bytes = self.decisions.mask_reuse.bytes.saturating_add(bytes);
             }
             BatchFact::TrackRefused { req, k, in_place } => {
                 self.decisions.refuse(req, k, in_place);
@@ -164,7 +164,7 @@ impl Judge {
             }
             ForwardFact::Clear { req, slot } => self.storage.clear(req, slot, &mut self.findings),
             ForwardFact::CopyState { req, from, to, stream } => {
-                self.storage.copy_state(req, from, to, stream, &mut self.findings)
+                self.storage.copy_state(req, from, to, stream, &mut self.findings);
             }
             ForwardFact::Extend { batch, req, slot, from, to, track } => {
                 self.extend(batch, req, slot, (from, to), track);

@@ -48,8 +48,8 @@ impl JitterOutcome {
         let ended_early = self.judgement.bound.is_some()
             || self.judgement.findings.iter().any(|of| of.kind == FindingKind::Assertion);
         let came_out = self.came_out();
-        let told = if ended_early && self.end.is_none() { came_out.trim_end_matches('-') } else { &came_out };
-        !told.is_empty() && pattern.starts_with(told)
+        let reached = if ended_early && self.end.is_none() { came_out.trim_end_matches('-') } else { &came_out };
+        !reached.is_empty() && pattern.starts_with(reached)
     }
 }
 
@@ -113,7 +113,7 @@ impl Sink for LookaheadMeter {
         } else if let Fact::Run(RunFact::Begin { phase: Phase::Result, batch, .. }) = fact {
             self.processed = batch;
         } else if let Fact::Run(RunFact::Assert { req: Some(req), .. }) = fact {
-            // The rule has said nothing of this row: what was prepared since tells as much.
+            // The rule has not decided this row: its lookahead is the number of steps prepared since.
             if req == self.req
                 && let Some(at) = self.prepared.iter().rposition(|prepared| Some(prepared.0) == self.processed)
             {

@@ -241,7 +241,7 @@ impl Gauge {
                 self.compare(batch, req, slot, k);
             }
             ForwardFact::Verify { batch, req, slot, from, to, track, .. } => {
-                self.verify(batch, req, slot, (from, to), track)
+                self.verify(batch, req, slot, (from, to), track);
             }
             ForwardFact::Stream { .. } | ForwardFact::Sampled { .. } | ForwardFact::Launch { .. } => {}
         }

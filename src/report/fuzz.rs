@@ -238,13 +238,13 @@ pub fn fuzz_text(report: &FuzzReport) -> String {
             report.strategy
         );
         let verdicts = rule.verdicts.all();
-        let told: Vec<String> = verdicts
+        let words: Vec<String> = verdicts
             .iter()
             .filter(|(_, runs)| *runs > 0)
             .map(|(of, runs)| format!("{runs} {}", style::verdict(*of)))
             .collect();
-        let told = if told.is_empty() { "none".to_string() } else { told.join(", ") };
-        row(&mut out, "runs", &format!("{}: {told}", rule.runs));
+        let words = if words.is_empty() { "none".to_string() } else { words.join(", ") };
+        row(&mut out, "runs", &format!("{}: {words}", rule.runs));
         let [level, ahead] = rule.lookahead;
         let rows = level + ahead;
         let share = if rows == 0 { 0.0 } else { 100.0 * ahead as f64 / rows as f64 };

@@ -202,12 +202,12 @@ fn bound_of(explored: &Explored<FindingKind>, shows: impl Fn(&Path) -> Option<St
             "one turn with more open questions than can be answered in every way: let less happen at once".to_string()
         }
         Bound::Cut => {
-            let told = explored.cuts.values().map(|(path, times)| {
+            let bounds = explored.cuts.values().map(|(path, times)| {
                 let times = if *times == 1 { "1 timing".to_string() } else { format!("{times} timings") };
                 let words = shows(path).expect("a replay of its choices is ended by a bound, too");
                 format!("a bound within {times}: {words}")
             });
-            told.collect::<Vec<_>>().join("; and by ")
+            bounds.collect::<Vec<_>>().join("; and by ")
         }
     };
     Some(text)

@@ -144,14 +144,14 @@ pub fn fuzz(fuzz: &FuzzSpec<'_>, jobs: usize, done: &(dyn Fn(u64) + Sync)) -> Ve
         }
         tallies
     };
-    let told = |batch: u64| done((count - batch * BATCH).min(BATCH) * fuzz.rules.len() as u64);
+    let report_progress = |batch: u64| done((count - batch * BATCH).min(BATCH) * fuzz.rules.len() as u64);
     let mut sums = vec![FuzzTally::default(); fuzz.rules.len()];
     // In groups, so that few tallies are kept at a time.
     for from in (0..batches).step_by(BATCHES_MAX) {
         let here = (batches - from).min(BATCHES_MAX as u64) as usize;
         let work_and_report = |at: usize| {
             let tallies = work(from + at as u64);
-            told(from + at as u64);
+            report_progress(from + at as u64);
             tallies
         };
         for tallies in in_order(jobs, 0..here, work_and_report) {

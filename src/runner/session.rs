@@ -212,7 +212,7 @@ impl<'a> Session<'a> {
             self.turn.fact = 0;
         }
         for entry in &self.turn.record[self.turn.fact..fact] {
-            tell(entry, &mut self.turn.view);
+            give(entry, &mut self.turn.view);
         }
         self.turn.fact = fact;
     }
@@ -314,7 +314,7 @@ impl<'a> Session<'a> {
             return None;
         }
         for entry in &self.turn.record[self.turn.fact..] {
-            tell(entry, &mut self.turn.view);
+            give(entry, &mut self.turn.view);
         }
         self.turn.fact = self.turn.record.len();
         Some(SavedState { place: self.turn.after.take()?, view: self.turn.view.clone() })
@@ -361,7 +361,7 @@ fn misfit(questions: &[Question], answers: &[u32], turn: u32) -> Option<Misfit> 
 }
 
 /// Gives one entry to a sink.
-fn tell(entry: &Entry, sink: &mut impl Sink) {
+fn give(entry: &Entry, sink: &mut impl Sink) {
     match entry {
         Entry::Fact(fact) => sink.fact(*fact),
         Entry::Tokens(req, from, tokens) => sink.tokens(*req, *from, tokens),

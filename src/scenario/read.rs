@@ -43,7 +43,7 @@ fn steps(path: &Path) -> Vec<PathStep<'_>> {
             Segment::Map { key } => steps.push(PathStep::Field(key)),
             // `Tokens` is the only variant whose argument is a list. The next segment is an index into that list.
             Segment::Enum { variant } if at + 1 == segments.len() || variant == "Tokens" => {
-                steps.push(PathStep::Item(0))
+                steps.push(PathStep::Item(0));
             }
             Segment::Enum { .. } | Segment::Unknown => {}
         }

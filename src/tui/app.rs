@@ -115,7 +115,7 @@ impl<'a> App<'a> {
         self.popup = Some(Popup::text(title, text));
     }
 
-    /// Tells the explorer the size of the screen, in columns and rows.
+    /// Sets the size of the screen, in columns and rows.
     pub fn resize(&mut self, width: u16, height: u16) {
         self.too_small = too_small(width, height);
     }

@@ -108,6 +108,20 @@ fn every_import_is_in_the_table() {
     }
 }
 
+/// A file that no `mod` names is never compiled, and goes stale unseen.
+#[test]
+fn every_source_file_is_a_module() {
+    let sources = sources();
+    let texts: Vec<&str> = sources.values().flatten().map(|(_, text)| text.as_str()).collect();
+    for (path, _) in sources.values().flatten() {
+        let is_folder = path.file_name().is_some_and(|name| name == "mod.rs");
+        let named = if is_folder { path.parent().expect("a folder") } else { path.as_path() };
+        let name = named.file_stem().expect("a name").to_str().expect("a name in UTF-8");
+        let declared = texts.iter().any(|text| text.lines().any(|line| line.ends_with(&format!("mod {name};"))));
+        assert!(declared || matches!(name, "lib" | "main"), "{} is in no module", path.display());
+    }
+}
+
 #[test]
 fn only_the_runner_names_a_concrete_rule() {
     let mut wrong = Vec::new();

@@ -10,6 +10,7 @@ mod generate_wide;
 mod history;
 mod imports;
 mod kl;
+mod kl_command;
 mod loop_properties;
 mod paired;
 mod recorded;

@@ -111,6 +111,7 @@ fn known_facts_are_found() {
         ),
     ];
     for (nth, text, rules) in rows {
+        assert_eq!(rules.len(), runner::rule_names().len(), "row {nth} has a column for every rule");
         for (rule, expected) in runner::rule_names().into_iter().zip(rules) {
             let found = kinds(&search(&text, rule));
             assert!(expected.iter().all(|kind| found.contains(kind)), "row {nth} under {rule}: {found:?}");
@@ -119,7 +120,7 @@ fn known_facts_are_found() {
 }
 
 #[test]
-fn a_bound_is_told_and_what_was_found_before_it_stands() {
+fn a_bound_is_named_and_earlier_findings_are_kept() {
     let scenario = read(INTERLEAVED);
     let whole = search_in(&scenario, "mask-lookahead", Order::Bfs, 1, u64::MAX);
     let first = whole.findings.iter().map(|found| found.path.steps).min().expect("it finds something");

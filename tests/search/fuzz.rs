@@ -47,7 +47,7 @@ fn the_same_is_printed_for_any_number_of_threads() {
 }
 
 /// Runs the shards of a search, each to a directory of its own.
-fn shards(folder: &Folder, args: &FuzzArgs, of: u64) -> Vec<std::path::PathBuf> {
+fn shards(folder: &Folder, args: &FuzzArgs, of: u64) -> Vec<PathBuf> {
     let run = |nth: u64| {
         let out = folder.path().join(format!("node-{nth}"));
         print(&FuzzArgs { out: Some(out.clone()), shard: Shard { nth, of }, ..args.clone() });
@@ -90,7 +90,7 @@ fn shards_add_up_to_the_whole() {
     }
 }
 
-fn refused(paths: &[std::path::PathBuf]) -> String {
+fn refused(paths: &[PathBuf]) -> String {
     let Err(Failure(why)) = merge_to_text(&of_reports(paths, Format::Text)) else { panic!("{paths:?} add up") };
     why
 }

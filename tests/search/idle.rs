@@ -57,7 +57,7 @@ fn happens(setup: &Setup, from: &[u32], passes: bool) -> Option<Vec<Vec<(u32, u3
             Fact::Run(RunFact::Turn { .. }) => turns.push(Vec::new()),
             Fact::Request(RequestFact::Arrive { req, .. }) => turns.last_mut().expect("a turn").push((0, req.0)),
             Fact::Forward(ForwardFact::Launch { mode, rows, .. }) => {
-                turns.last_mut().expect("a turn").push((1 + mode as u32, rows))
+                turns.last_mut().expect("a turn").push((1 + mode as u32, rows));
             }
             Fact::Request(RequestFact::Output { req, .. }) => turns.last_mut().expect("a turn").push((9, req.0)),
             Fact::Run(RunFact::Done { .. }) => done = true,

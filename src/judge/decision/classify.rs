@@ -153,9 +153,9 @@ mod tests {
 
     #[test]
     fn rows_and_their_classes() {
-        let none = |_: u32| None;
-        // (recorded before, step, decision) -> (class, recorded by it)
+        /// The lengths recorded before, the step, the decision; its class, and the length that it records.
         type Case = (&'static [u32], (ProcessedStep, Option<(u32, SlotId)>), Option<KeptState>, Class, Option<u32>);
+        let none = |_: u32| None;
         let rows: [Case; 17] = [
             (&[], step(3, None, None), None, Class::Agree, None),
             (&[], step(4, Some(1), None), kept(4, 1), Class::Agree, Some(4)),

@@ -43,8 +43,8 @@ fn findings(run: &JitterRun, report: &JitterReport) -> String {
 
 /// A kind of finding, with its label if the donation column does not show it.
 fn finding(of: &JitterFinding, run: &JitterRun) -> String {
-    let told = run.holds_words.is_some() && of.label == run.key;
-    match of.label.filter(|_| !told) {
+    let is_held = run.holds_words.is_some() && of.label == run.key;
+    match of.label.filter(|_| !is_held) {
         Some(label) => format!("{} {label}", of.kind),
         None => of.kind.to_owned(),
     }

@@ -99,7 +99,7 @@ pub struct JitterRun {
     pub label: Option<u32>,
     /// The length of the key that the tree got.
     pub key: Option<u32>,
-    /// How many tokens the slot holds; none if nobody has written it.
+    /// How many tokens the slot holds; none if no forward has written it.
     pub holds: Option<u32>,
     /// Why nothing was offered at its end.
     pub not_offered: Option<&'static str>,

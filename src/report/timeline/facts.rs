@@ -60,7 +60,7 @@ impl Timeline<'_> {
             RequestFact::Retract { req, outputs } => self.below(req, format!("is retracted, keeps {outputs} outputs")),
             RequestFact::Abort { req, taken: true, .. } => self.below(req, "is aborted".to_owned()),
             RequestFact::MiddleChunk { req, .. } => {
-                self.below(req, "no output: a middle chunk of its prompt".to_owned())
+                self.below(req, "no output: a middle chunk of its prompt".to_owned());
             }
             RequestFact::Prompt { req, prompt } => self.seen(req).prompt_len = prompt.len,
             RequestFact::Skip { batch, req, why } => {
@@ -91,7 +91,7 @@ impl Timeline<'_> {
         match fact {
             SlotFact::Refused { req: Some(req), count } => self.below(req, format!("gets no slot ({count} asked for)")),
             SlotFact::Refused { req: None, count } => {
-                self.note(format!("the waiting queue gets no slot ({count} asked for)"))
+                self.note(format!("the waiting queue gets no slot ({count} asked for)"));
             }
             SlotFact::Alloc { slot, owner, .. } | SlotFact::Move { slot, to: owner, .. } => self.take(slot, owner),
             SlotFact::Free { slot, owner, .. } => self.free(slot, owner),
@@ -119,7 +119,7 @@ impl Timeline<'_> {
                 self.below(req, format!("gets no track slot at k {k}: {what}"));
             }
             BatchFact::Mix { batch, decode, rows } => {
-                self.note(format!("{rows} rows of {decode} ride along in {batch}"))
+                self.note(format!("{rows} rows of {decode} ride along in {batch}"));
             }
             BatchFact::MasksDropped { batch } => self.note(format!("the live {batch} drops its host masks")),
             BatchFact::PrepareExtend {
@@ -207,10 +207,10 @@ impl Timeline<'_> {
         match fact {
             ScriptFact::PinMissed { req } => self.below(req, "misses the turn that it is pinned to".to_owned()),
             ScriptFact::PinEnded { req } => {
-                self.below(req, "arrives now: the request that it is pinned to has ended".to_owned())
+                self.below(req, "arrives now: the request that it is pinned to has ended".to_owned());
             }
             ScriptFact::EventUnused { turn, req } => {
-                self.below(req, format!("is not affected by the event of turn {turn}"))
+                self.below(req, format!("is not affected by the event of turn {turn}"));
             }
         }
     }

@@ -3,7 +3,7 @@
 use crate::judge::{Boundary, Class};
 use crate::record::{BatchFact, BatchId, DecisionFact, Entry, Fact, ReqId, RequestFact, RunFact};
 
-use super::{Position, Session, tell};
+use super::{Position, Session, give};
 
 /// The unit of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -264,7 +264,7 @@ impl Session<'_> {
     fn found_at(&self, nth: usize) -> usize {
         let mut view = self.turn.before.view.clone();
         for (at, entry) in self.record().iter().enumerate() {
-            tell(entry, &mut view);
+            give(entry, &mut view);
             if view.judge.finding_count() > nth {
                 return at + 1;
             }

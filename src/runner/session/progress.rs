@@ -3,7 +3,7 @@
 use crate::judge::{Boundary, Finding};
 use crate::record::{BatchFact, Entry, Fact, ReqId, RequestFact};
 
-use super::{Position, Session, tell};
+use super::{Position, Session, give};
 
 impl Session<'_> {
     /// The boundaries that have been processed, and those that are still to come.
@@ -29,7 +29,7 @@ impl Session<'_> {
         let mut found = Vec::new();
         for (at, entry) in self.record().iter().enumerate() {
             let before = view.judge.finding_count();
-            tell(entry, &mut view);
+            give(entry, &mut view);
             found.extend((before..view.judge.finding_count()).filter_map(|nth| Some((at + 1, all.get(nth)?))));
         }
         found

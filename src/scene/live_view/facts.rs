@@ -123,7 +123,7 @@ impl LiveView {
                 self.launch = Some((batch, end));
             }
             ForwardFact::Clear { slot, .. } | ForwardFact::CopyState { to: slot, stream: GpuStream::Forward, .. } => {
-                self.write(slot)
+                self.write(slot);
             }
             ForwardFact::Extend { slot, track, .. } | ForwardFact::Verify { slot, track, .. } => {
                 self.write(slot);
@@ -159,7 +159,7 @@ impl LiveView {
                 }
             }
             DecisionFact::Flip { req, next_track_idx, .. } => {
-                self.req(req).fields.next_track_idx = Some(next_track_idx)
+                self.req(req).fields.next_track_idx = Some(next_track_idx);
             }
         }
     }

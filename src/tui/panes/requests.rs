@@ -40,9 +40,9 @@ pub(super) fn lines(app: &App) -> PaneLines {
         let kept = Span::styled(kept_words(kept), app.theme.fit(fit));
         let line = Line::from(vec![Span::styled(numbers, style), kept]);
         if faint {
-            over.push(line)
+            over.push(line);
         } else {
-            lines.push(line)
+            lines.push(line);
         }
         if about == Some(ReqId(at as u32)) && !faint {
             at_line = lines.len() - 1;

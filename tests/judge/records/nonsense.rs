@@ -54,10 +54,9 @@ fn nonsense(draw: &mut impl FnMut() -> u32) -> Fact {
         [NoDonation::NoCheckpoint, NoDonation::Declined, NoDonation::Retracted, NoDonation::NoSlot][a as usize % 4];
     let check =
         [BoundaryCheck::None, BoundaryCheck::Mask, BoundaryCheck::Recompute, BoundaryCheck::MaskLost][b as usize % 4];
-    let stream = if a % 2 == 0 { GpuStream::Forward } else { GpuStream::Schedule };
-    let mode = [ForwardMode::Decode, ForwardMode::Verify, ForwardMode::Extend, ForwardMode::Mixed][b as usize % 4];
     let pages = PageRange { grant: GrantId(b), from: a % 5, to: a };
-    match draw().wrapping_mul(7).wrapping_add(draw()) % 39 {
+    let kind = draw().wrapping_mul(7).wrapping_add(draw()) % 39;
+    match kind {
         0 => Fact::Run(RunFact::Turn { turn: a, at: AT }),
         1 => Fact::Request(RequestFact::Arrive { req, at: AT, max_new: a }),
         2 => Fact::Cache(CacheFact::Match { req, state_len: a, kv_len: b, branching: None, source: None }),
@@ -81,23 +80,7 @@ fn nonsense(draw: &mut impl FnMut() -> u32) -> Fact {
             track,
             next_track_idx: None,
         }),
-        14 => Fact::Forward(ForwardFact::Launch { batch, mode, rows: a, start: AT, end: AT, copied: AT }),
-        15 => Fact::Forward(ForwardFact::Clear { req, slot }),
-        16 => Fact::Forward(ForwardFact::CopyState { req, from: slot, to: SlotId(a), stream }),
-        17 => Fact::Forward(ForwardFact::Extend {
-            batch,
-            req,
-            slot,
-            from: a,
-            to: b,
-            track: track.map(|track| (track, a)),
-        }),
-        18 | 19 => Fact::Forward(ForwardFact::Step { batch, req, slot, k: a, track }),
-        20 if a == 6 => Fact::Forward(ForwardFact::Stream {
-            stream: StreamId(b),
-            parent: Prefix { stream: StreamId(draw()), len: draw() },
-        }),
-        20 => Fact::Forward(ForwardFact::Sampled { req, len: a, stream: StreamId(b) }),
+        14..=20 => forward_nonsense(kind, (req, batch, slot), (a, b), draw),
         21 => Fact::Run(RunFact::Wait { batch, at: AT }),
         22 => Fact::Request(RequestFact::Output { batch, req, outputs: a, at: AT }),
         23 => {
@@ -126,7 +109,35 @@ fn nonsense(draw: &mut impl FnMut() -> u32) -> Fact {
             stage: if a % 3 == 0 { AbortStage::Waiting } else { AbortStage::Decode },
             taken: b % 2 == 0,
         }),
-        36 => Fact::Forward(ForwardFact::Verify {
+        36 => forward_nonsense(kind, (req, batch, slot), (a, b), draw),
+        37 => Fact::Request(RequestFact::MiddleChunk { batch, req }),
+        38 if a == 3 => Fact::Run(RunFact::Bound { stalled: b % 2 == 0 }),
+        32 if a == 3 => Fact::Run(RunFact::Assert { req: None, kind: AssertKind::OffGrid }),
+        _ => Fact::Request(RequestFact::Retract { req, outputs: a }),
+    }
+}
+
+/// A fact of a forward with drawn numbers.
+fn forward_nonsense(
+    kind: u32,
+    (req, batch, slot): (ReqId, BatchId, SlotId),
+    (a, b): (u32, u32),
+    draw: &mut impl FnMut() -> u32,
+) -> Fact {
+    let track = (a % 2 == 0).then_some(SlotId(b));
+    let stream = if a % 2 == 0 { GpuStream::Forward } else { GpuStream::Schedule };
+    let mode = [ForwardMode::Decode, ForwardMode::Verify, ForwardMode::Extend, ForwardMode::Mixed][b as usize % 4];
+    Fact::Forward(match kind {
+        14 => ForwardFact::Launch { batch, mode, rows: a, start: AT, end: AT, copied: AT },
+        15 => ForwardFact::Clear { req, slot },
+        16 => ForwardFact::CopyState { req, from: slot, to: SlotId(a), stream },
+        17 => ForwardFact::Extend { batch, req, slot, from: a, to: b, track: track.map(|track| (track, a)) },
+        18 | 19 => ForwardFact::Step { batch, req, slot, k: a, track },
+        20 if a == 6 => {
+            ForwardFact::Stream { stream: StreamId(b), parent: Prefix { stream: StreamId(draw()), len: draw() } }
+        }
+        20 => ForwardFact::Sampled { req, len: a, stream: StreamId(b) },
+        _ => ForwardFact::Verify {
             batch,
             req,
             slot,
@@ -134,10 +145,6 @@ fn nonsense(draw: &mut impl FnMut() -> u32) -> Fact {
             to: b,
             track: track.map(|track| (track, b)),
             target: track,
-        }),
-        37 => Fact::Request(RequestFact::MiddleChunk { batch, req }),
-        38 if a == 3 => Fact::Run(RunFact::Bound { stalled: b % 2 == 0 }),
-        32 if a == 3 => Fact::Run(RunFact::Assert { req: None, kind: AssertKind::OffGrid }),
-        _ => Fact::Request(RequestFact::Retract { req, outputs: a }),
-    }
+        },
+    })
 }
