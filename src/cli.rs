@@ -1,4 +1,5 @@
-//! The command line: the list of commands and the options of the whole program. The options of a command are in its file in `command`.
+//! The command line: the list of commands and the options of the whole program. The options of a command are in its
+//! file in `command`.
 
 mod examples;
 mod pages;
@@ -92,8 +93,8 @@ fn asked_color(args: &[OsString]) -> Option<Color> {
     Color::from_str(&word, false).ok()
 }
 
-/// Prints help, the version or an error in the command line, and returns the exit code. Help that cannot be written is an error, except
-/// where its reader has closed the pipe.
+/// Prints help, the version or an error in the command line, and returns the exit code. Help that cannot be written is
+/// an error, except where its reader has closed the pipe.
 fn print_end(end: &clap::Error) -> ExitCode {
     match end.print() {
         Err(error) if !end.use_stderr() && error.kind() != ErrorKind::BrokenPipe => {
@@ -106,11 +107,12 @@ fn print_end(end: &clap::Error) -> ExitCode {
 }
 
 impl Cli {
-    /// The command line of this process. Help, the version and an error in the command line are coloured as `--color` says, so that
-    /// option is read before all others.
+    /// The command line of this process. Help, the version and an error in the command line are coloured as `--color`
+    /// says, so that option is read before all others.
     ///
     /// # Errors
-    /// The command line asks for help or the version, or has an error. That has been printed; the process ends with the exit code.
+    /// The command line asks for help or the version, or has an error. That has been printed; the process ends with the
+    /// exit code.
     pub fn of_process() -> Result<Cli, ExitCode> {
         let args: Vec<OsString> = std::env::args_os().collect();
         asked_color(&args).unwrap_or_default().apply();

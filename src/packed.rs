@@ -1,5 +1,5 @@
-//! Compressed files: recognized by their first bytes, described and with an unpack command for error messages. Nothing is
-//! read or unpacked here.
+//! Compressed files: recognized by their first bytes, described and with an unpack command for error messages. Nothing
+//! is read or unpacked here.
 
 /// How a file is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

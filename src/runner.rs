@@ -80,8 +80,8 @@ pub struct RunOutcome {
     pub bound: Option<String>,
 }
 
-/// Runs `setup` under `rule` with scripted choices and durations drawn by `seed`. `watch` gets the number of new outputs as they
-/// come.
+/// Runs `setup` under `rule` with scripted choices and durations drawn by `seed`. `watch` gets the number of new
+/// outputs as they come.
 pub fn run(setup: &Setup, rule: &dyn Rule, seed: u64, keep: Keep, watch: Option<&mut dyn FnMut(u64)>) -> RunOutcome {
     judged(setup, keep, watch, |sink| {
         Machine::new(setup, rule, &mut Seeded::new(seed), sink).with_skew(keep.skew).with_latch(true).run()
@@ -103,8 +103,8 @@ pub fn run_with(
     })
 }
 
-/// Runs `setup` under `rule` with the given chooser until `go_on`, called with the number of turns, returns false. Returns the
-/// judgement, and whether the run had ended by itself.
+/// Runs `setup` under `rule` with the given chooser until `go_on`, called with the number of turns, returns false.
+/// Returns the judgement, and whether the run had ended by itself.
 pub fn run_while(
     setup: &Setup,
     rule: &dyn Rule,
@@ -155,14 +155,14 @@ fn judged<'w>(
     RunOutcome { judgement, timing: meter.timing(), counts, record, skew, bound }
 }
 
-/// Runs `setup` again with the same choices and gives the facts to `sink`, without a judge. So the facts of a judged run need not
-/// be kept.
+/// Runs `setup` again with the same choices and gives the facts to `sink`, without a judge. So the facts of a judged
+/// run need not be kept.
 pub fn replay(setup: &Setup, rule: &dyn Rule, mut chooser: &mut dyn Chooser, mut sink: &mut dyn Sink) {
     Machine::new(setup, rule, &mut chooser, &mut sink).run();
 }
 
-/// Runs `setup` again with the same choices and builds the scene of these turns; of all if not given. `judgement` is the
-/// judgement of the run, with its boundaries.
+/// Runs `setup` again with the same choices and builds the scene of these turns; of all if not given. `judgement` is
+/// the judgement of the run, with its boundaries.
 pub fn scene(
     setup: &Setup,
     rule: &dyn Rule,

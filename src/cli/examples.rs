@@ -118,5 +118,5 @@ pub(super) const TRACE: &str = "Examples:
   overlapsim trace scenarios/double-fire.ron -o double-fire.json
   overlapsim trace scenarios/double-fire.ron --rule completed-mask --turns 3..4 -o part.json
 
-Open the file at ui.perfetto.dev or in chrome://tracing. Times are virtual and to scale, so the trace of a real server can be
-opened beside it.";
+Open the file at ui.perfetto.dev or in chrome://tracing. Times are virtual and to scale: the
+trace of a real server can be opened beside it.";

@@ -127,8 +127,8 @@ fn conform_styled(args: &ConformArgs) -> Result<(String, ConformSummary), Failur
     Ok((text, summary))
 }
 
-/// Compares every recording of the sources on `jobs` threads, dealt out in turn. The summary is the same for any number of
-/// threads.
+/// Compares every recording of the sources on `jobs` threads, dealt out in turn. The summary is the same for any number
+/// of threads.
 pub(super) fn compare(
     sources: &[RecordingSource],
     options: &Options<'_>,
@@ -157,8 +157,8 @@ pub(super) fn compare(
 /// The name of the threads that compare.
 const WORKER: &str = "conform";
 
-/// Keeps panics of worker threads off standard error: the comparison catches the panics that a differing recording causes. Any
-/// other panic ends the command with its message.
+/// Keeps panics of worker threads off standard error: the comparison catches the panics that a differing recording
+/// causes. Any other panic ends the command with its message.
 fn quiet_workers() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

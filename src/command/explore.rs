@@ -50,8 +50,8 @@ pub struct ExploreArgs {
     /// everything if that opens nothing]
     #[arg(long, value_name = "NAMES", value_parser = vary)]
     pub vary: Option<Vary>,
-    /// Press these keys, print the screen as text, and exit: characters, and names in angle brackets such as `<right>` and
-    /// `<enter>`
+    /// Press these keys, print the screen as text, and exit: characters, and names in angle brackets such as `<right>`
+    /// and `<enter>`
     #[arg(long, value_name = "KEYS", value_parser = key_script)]
     pub script: Option<KeyScript>,
     /// With --script: columns and rows of the screen
@@ -124,7 +124,8 @@ impl<'a> Host<'a> {
             let help = "help: name the rule to begin with; the key r switches to the next";
             return Err(Failure(format!("error: the explorer shows one rule at a time\n{help}\n")));
         };
-        // Admission trusts no length while any output may be a stop token, so opening `stops` may change the scripted run.
+        // Admission trusts no length while any output may be a stop token, so opening `stops` may change the scripted
+        // run.
         let everything = Vary { stops: !scenario.setup.engine.fixed_length_reserves_all, ..Vary::ALL };
         let own = if scenario.vary.is_nothing() { everything } else { scenario.vary };
         Ok(Host { scenario, args, rule: *rule, vary: args.vary.unwrap_or(own) })
@@ -176,7 +177,8 @@ impl<'a> Host<'a> {
         let open = session.open().clone();
         let mut chooser = Replay::new(&open, session.answers(), Some(session.seed()));
         let script = history::concrete(setup, session.rule(), &mut chooser, scenario::turns_max);
-        // No request of the script arrives by time, so durations decide nothing. The costs are kept, so they are drawn as here.
+        // No request of the script arrives by time, so durations decide nothing. The costs are kept, so they are drawn
+        // as here.
         let as_here = |script: Setup| Setup { costs: setup.costs.clone(), ..script };
         let Some(script) = script.map(as_here).and_then(|script| scenario::as_read(&script)) else {
             let help = format!("help: this replays it: {}", self.replay(session));

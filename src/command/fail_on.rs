@@ -52,9 +52,9 @@ impl FailOn {
     }
 }
 
-/// The verdict of a run, and the verdict of each of its findings alone. A bound that ends a run makes the run inconclusive, but a
-/// loss that was found before remains. A lost checkpoint of a request that was still running does not count: the request could
-/// have recorded it after the bound.
+/// The verdict of a run, and the verdict of each of its findings alone. A bound that ends a run makes the run
+/// inconclusive, but a loss that was found before remains. A lost checkpoint of a request that was still running does
+/// not count: the request could have recorded it after the bound.
 pub(super) fn verdicts(judgement: &Judgement) -> impl Iterator<Item = Verdict> {
     let has_ended = |req: ReqId| judgement.requests.get(req.index()).is_some_and(|outcome| outcome.finish.is_some());
     let is_sure = move |finding: &&Finding| {

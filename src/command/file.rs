@@ -1,6 +1,6 @@
-//! Atomic writes: a file is written under a temporary name in the directory of its target, and then renamed. Temporary names are
-//! random and taken only if free, so processes on several machines can write to one directory. A killed process may leave a
-//! temporary file behind; no command reads it.
+//! Atomic writes: a file is written under a temporary name in the directory of its target, and then renamed. Temporary
+//! names are random and taken only if free, so processes on several machines can write to one directory. A killed
+//! process may leave a temporary file behind; no command reads it.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write as _};
@@ -86,7 +86,8 @@ pub(super) fn write_new_file(path: &Path, text: &str) -> Result<bool, Failure> {
     match part.persist_noclobber(path) {
         Ok(_) => Ok(true),
         Err(failed) if failed.error.kind() == ErrorKind::AlreadyExists => Ok(is_same()),
-        // Some file systems have no rename that keeps an existing file: then the file is created under its name and filled.
+        // Some file systems have no rename that keeps an existing file: then the file is created under its name and
+        // filled.
         Err(_) => match File::create_new(path) {
             Ok(mut file) => {
                 let filled = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
@@ -98,7 +99,8 @@ pub(super) fn write_new_file(path: &Path, text: &str) -> Result<bool, Failure> {
     }
 }
 
-/// Writes a file atomically. An existing file with another text is kept under the first free name of `NAME.1`, `NAME.2`, ..
+/// Writes a file atomically. An existing file with another text is kept under the first free name of `NAME.1`,
+/// `NAME.2`, ..
 pub(super) fn write_file_and_keep(path: &Path, text: &str) -> Result<(), Failure> {
     checked(path)?;
     let write = || {

@@ -91,8 +91,8 @@ pub(super) struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    /// Writes a small scenario that shows the same kind of finding, and returns its path. `chooser` repeats the history of the
-    /// finding. Returns `None` if the history cannot be written as a script, or not before `stop`.
+    /// Writes a small scenario that shows the same kind of finding, and returns its path. `chooser` repeats the history
+    /// of the finding. Returns `None` if the history cannot be written as a script, or not before `stop`.
     pub(super) fn write<C: Chooser>(
         &self,
         out: &OutDir,
@@ -142,8 +142,8 @@ impl Finder<'_> {
     /// Reads the text of the file back and runs it.
     ///
     /// # Panics
-    /// If the file does not show the same kind of finding under the same rule, release, strategy and overlap, or does not meet
-    /// its own expectation. Neither can happen: the shrunk setup does both.
+    /// If the file does not show the same kind of finding under the same rule, release, strategy and overlap, or does
+    /// not meet its own expectation. Neither can happen: the shrunk setup does both.
     fn assert_shown(&self, file: &str, text: &str) {
         let Finder { setup, rule, kind, by: _, of: _, stem: _, stop: _ } = *self;
         let read = scenario::parse(file, text, Path::new(""), &runner::rule_names());

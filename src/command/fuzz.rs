@@ -28,10 +28,11 @@ use super::values::{self, FailOnVerdict};
 pub enum StyleWord {
     /// Every answer as likely as any other.
     Uniform,
-    /// As measured on a server: a waiting request is seen in about 15 % of the turns, so L = 0 is about as rare; ends, aborts
-    /// and refusals are rare.
+    /// As measured on a server: a waiting request is seen in about 15 % of the turns, so L = 0 is about as rare; ends,
+    /// aborts and refusals are rare.
     Jitter,
-    /// As the script answers, except for changes at a few questions spread over the run (probabilistic concurrency testing).
+    /// As the script answers, except for changes at a few questions spread over the run (probabilistic concurrency
+    /// testing).
     Pct,
 }
 
@@ -74,15 +75,15 @@ pub struct FuzzArgs {
     /// The seeds, one run each: from A to B, without B
     #[arg(long, value_name = "A..B", value_parser = values::seeds)]
     pub seeds: (u64, u64),
-    /// The rules, by name with commas between, or `all` for every rule [default: the scenario's own, or mask-lookahead; all
-    /// with --generate]
+    /// The rules, by name with commas between, or `all` for every rule [default: the scenario's own, or mask-lookahead;
+    /// all with --generate]
     #[arg(long, value_name = "RULE")]
     pub rule: Option<String>,
     /// Threads; the output is the same for any number [default: the number of cores]
     #[arg(long, value_name = "N", value_parser = values::jobs())]
     pub jobs: Option<usize>,
-    /// Only every N-th seed, beginning with number I, counted from 0; JOB_COMPLETION_INDEX/N and SLURM_ARRAY_TASK_ID/N take I
-    /// from the cluster
+    /// Only every N-th seed, beginning with number I, counted from 0; JOB_COMPLETION_INDEX/N and SLURM_ARRAY_TASK_ID/N
+    /// take I from the cluster
     #[arg(long, value_name = "I/N", value_parser = shard, default_value = "0/1", hide_default_value = true)]
     pub shard: Shard,
     /// How answers are drawn
@@ -188,8 +189,8 @@ impl FuzzReporter<'_> {
         format!("fuzz-{nth}-of-{of}.json")
     }
 
-    /// The error where the directory holds the same shard of another search: `merge` could not add up the shards. A report of a
-    /// whole search may replace another one, which is kept under another name.
+    /// The error where the directory holds the same shard of another search: `merge` could not add up the shards. A
+    /// report of a whole search may replace another one, which is kept under another name.
     fn is_alone(&self) -> Result<(), Failure> {
         let shard = self.out.filter(|_| self.args.shard.of > 1);
         let Some(path) = shard.map(|out| out.path(&self.file())) else { return Ok(()) };

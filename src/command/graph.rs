@@ -30,8 +30,8 @@ pub enum GraphFormat {
 pub struct GraphArgs {
     /// The scenario file
     pub file: PathBuf,
-    /// The rule, by name; `release` for the rule that the scenario's release shipped with [default: the scenario's own, or
-    /// mask-lookahead]
+    /// The rule, by name; `release` for the rule that the scenario's release shipped with [default: the scenario's own,
+    /// or mask-lookahead]
     #[arg(long, value_name = "RULE")]
     pub rule: Option<String>,
     /// The seed of drawn durations [default: the scenario's own, or 0]

@@ -21,8 +21,8 @@ pub(super) fn rules(scenario: &Scenario, asked: Option<&str>) -> Result<Vec<&'st
     listed(names, |name| runner::rule_or_release(name, release).ok_or_else(|| no_rule(name, &["all", "release"])))
 }
 
-/// The warning where neither the command line nor the file names a rule: which rule runs, and which one the scenario's release
-/// shipped with.
+/// The warning where neither the command line nor the file names a rule: which rule runs, and which one the scenario's
+/// release shipped with.
 pub(super) fn unnamed_rule(scenario: &Scenario, asked: Option<&str>) -> Option<String> {
     if asked.is_some() || scenario.rule.is_some() {
         return None;

@@ -29,8 +29,8 @@ const USUAL: u32 = 4;
 pub struct JitterArgs {
     /// The scenario file
     pub file: PathBuf,
-    /// One pattern, a digit for each decode result: 1 if the next step was prepared before it was processed, 0 if a prefill
-    /// took that turn
+    /// One pattern, a digit for each decode result: 1 if the next step was prepared before it was processed, 0 if a
+    /// prefill took that turn
     #[arg(long, value_name = "1101..", conflicts_with = "all")]
     pub pattern: Option<String>,
     /// Every pattern of N results, up to 12 [default: 4, or fewer if the request has fewer]
@@ -39,8 +39,8 @@ pub struct JitterArgs {
     /// The request by its id [default: the first]
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     pub request: Option<String>,
-    /// The decode step of the first digit, named by the length that the step reaches [default: two steps before the first
-    /// boundary, or as near to that as the pattern fits]
+    /// The decode step of the first digit, named by the length that the step reaches [default: two steps before the
+    /// first boundary, or as near to that as the pattern fits]
     #[arg(long, value_name = "K")]
     pub from: Option<u32>,
     /// The rules, by name with commas between; `all` for every rule, `release` for the rule that the scenario's release
@@ -71,8 +71,8 @@ pub fn jitter(args: &JitterArgs) -> Result<Exit, Failure> {
 /// Runs one request under lookahead patterns. Returns the text that `jitter` prints, and the exit of the worst run.
 ///
 /// # Errors
-/// A scenario that cannot be read or has no steps to jitter, a pattern that is none or does not fit, a request or a rule that
-/// does not exist, or a file that cannot be written.
+/// A scenario that cannot be read or has no steps to jitter, a pattern that is none or does not fit, a request or a
+/// rule that does not exist, or a file that cannot be written.
 pub fn jitter_to_text(args: &JitterArgs) -> Result<(String, Exit), Failure> {
     let scenario = load(&args.file)?;
     let rules = rules(&scenario, Some(args.rule.as_deref().unwrap_or("all")))?;

@@ -1,4 +1,5 @@
-//! Words of command lines, as replay lines print them and as the command line reads them: choices, open questions, paths.
+//! Words of command lines, as replay lines print them and as the command line reads them: choices, open questions,
+//! paths.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -90,8 +91,8 @@ pub(super) fn shell_word(path: &Path) -> String {
     format!("{dot}{}", quoted(path.as_os_str()))
 }
 
-/// A text as a word of a shell command, quoted where needed. Bytes that are not UTF-8, and control characters, are escaped in the
-/// form that bash, zsh and ksh read.
+/// A text as a word of a shell command, quoted where needed. Bytes that are not UTF-8, and control characters, are
+/// escaped in the form that bash, zsh and ksh read.
 pub(super) fn quoted(text: &OsStr) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,@%".contains(c);
     match text.to_str() {

@@ -13,8 +13,8 @@ pub(super) fn no_rule(name: &str, others: &[&str]) -> Failure {
     Failure(format!("error: there is no rule `{name}`\nhelp: {help}\n"))
 }
 
-/// The error for a wrong value of an option: what is wrong, and the remedy on the next line. Clap puts the name of the option
-/// before it.
+/// The error for a wrong value of an option: what is wrong, and the remedy on the next line. Clap puts the name of the
+/// option before it.
 pub(super) fn hint(why: &str, remedy: &str) -> String {
     format!("{why}\n{} {remedy}", Tone::Help.word("help:"))
 }

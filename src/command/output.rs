@@ -1,5 +1,5 @@
-//! Exit codes, and output to standard output and standard error: colours, and closed pipes, which are not errors. Files are
-//! written in `file`.
+//! Exit codes, and output to standard output and standard error: colours, and closed pipes, which are not errors. Files
+//! are written in `file`.
 
 use std::fmt;
 use std::io::{BufWriter, ErrorKind, StdoutLock, Write as _};

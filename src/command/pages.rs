@@ -14,8 +14,8 @@ pub fn completions(script: &str) -> Result<Exit, Failure> {
     Ok(Exit::Good)
 }
 
-/// Writes man pages, given with their file names, to a directory, and prints their number. The directory is created if it does
-/// not exist.
+/// Writes man pages, given with their file names, to a directory, and prints their number. The directory is created if
+/// it does not exist.
 ///
 /// # Errors
 /// A directory that cannot be created or written.

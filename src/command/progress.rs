@@ -106,8 +106,8 @@ impl TimeLimit {
     }
 }
 
-/// The progress bar and the time limit of an exhaustive search. Only the end of a search depends on the clock, and a search that
-/// the limit ended reports that.
+/// The progress bar and the time limit of an exhaustive search. Only the end of a search depends on the clock, and a
+/// search that the limit ended reports that.
 pub(super) struct SearchProgress {
     started: Instant,
     limit: TimeLimit,
@@ -121,8 +121,8 @@ impl SearchProgress {
         SearchProgress { started: Instant::now(), limit, bar }
     }
 
-    /// Shows the number of unique states. Returns whether the time is over. Called very often: the clock is read only for a bar
-    /// or a limit.
+    /// Shows the number of unique states. Returns whether the time is over. Called very often: the clock is read only
+    /// for a bar or a limit.
     pub(super) fn states(&self, unique: u64) -> bool {
         if let Some(bar) = self.bar.as_ref().filter(|_| self.started.elapsed() > QUIET) {
             bar.0.set_position(unique);

@@ -43,8 +43,8 @@ impl ReplaySpec<'_> {
         if self.choices.is_some() { self.vary.unwrap_or(scenario.vary).open() } else { OpenPoints::default() }
     }
 
-    /// The chooser that replays this run. Choices without a seed come from an exhaustive search, in which every duration is the
-    /// shortest.
+    /// The chooser that replays this run. Choices without a seed come from an exhaustive search, in which every
+    /// duration is the shortest.
     pub fn chooser<'a>(&'a self, scenario: &Scenario, open: &'a OpenPoints) -> Replay<'a> {
         let seed = match self.choices {
             Some(_) => self.seed,

@@ -36,7 +36,7 @@ pub struct ReportArgs {
     /// Answers to open questions
     #[command(flatten)]
     pub answers: Answers,
-    /// Show only this turn, or only the turns from A to B; a page shows at most 20,000
+    /// Show only this turn, or only the turns from A to B, with B; a page shows at most 20,000
     #[arg(long, value_name = "A..B", value_parser = values::turns)]
     pub turns: Option<RangeInclusive<u32>>,
     /// The file to write
@@ -59,7 +59,8 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
 /// The page of a scenario, and the line that `report` prints.
 ///
 /// # Errors
-/// A scenario that cannot be read, a rule that does not exist, choices that do not fit, and more turns than a page shows.
+/// A scenario that cannot be read, a rule that does not exist, choices that do not fit, and more turns than a page
+/// shows.
 pub fn report_to_html(args: &ReportArgs) -> Result<(String, String), Failure> {
     let scenario = load(&args.file)?;
     let source = source(&args.file)?;

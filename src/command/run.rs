@@ -33,11 +33,11 @@ pub struct RunArgs {
     /// Draw the CPU phases and the GPU stream turn by turn (text only)
     #[arg(long)]
     pub timeline: bool,
-    /// With --timeline: draw only this turn, or only the turns from A to B
+    /// With --timeline: draw only this turn, or only the turns from A to B, with B
     #[arg(long, value_name = "A..B", requires = "timeline", value_parser = values::turns)]
     pub turns: Option<RangeInclusive<u32>>,
-    /// Count, for every field that batches share through their requests, how often a result reads a newer value than its
-    /// prepare saw, and how often that changed the decision of the rule
+    /// Count, for every field that batches share through their requests, how often a result reads a newer value than
+    /// its prepare saw, and how often that changed the decision of the rule
     #[arg(long)]
     pub skew: bool,
     /// Answers to open questions

@@ -1,4 +1,5 @@
-//! Runs of a scenario under several rules: running them with a progress bar, and what the renderers and the exit code need of them.
+//! Runs of a scenario under several rules: running them with a progress bar, and what the renderers and the exit code
+//! need of them.
 
 use std::ops::RangeInclusive;
 

@@ -1,5 +1,5 @@
-//! The shard of a search that this process runs, from the command line or from the cluster that started it. Reads two variables
-//! of the environment.
+//! The shard of a search that this process runs, from the command line or from the cluster that started it. Reads two
+//! variables of the environment.
 
 use super::mistake::hint;
 
@@ -17,8 +17,8 @@ impl Shard {
     pub const WHOLE: Shard = Shard { nth: 0, of: 1 };
 }
 
-/// The environment variables that may stand for the number of a shard, each with the variable that holds the first number: a
-/// Slurm array need not begin at 0.
+/// The environment variables that may stand for the number of a shard, each with the variable that holds the first
+/// number: a Slurm array need not begin at 0.
 const VARIABLES: [(&str, Option<&str>); 2] =
     [("JOB_COMPLETION_INDEX", None), ("SLURM_ARRAY_TASK_ID", Some("SLURM_ARRAY_TASK_MIN"))];
 

@@ -19,8 +19,8 @@ pub struct TestArgs {
     #[arg(required = true)]
     pub paths: Vec<PathBuf>,
     /// A scenario with this verdict or a worse one fails (exit code 1), even if the verdict is expected, and so does an
-    /// inconclusive one; `never`: exit code 0 even where an expectation failed [default: a scenario fails if an expectation
-    /// failed]
+    /// inconclusive one; `never`: exit code 0 even where an expectation failed [default: a scenario fails if an
+    /// expectation failed]
     #[arg(long, value_name = "VERDICT", value_enum)]
     pub fail_on: Option<FailOn>,
     /// For `expect_every`: the most unique states of the search under one rule; a search that reaches this bound fails
@@ -28,12 +28,12 @@ pub struct TestArgs {
     pub states_max: u64,
 }
 
-/// Runs the `expect` of every scenario, and searches every timing for its `expect_every`. With `fail_on`, a verdict for which
-/// `run` would not end with exit code 0 fails a scenario even if it is expected.
+/// Runs the `expect` of every scenario, and searches every timing for its `expect_every`. With `fail_on`, a verdict for
+/// which `run` would not end with exit code 0 fails a scenario even if it is expected.
 ///
 /// # Errors
-/// No scenario at all. A path that cannot be read counts as a failed scenario; the command then runs the others and ends with
-/// exit code 2.
+/// No scenario at all. A path that cannot be read counts as a failed scenario; the command then runs the others and
+/// ends with exit code 2.
 pub fn test(args: &TestArgs) -> Result<Exit, Failure> {
     let mut files = Vec::new();
     let mut outcomes = Vec::new();
@@ -59,8 +59,9 @@ pub fn test(args: &TestArgs) -> Result<Exit, Failure> {
     Ok(args.fail_on.unwrap_or_default().exit_of_difference(outcomes.iter().any(TestOutcome::failed)))
 }
 
-/// Finds the scenarios in a directory and below: names that end in `.ron` in any case. Hidden files and directories are skipped.
-/// Links to directories are not followed, so the search ends. A directory that cannot be read gives an outcome of its own.
+/// Finds the scenarios in a directory and below: names that end in `.ron` in any case. Hidden files and directories are
+/// skipped. Links to directories are not followed, so the search ends. A directory that cannot be read gives an outcome
+/// of its own.
 fn collect(directory: &Path, files: &mut Vec<PathBuf>, outcomes: &mut Vec<TestOutcome>) {
     let entries = std::fs::read_dir(directory).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
     let entries = match entries {

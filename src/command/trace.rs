@@ -25,8 +25,8 @@ pub struct TraceArgs {
     /// The trace to write
     #[arg(short, long, value_name = "FILE.json")]
     pub output: PathBuf,
-    /// The rule, by name; `release` for the rule that the scenario's release shipped with [default: the scenario's own, or
-    /// mask-lookahead]
+    /// The rule, by name; `release` for the rule that the scenario's release shipped with [default: the scenario's own,
+    /// or mask-lookahead]
     #[arg(long, value_name = "RULE")]
     pub rule: Option<String>,
     /// The seed of drawn durations [default: the scenario's own, or 0]
@@ -35,7 +35,7 @@ pub struct TraceArgs {
     /// Answers to open questions
     #[command(flatten)]
     pub answers: Answers,
-    /// Write only this turn, or only the turns from A to B
+    /// Write only this turn, or only the turns from A to B, with B
     #[arg(long, value_name = "A..B", value_parser = values::turns)]
     pub turns: Option<RangeInclusive<u32>>,
 }
@@ -55,8 +55,8 @@ pub fn trace(args: &TraceArgs) -> Result<Exit, Failure> {
 /// The trace, and the line that `trace` prints.
 ///
 /// # Errors
-/// A scenario that cannot be read, more or less than one rule, choices that do not fit, turns that were not run, or more events
-/// than a viewer takes.
+/// A scenario that cannot be read, more or less than one rule, choices that do not fit, turns that were not run, or
+/// more events than a viewer takes.
 pub fn trace_to_text(args: &TraceArgs) -> Result<(String, String), Failure> {
     let scenario = load(&args.file)?;
     let rules = rules(&scenario, args.rule.as_deref())?;
@@ -66,8 +66,8 @@ pub fn trace_to_text(args: &TraceArgs) -> Result<(String, String), Failure> {
     let spec = ReplaySpec::of_options(args.seed, &args.answers);
     let outcome = run_one(&scenario, rule, spec, Keep { boundaries: true, ..Keep::default() })?;
     let judgement = &outcome.judgement;
-    // A trace has at least four counters a turn and a slice a row. A run that is too long by this count is refused before it is
-    // drawn. With --turns the count is not known before: turn numbers can jump.
+    // A trace has at least four counters a turn and a slice a row. A run that is too long by this count is refused
+    // before it is drawn. With --turns the count is not known before: turn numbers can jump.
     let fewest = u64::from(judgement.turns) * 4 + judgement.decode_results;
     if args.turns.is_none() && fewest > EVENTS_MAX as u64 {
         return Err(too_many(fewest, true, None, judgement));
@@ -93,8 +93,8 @@ pub fn trace_to_text(args: &TraceArgs) -> Result<(String, String), Failure> {
 fn too_many(events: u64, at_least: bool, turns: Option<&RangeInclusive<u32>>, judgement: &Judgement) -> Failure {
     let turns = turns.cloned().unwrap_or(0..=u32::MAX);
     let count = judgement.turns.min(turns.end() - turns.start());
-    // Half the turns that would fit if all had the same number of events, because some have more; an eighth if the number is only
-    // a lower bound.
+    // Half the turns that would fit if all had the same number of events, because some have more; an eighth if the
+    // number is only a lower bound.
     let (least, part) = if at_least { ("at least ", 8) } else { ("", 2) };
     let fits = (u64::from(count) * EVENTS_MAX as u64 / events / part).clamp(1, 1 << 30) as u32;
     let found = judgement.findings.iter().map(|of| of.turn).find(|turn| turns.contains(turn));

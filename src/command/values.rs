@@ -1,4 +1,5 @@
-//! Options that several commands share, and the value parsers of all options: how a value is read, and the error for a wrong one.
+//! Options that several commands share, and the value parsers of all options: how a value is read, and the error for a
+//! wrong one.
 
 use std::ffi::OsStr;
 use std::ops::RangeInclusive;
@@ -16,9 +17,9 @@ use super::mistake::hint;
 /// Answers to the open questions of a run.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Answers {
-    /// Answers to the questions that the scenario's `vary` opens, in the order in which they are asked, as in 0.2.1 (`-` for
-    /// an empty list). After the last answer the run follows the script. Without --seed every duration is the shortest, as in
-    /// `check`
+    /// Answers to the questions that the scenario's `vary` opens, in the order in which they are asked, as in 0.2.1 or
+    /// 0x12, twelve times 0 (`-` for an empty list). After the last answer the run follows the script. Without --seed
+    /// every duration is the shortest, as in `check`
     #[arg(long, value_name = "LIST", value_parser = choices, allow_hyphen_values = true)]
     pub choices: Option<Choices>,
     /// The questions that --choices answers, in place of the scenario's `vary`: names with commas between, as in

@@ -1,5 +1,6 @@
-//! Splits a file into its recordings. The lines of a recording are read more than once: for what it was made of, for its own
-//! verdict, and for the comparison. A small recording is kept in memory for that; a large one is read from the file again.
+//! Splits a file into its recordings. The lines of a recording are read more than once: for what it was made of, for
+//! its own verdict, and for the comparison. A small recording is kept in memory for that; a large one is read from the
+//! file again.
 
 use std::path::{Path, PathBuf};
 

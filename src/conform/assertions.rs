@@ -1,5 +1,5 @@
-//! Assertions of the recorded code by their subject. The message of an assertion changes between releases. The function that
-//! raised it does not, and neither does a word of the message that tells the assertions of one function apart.
+//! Assertions of the recorded code by their subject. The message of an assertion changes between releases. The function
+//! that raised it does not, and neither does a word of the message that tells the assertions of one function apart.
 
 use serde_json::{Map, Value};
 
@@ -26,8 +26,8 @@ const RAISED: [(&str, &str, AssertKind); 16] = [
     ("update", "committed leads", AssertKind::CommittedLead),
 ];
 
-/// Replaces `message` and `where` of an assertion by its subject, `assertion`. An unknown assertion keeps both, so that it differs
-/// from every assertion of the model.
+/// Replaces `message` and `where` of an assertion by its subject, `assertion`. An unknown assertion keeps both, so that
+/// it differs from every assertion of the model.
 pub(super) fn replace_message(fields: &mut Map<String, Value>) {
     let text = |name: &str| fields.get(name).and_then(Value::as_str).unwrap_or("").to_string();
     let (message, place, kind) = (text("message"), text("where"), text("kind"));

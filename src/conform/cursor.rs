@@ -1,5 +1,5 @@
-//! Reads a recording event by event and holds the results of the comparison so far: the counts, the differences, and the
-//! lines around a difference. Whether an event agrees is decided in `full` and `partial`.
+//! Reads a recording event by event and holds the results of the comparison so far: the counts, the differences, and
+//! the lines around a difference. Whether an event agrees is decided in `full` and `partial`.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -213,7 +213,8 @@ impl<'a> RecordingCursor<'a> {
     }
 
     /// Takes in the result of comparing a field: the first difference that later events depend on, and differences in
-    /// independent fields. If the field itself is independent, so is its first difference. Returns whether the comparison ends.
+    /// independent fields. If the field itself is independent, so is its first difference. Returns whether the
+    /// comparison ends.
     pub(super) fn field_ends(
         &mut self,
         event: &RecordedEvent,
@@ -297,7 +298,8 @@ impl<'a> RecordingCursor<'a> {
     }
 }
 
-/// The first difference between two values of a field: within lists of equal length and within objects, of their elements.
+/// The first difference between two values of a field: within lists of equal length and within objects, of their
+/// elements.
 pub(super) fn first_difference(path: &str, recorded: &Value, modelled: &Value) -> Option<FieldDifference> {
     let differs = |path: String, recorded: &Value, modelled: &Value| {
         Some(FieldDifference { path, recorded: recorded.clone(), modelled: modelled.clone() })

@@ -52,8 +52,8 @@ impl<'l, 'a> FullComparison<'l, 'a> {
         }
     }
 
-    /// Sorts consecutive `tree_mismatch` events. A recording lists them in the order in which its recorder walked the tree,
-    /// which does not depend on the scheduler.
+    /// Sorts consecutive `tree_mismatch` events. A recording lists them in the order in which its recorder walked the
+    /// tree, which does not depend on the scheduler.
     fn sort_tree_mismatches(&mut self, first: RecordedEvent) -> Option<RecordedEvent> {
         let mut all = vec![first];
         while let Some(next) = self.cursor.pop() {

@@ -1,5 +1,5 @@
-//! Makes a setup of a recording that replays it without a chooser of its own: events from outside, and the effects of the
-//! switches of its configuration, become events of the setup and lists of accepted tokens.
+//! Makes a setup of a recording that replays it without a chooser of its own: events from outside, and the effects of
+//! the switches of its configuration, become events of the setup and lists of accepted tokens.
 
 use crate::engine::{Choice, ChoicePoint, Chooser, Scripted};
 use crate::judge::Judgement;
@@ -47,7 +47,8 @@ pub fn import(recording: &Recording, options: &Options<'_>) -> Result<Imported, 
         events.extend(first.map(|&(turn, req)| Event::Retract { turn, req }));
     }
     if inputs.meta.partial {
-        // A partial recording does not tell which retractions were forced: those that the model does not make by itself.
+        // A partial recording does not tell which retractions were forced: those that the model does not make by
+        // itself.
         let forced = inputs.retracts.iter().filter(|retract| !happened.retracts.contains(retract));
         events.extend(forced.map(|&(turn, req)| Event::Retract { turn, req }));
     }

@@ -1,5 +1,5 @@
-//! What a recording was made of: release, rule, configuration, requests, and everything that came from outside or that a plan
-//! takes over from it. Read in one pass before the comparison.
+//! What a recording was made of: release, rule, configuration, requests, and everything that came from outside or that
+//! a plan takes over from it. Read in one pass before the comparison.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -1,6 +1,6 @@
-//! Independent fields: fields that no later event depends on. They are whether a rule fired, as far as a recording can see it,
-//! with the counts of that, and the mask of the next step, which a rule may build or not. A difference in an independent field is
-//! counted as `observed`, and the comparison continues.
+//! Independent fields: fields that no later event depends on. They are whether a rule fired, as far as a recording can
+//! see it, with the counts of that, and the mask of the next step, which a rule may build or not. A difference in an
+//! independent field is counted as `observed`, and the comparison continues.
 
 use serde_json::{Map, Value};
 
@@ -23,8 +23,8 @@ pub(super) fn is_count(name: &str) -> bool {
     STATS.contains(&name)
 }
 
-/// The first difference between two rows of a result that later events depend on. Differences in independent fields go to
-/// `independent`. If `is_partial`, only the fields that the recording has are compared, except those in `skipped`.
+/// The first difference between two rows of a result that later events depend on. Differences in independent fields go
+/// to `independent`. If `is_partial`, only the fields that the recording has are compared, except those in `skipped`.
 pub(super) fn rows_differ(
     path: &str,
     (recorded, modelled): (&Map<String, Value>, &Map<String, Value>),

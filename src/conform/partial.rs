@@ -1,7 +1,7 @@
 //! Compares a partial recording, such as one of a server in production, with the events of the model.
 //!
-//! Kinds of events that such a recording always has must come in the model's order and agree in every field that the recording has.
-//! Events of other kinds, and any field, may be left out; they are counted as not checked.
+//! Kinds of events that such a recording always has must come in the model's order and agree in every field that the
+//! recording has. Events of other kinds, and any field, may be left out; they are counted as not checked.
 
 use serde_json::Value;
 
@@ -249,8 +249,8 @@ fn hashed_content(kind: &str, name: &str) -> bool {
     kind == "donate" && (name == "hash" || name == "expected")
 }
 
-/// How many rows an event of the recording has, those left out counted in, and how many the model's event has, if the two
-/// numbers differ. A row that is given twice counts once.
+/// How many rows an event of the recording has, those left out counted in, and how many the model's event has, if the
+/// two numbers differ. A row that is given twice counts once.
 fn rows_missing(event: &RecordedEvent, fields: &FieldList) -> Option<(u64, u64)> {
     let left_out = event.fields.get("rows_left_out")?.as_u64()?;
     let list = if event.kind == "result" { "reqs" } else { "rids" };
@@ -269,8 +269,8 @@ fn same_mode(event: &RecordedEvent, encoded: &EncodedEvent<'_>) -> bool {
     event.fields.get("mode").and_then(Value::as_str) == Some(mode_name(*mode))
 }
 
-/// The indices, among the model's rows, of the rows that a decode step of the recording gives, if it leaves some out; or
-/// the name of a row that the model does not have.
+/// The indices, among the model's rows, of the rows that a decode step of the recording gives, if it leaves some out;
+/// or the name of a row that the model does not have.
 fn rows_given(event: &RecordedEvent, encoded: &EncodedEvent<'_>) -> Result<Option<Vec<usize>>, String> {
     let left_out = event.fields.get("rows_left_out").and_then(Value::as_u64).unwrap_or(0);
     let EventBody::PrepareDecode(batch) = &encoded.body else { return Ok(None) };

@@ -8,8 +8,8 @@ use crate::record::{ReqId, Token};
 
 use super::inputs::{Inputs, TurnPlan};
 
-/// The chooser of `--plan own`. Answers only what came from outside: the tokens that verifies accepted, and the switches of the
-/// configuration.
+/// The chooser of `--plan own`. Answers only what came from outside: the tokens that verifies accepted, and the
+/// switches of the configuration.
 #[derive(Clone, Debug)]
 pub struct OwnPlanChooser {
     /// The lazy second slot is always refused.
@@ -18,7 +18,8 @@ pub struct OwnPlanChooser {
     retract_every: Option<u32>,
     /// Tokens that each verify accepted, by request.
     accepted: Vec<VecDeque<u32>>,
-    /// The tokens that were sampled, by request. Empty unless the recording is partial: the fake model's samples are known.
+    /// The tokens that were sampled, by request. Empty unless the recording is partial: the fake model's samples are
+    /// known.
     sampled: Vec<VecDeque<Token>>,
 }
 
@@ -72,8 +73,8 @@ impl Chooser for OwnPlanChooser {
     }
 }
 
-/// The chooser of `--plan recorded`. Answers which requests are matched, admitted, decoded and retracted, how long chunks are, and
-/// which slots are given out. What the recording does not have is left to the scheduler.
+/// The chooser of `--plan recorded`. Answers which requests are matched, admitted, decoded and retracted, how long
+/// chunks are, and which slots are given out. What the recording does not have is left to the scheduler.
 #[derive(Clone, Debug)]
 pub struct RecordedPlanChooser {
     own: OwnPlanChooser,

@@ -38,7 +38,8 @@ pub fn release_of(version: &str) -> Option<(Release, bool)> {
     Some((known, known.version() == version))
 }
 
-/// The rule that a `policy` of recordings stands for: its name, or `release` for the rule that the release shipped with.
+/// The rule that a `policy` of recordings stands for: its name, or `release` for the rule that the release shipped
+/// with.
 pub fn rule_of(policy: &str) -> &str {
     match policy {
         "native" => "release",
@@ -103,7 +104,8 @@ fn stop_seen(arrival: &Arrival) -> Stop {
 /// How a request ends by the tokens that the fake model samples.
 fn stop_sampled(arrival: &Arrival) -> Stop {
     arrival.stop_token.map_or(Stop::Length, |token| {
-        // A stop token that is never sampled still makes the request one that could end early: its place is beyond the length.
+        // A stop token that is never sampled still makes the request one that could end early: its place is beyond the
+        // length.
         Stop::Token(stop_at(&arrival.prompt, token, arrival.max_new).unwrap_or(arrival.max_new + 1))
     })
 }

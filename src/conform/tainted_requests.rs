@@ -1,6 +1,6 @@
-//! Corrects `tainted` in recordings of older recorders. A request is tainted while it runs on a wrong state that it started
-//! from. A retraction gives that state up with its slot, but recorders before `tree_core` kept `tainted` true until the end of
-//! the request. Lines are corrected as they are read.
+//! Corrects `tainted` in recordings of older recorders. A request is tainted while it runs on a wrong state that it
+//! started from. A retraction gives that state up with its slot, but recorders before `tree_core` kept `tainted` true
+//! until the end of the request. Lines are corrected as they are read.
 
 use std::collections::{BTreeMap, BTreeSet};
 

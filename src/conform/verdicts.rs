@@ -29,8 +29,8 @@ fn judged_result(found: Option<&Finding>) -> &'static str {
     }
 }
 
-/// The first donation with different results; without one, the judge's first finding about the accounting of slots, pages and
-/// locks.
+/// The first donation with different results; without one, the judge's first finding about the accounting of slots,
+/// pages and locks.
 pub(super) fn first_divergence(
     judgement: &Judgement,
     names: &[String],

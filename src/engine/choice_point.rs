@@ -5,12 +5,13 @@
 ///
 /// * [`ChoicePoint::Turn`] is a notice.
 /// * [`ChoicePoint::Arrival`] to [`ChoicePoint::Accept`] are inputs from outside; a scenario opens them by `vary`.
-/// * [`ChoicePoint::Admission`] to [`ChoicePoint::Slot`] are decisions of the scheduler and the model. They are asked only of
+/// * [`ChoicePoint::Admission`] to [`ChoicePoint::Slot`] are decisions of the scheduler and the model. They are asked
+///   only of
 ///   a chooser that opens them, as the replay of a recording does; their default is the machine's own decision.
 /// * [`ChoicePoint::Generate`] is asked before there is a run.
 ///
-/// The *subject* is the number that goes with a question ([`super::Choice::subject`]). A *yes/no* point has the answers 0
-/// for no and 1 for yes.
+/// The *subject* is the number that goes with a question ([`super::Choice::subject`]). A *yes/no* point has the answers
+/// 0 for no and 1 for yes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChoicePoint {
     /// A turn begins. Subject: the turn. There is one answer.
@@ -24,8 +25,8 @@ pub enum ChoicePoint {
     Abort,
     /// Whether an output is a stop token. Subject: the request. Yes/no.
     Stop,
-    /// A forced retraction before a decode step. Subject: the number of the forward. Answer 0: none; n: the n-th request
-    /// in the order of retraction.
+    /// A forced retraction before a decode step. Subject: the number of the forward. Answer 0: none; n: the n-th
+    /// request in the order of retraction.
     Retract,
     /// Whether the allocation of a lazy second track slot fails. Subject: the request. Yes/no.
     AllocFailure,
@@ -51,7 +52,8 @@ pub enum ChoicePoint {
     Mix,
     /// The token that the model samples. Subject: the request. Answer: the token.
     Sample,
-    /// The state slot that the pool gives out. Subject: how many slots the call asks for. Answer 0: the call fails; n: slot n.
+    /// The state slot that the pool gives out. Subject: how many slots the call asks for. Answer 0: the call fails; n:
+    /// slot n.
     Slot,
     /// A draw of the generator of random setups. Subject: the number of the draw. Answer 0: the plainest value.
     Generate,

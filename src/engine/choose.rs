@@ -18,14 +18,14 @@ pub struct Choice {
     pub default: u32,
 }
 
-/// Answers everything that a run leaves undetermined. Replay, random search, exhaustive search and the interactive chooser
-/// are implementations.
+/// Answers everything that a run leaves undetermined. Replay, random search, exhaustive search and the interactive
+/// chooser are implementations.
 pub trait Chooser {
     /// Picks an answer in `0..choice.options`.
     fn choose(&mut self, choice: Choice) -> u32;
 
-    /// Whether questions of this choice point may get another answer than the default. The machine may skip the questions
-    /// of a closed point.
+    /// Whether questions of this choice point may get another answer than the default. The machine may skip the
+    /// questions of a closed point.
     fn is_open(&self, point: ChoicePoint) -> bool {
         let _ = point;
         false

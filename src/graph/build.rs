@@ -1,5 +1,5 @@
-//! Builds the graph of a record: a sink that adds an event for each phase, forward and copy, and the edges between them.
-//! Findings are not used here.
+//! Builds the graph of a record: a sink that adds an event for each phase, forward and copy, and the edges between
+//! them. Findings are not used here.
 
 use std::collections::BTreeMap;
 
@@ -79,8 +79,8 @@ impl Builder {
         }
     }
 
-    /// The CPU waits for a batch. Only later work of the phase is ordered after the forward, so a phase that has already issued
-    /// work or read a slot is split into two events.
+    /// The CPU waits for a batch. Only later work of the phase is ordered after the forward, so a phase that has
+    /// already issued work or read a slot is split into two events.
     fn wait(&mut self, batch: BatchId) {
         let mut event = self.cpu();
         if self.acted {
@@ -130,12 +130,14 @@ impl Builder {
         self.graph[event].accesses.push(Access { slot, req, how, len });
         let writer = self.writers.get(&slot).copied();
         match (how.writes(), writer) {
-            // A forward in flight will overwrite the slot; later reads may see the forward's write, so it stays the writer.
+            // A forward in flight will overwrite the slot; later reads may see the forward's write, so it stays the
+            // writer.
             (true, Some(writer)) if self.graph[event].span.lane == Lane::Schedule && self.is_in_flight(writer) => {}
             (true, _) => {
                 self.writers.insert(slot, event);
             }
-            // A phase may cache a slot whose copy it has just issued. The copy comes later in the graph, so there is no edge.
+            // A phase may cache a slot whose copy it has just issued. The copy comes later in the graph, so there is no
+            // edge.
             (false, Some(writer)) if writer < event => self.data(writer, event, slot),
             (false, _) => {}
         }

@@ -14,9 +14,9 @@ pub const CUT_MAX: usize = 35;
 
 /// The events nearest to the finding at `index`, at most [`CUT_MAX`], with all edges between them.
 ///
-/// The distance is the number of edges, in either direction. At equal distance events that use the slot of the finding come
-/// first, then events of its request, then events with the nearest number. `None` if the finding does not exist or has no
-/// event.
+/// The distance is the number of edges, in either direction. At equal distance events that use the slot of the finding
+/// come first, then events of its request, then events with the nearest number. `None` if the finding does not exist or
+/// has no event.
 pub fn cut(events: &EventGraph, index: usize, finding: &Finding) -> Option<EventGraph> {
     let place = *events.places.get(index)?;
     let at = place.at?;

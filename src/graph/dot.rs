@@ -1,9 +1,9 @@
 //! The DOT form: time from left to right, one band for each lane, missing edges dashed and red.
 //!
 //! Graphviz places events by time because only the edges between neighbours of a lane have `constraint=true`, with the
-//! distance of their columns as `minlen`; all other edges have no influence on ranks. Crossings with such edges cost nothing,
-//! so Graphviz keeps the bands in the order in which its search first meets them. That is the order of the edges of the
-//! legend, which is the first node.
+//! distance of their columns as `minlen`; all other edges have no influence on ranks. Crossings with such edges cost
+//! nothing, so Graphviz keeps the bands in the order in which its search first meets them. That is the order of the
+//! edges of the legend, which is the first node.
 
 use std::fmt::Write as _;
 
@@ -76,7 +76,8 @@ fn band(out: &mut String, events: &EventGraph, names: &[String], lane: Lane, her
     out.push_str("  }\n");
 }
 
-/// The text on the findings at an event, and the attributes of its frame. In a cut the finding at its centre is highlighted.
+/// The text on the findings at an event, and the attributes of its frame. In a cut the finding at its centre is
+/// highlighted.
 fn found(events: &EventGraph, event: NodeIndex) -> (Option<String>, &'static str) {
     let here = events.places.iter().enumerate().filter(|(_, place)| place.at == Some(event));
     let here: Vec<(usize, &'static str)> = here.map(|(index, place)| (index, name::kind(place.kind))).collect();

@@ -1,5 +1,5 @@
-//! The edges that a drawing shows, and the gaps between the events of a cut. Redundant edges are left out. Colours and line
-//! styles are in `dot`.
+//! The edges that a drawing shows, and the gaps between the events of a cut. Redundant edges are left out. Colours and
+//! line styles are in `dot`.
 
 use std::collections::BTreeSet;
 
@@ -52,8 +52,8 @@ pub(super) fn link(events: &EventGraph, from: NodeIndex, to: NodeIndex) -> LaneL
 
 /// All edges of a drawing but the order of each lane.
 ///
-/// Left out are: program order that another path implies; data for the slots of a missing edge between the same events; the
-/// active state of a request from one forward to the next; and, in a cut, the missing edges of other findings.
+/// Left out are: program order that another path implies; data for the slots of a missing edge between the same events;
+/// the active state of a request from one forward to the next; and, in a cut, the missing edges of other findings.
 pub(super) fn drawn_edges(events: &EventGraph) -> Vec<DrawnEdge> {
     let graph = &events.graph;
     let shown: Option<BTreeSet<_>> = events

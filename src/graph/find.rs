@@ -82,8 +82,8 @@ impl EventIndex<'_> {
         index
     }
 
-    /// The event of a finding: the use of its slot for its request, else its phase, else the last event up to its turn. Findings
-    /// of one kind that fit several events are assigned to different events, in order.
+    /// The event of a finding: the use of its slot for its request, else its phase, else the last event up to its turn.
+    /// Findings of one kind that fit several events are assigned to different events, in order.
     fn place(&self, finding: &Finding, taken: &BTreeSet<(FindingKind, NodeIndex)>) -> Option<NodeIndex> {
         let in_phase =
             |event: &GraphEvent| event.span.work == Work::Phase(finding.phase) || event.span.work == Work::Cpu;
@@ -100,8 +100,8 @@ impl EventIndex<'_> {
         used.map(|(_, at)| at).or_else(phase).or_else(before)
     }
 
-    /// The source of the missing edge: the event that should be ordered before the event `at`, or the write that the state
-    /// should have come from, with the slot in question.
+    /// The source of the missing edge: the event that should be ordered before the event `at`, or the write that the
+    /// state should have come from, with the slot in question.
     fn origin(&self, finding: &Finding, at: NodeIndex) -> Result<(NodeIndex, SlotId), Absent> {
         match finding.kind {
             FindingKind::Torn | FindingKind::UseAfterFree => self.unordered(finding, at).ok_or(Absent::InOrder),
@@ -117,8 +117,9 @@ impl EventIndex<'_> {
         }
     }
 
-    /// The last forward in flight with which a copy on the schedule stream races: a forward that writes the slot, else a
-    /// forward that reads the slot if the copy writes it. A forward that the CPU has waited for is ordered before the copy.
+    /// The last forward in flight with which a copy on the schedule stream races: a forward that writes the slot, else
+    /// a forward that reads the slot if the copy writes it. A forward that the CPU has waited for is ordered before the
+    /// copy.
     fn unordered(&self, finding: &Finding, at: NodeIndex) -> Option<(NodeIndex, SlotId)> {
         let (slot, &completed) = (finding.slot?, self.completed.get(&at)?);
         let uses = self.by_slot.get(&slot).map_or(&[][..], Vec::as_slice);
@@ -128,8 +129,8 @@ impl EventIndex<'_> {
         of.map(|of| (of.0, slot))
     }
 
-    /// The last forward that wrote a checkpoint of the length in question: for the request of the finding, else, at a hit, for
-    /// the request that donated the slot under that length.
+    /// The last forward that wrote a checkpoint of the length in question: for the request of the finding, else, at a
+    /// hit, for the request that donated the slot under that length.
     fn keeper(&self, finding: &Finding, at: NodeIndex) -> Option<(NodeIndex, SlotId)> {
         let (req, label) = (finding.req?, finding.label?);
         let kept = |req| {

@@ -22,7 +22,8 @@ pub(super) fn plain(event: &GraphEvent, names: &[String]) -> String {
     lines.join("\n")
 }
 
-/// The label in a drawing: kind, requests, slots, turn, virtual time. In a cut the request of its finding is named first.
+/// The label in a drawing: kind, requests, slots, turn, virtual time. In a cut the request of its finding is named
+/// first.
 pub(super) fn drawn(events: &EventGraph, event: petgraph::graph::NodeIndex, names: &[String]) -> Vec<String> {
     let (of, when_ns) = (&events.graph[event], events.when_ns[event.index()]);
     let rows = of.span.batch.filter(|_| of.span.lane != Lane::Copy).and_then(|batch| events.rows.get(&batch));

@@ -1,5 +1,5 @@
-//! The happens-before graph of a run: the order of its events, the write that each read sees, and for each finding the edge
-//! that is missing.
+//! The happens-before graph of a run: the order of its events, the write that each read sees, and for each finding the
+//! edge that is missing.
 //!
 //! A pure function of a record and a judgement. The judge does not use it: it finds races by a clock of two counters
 //! (`docs/streams.md`). The graph is for drawings, and a test compares the judge's races with it.
@@ -69,7 +69,8 @@ pub enum EdgeKind {
     Program,
     /// Stream order: both events run on the same stream.
     Stream,
-    /// A forward starts after its launch by the CPU, and after all work that the schedule stream had issued at the launch.
+    /// A forward starts after its launch by the CPU, and after all work that the schedule stream had issued at the
+    /// launch.
     Launch,
     /// A completion event: the copy of a result starts after its forward, and the CPU continues a wait after that copy.
     Completion,

@@ -7,8 +7,8 @@ use petgraph::visit::EdgeRef as _;
 use super::{Edge, EdgeKind, EventGraph, GraphEvent};
 use crate::scene::Lane;
 
-/// By event: its position in virtual time, the start, or the end of the wait if it waits. Every order edge leads to a later
-/// position, or to an event at the same position that was issued later.
+/// By event: its position in virtual time, the start, or the end of the wait if it waits. Every order edge leads to a
+/// later position, or to an event at the same position that was issued later.
 pub(super) fn when_ns(graph: &DiGraph<GraphEvent, Edge>) -> Vec<u64> {
     let mut when: Vec<u64> = Vec::with_capacity(graph.node_count());
     // Order edges lead to events that were issued later, so their sources have positions already.
@@ -26,7 +26,8 @@ pub(super) fn when_ns(graph: &DiGraph<GraphEvent, Edge>) -> Vec<u64> {
 
 /// The lanes that have events, from top to bottom; each with its events from left to right and their columns, from 0.
 ///
-/// Events at different positions are in different columns, and so are events of one lane and events joined by an order edge.
+/// Events at different positions are in different columns, and so are events of one lane and events joined by an order
+/// edge.
 pub(super) fn lanes(events: &EventGraph) -> Vec<(Lane, Vec<(NodeIndex, usize)>)> {
     let mut order: Vec<NodeIndex> = events.graph.node_indices().collect();
     order.sort_by_key(|&event| (events.when_ns[event.index()], event));

@@ -1,8 +1,8 @@
 //! One history of a setup, as a setup that does the same by script alone.
 //!
-//! Inputs and choices of the history become arrivals by turn, ends, events and lists of accepted tokens. Everything else
-//! follows from these. The script is run and compared with the history before it is returned: a script that does something
-//! else is dropped.
+//! Inputs and choices of the history become arrivals by turn, ends, events and lists of accepted tokens. Everything
+//! else follows from these. The script is run and compared with the history before it is returned: a script that does
+//! something else is dropped.
 
 use crate::engine::{ChoicePoint, Chooser, Scripted};
 use crate::model::{
@@ -19,8 +19,8 @@ pub type TurnsMax = fn(&[RequestSpec], &[Event]) -> u32;
 
 /// Runs `setup` once with the answers of `chooser`, and returns a setup that does the same without a chooser.
 ///
-/// Requests are in the order in which they were seen; those that were never seen are left out. The result is `None` for a
-/// history that no script repeats:
+/// Requests are in the order in which they were seen; those that were never seen are left out. The result is `None` for
+/// a history that no script repeats:
 /// - no request was seen;
 /// - it ended by its bound on turns after idle turns, which a script skips;
 /// - while nothing ran, a request that could not be admitted waited for some turns, and then it was aborted or another

@@ -10,7 +10,8 @@ pub struct Measure {
     pub requests: u64,
     /// Scripted events.
     pub events: u64,
-    /// Engine fields that are not as the preset of the setup's own release has them, and costs that are not the default.
+    /// Engine fields that are not as the preset of the setup's own release has them, and costs that are not the
+    /// default.
     pub deviations: u64,
     /// A weight for arrivals, prompts, ends and lists of accepted tokens that are not of the plainest kind.
     pub kinds: u64,
@@ -86,8 +87,8 @@ fn kinds(spec: &RequestSpec) -> u64 {
 /// are sizes.
 const NEVER_SET_BACK: [&str; 4] = ["strategy", "overlap", "track_interval", "mamba_chunk"];
 
-/// Fields that are tried behind another one, not at their place in the table. The order decides at which of several small
-/// setups shrinking ends.
+/// Fields that are tried behind another one, not at their place in the table. The order decides at which of several
+/// small setups shrinking ends.
 const TRIED_BEHIND: [(&str, &str); 6] = [
     ("result_queue", "conservativeness"),
     ("spec", "slot_headroom"),

@@ -1,8 +1,8 @@
 //! Lookahead patterns: a setup in which given decode results of one request have a given lookahead.
 //!
-//! Owns how a pattern is put into a setup: for a 0, a filler is pinned before the next step and takes its turn. Only the facts
-//! of a run show whether the lookahead came about: a filler may not be admitted, the engine may have no overlap, or another
-//! request may take a turn.
+//! Owns how a pattern is put into a setup: for a 0, a filler is pinned before the next step and takes its turn. Only
+//! the facts of a run show whether the lookahead came about: a filler may not be admitted, the engine may have no
+//! overlap, or another request may take a turn.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -13,8 +13,8 @@ use crate::record::ReqId;
 use super::prompts::deal_fresh;
 use super::smaller::keep;
 
-/// Most steps for which every pattern is made: 4096 patterns, each a run under every rule. A boundary depends on the lookahead
-/// of two results, so 12 steps cover every combination over several boundaries.
+/// Most steps for which every pattern is made: 4096 patterns, each a run under every rule. A boundary depends on the
+/// lookahead of two results, so 12 steps cover every combination over several boundaries.
 pub const ALL_MAX: u32 = 12;
 
 /// The lookahead of decode results in a row: whether the next step was prepared before the result was processed.
@@ -61,8 +61,8 @@ impl fmt::Display for Pattern {
 }
 
 /// The decode steps of a request whose results are processed if it ends by itself, by the lengths that they reach. The
-/// first output is that of the prefill, so there may be none. With speculation, which has no steps of one token, these are
-/// only the lengths.
+/// first output is that of the prefill, so there may be none. With speculation, which has no steps of one token, these
+/// are only the lengths.
 pub fn decode_steps(setup: &Setup, req: ReqId) -> RangeInclusive<u32> {
     let prompt = prompt_len(&setup.requests, req.index()) as u32;
     prompt + 1..=prompt + setup.requests[req.index()].outputs() - 1
@@ -78,8 +78,8 @@ pub fn usual_first_step(setup: &Setup, req: ReqId, len: u32) -> u32 {
     boundary.saturating_sub(2).min(latest).max(*steps.start())
 }
 
-/// Requests that act as a filler behind a step of `steps` and do nothing else: one prompt token, one output, pinned before the
-/// step after, and named by no other request or event. A pattern replaces them.
+/// Requests that act as a filler behind a step of `steps` and do nothing else: one prompt token, one output, pinned
+/// before the step after, and named by no other request or event. A pattern replaces them.
 pub fn stand_ins(setup: &Setup, req: ReqId, steps: RangeInclusive<u32>) -> Vec<ReqId> {
     let named = |of: ReqId| {
         let refers = |spec: &RequestSpec| {
@@ -96,9 +96,10 @@ pub fn stand_ins(setup: &Setup, req: ReqId, steps: RangeInclusive<u32>) -> Vec<R
     .collect()
 }
 
-/// The setup in which the result of step `from` of `req` has the first lookahead of the pattern, the result of the next step
-/// the second, and so on, as far as a script can achieve it: a filler that takes the turn of the step after gives L = 0. A
-/// stand-in for a filler stays where the pattern has a 0 and is removed where it has a 1. All other requests stay.
+/// The setup in which the result of step `from` of `req` has the first lookahead of the pattern, the result of the next
+/// step the second, and so on, as far as a script can achieve it: a filler that takes the turn of the step after gives
+/// L = 0. A stand-in for a filler stays where the pattern has a 0 and is removed where it has a 1. All other requests
+/// stay.
 ///
 /// # Panics
 /// If the pattern reaches beyond the decode steps of the request.

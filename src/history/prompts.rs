@@ -1,6 +1,6 @@
-//! The prompts and arrivals of a history in the form of a scenario file. In a file, a request whose prompt uses outputs must
-//! arrive `After` the request that made them. If the history saw it later than that, its prompt is spelled out token by
-//! token, and so is every prompt that shares tokens with it.
+//! The prompts and arrivals of a history in the form of a scenario file. In a file, a request whose prompt uses outputs
+//! must arrive `After` the request that made them. If the history saw it later than that, its prompt is spelled out
+//! token by token, and so is every prompt that shares tokens with it.
 
 use std::sync::Arc;
 
@@ -62,8 +62,8 @@ impl<'a> ScriptPrompts<'a> {
         }
     }
 
-    /// The owner of the first tokens of a prompt. A prefix that lies wholly in tokens taken over from another request belongs
-    /// to that request.
+    /// The owner of the first tokens of a prompt. A prefix that lies wholly in tokens taken over from another request
+    /// belongs to that request.
     fn taken(&self, req: ReqId) -> Option<Taken> {
         let (mut owner, keep) = self.source(req)?;
         // Every step follows a reference, and references are without cycles.
@@ -101,7 +101,8 @@ impl<'a> ScriptPrompts<'a> {
         matches!(self.setup.requests[req.index()].prompt, Prompt::Of { keep: None, .. })
     }
 
-    /// Spells out every prompt that shares tokens with a prompt that is spelled out, since fresh tokens are assigned anew.
+    /// Spells out every prompt that shares tokens with a prompt that is spelled out, since fresh tokens are assigned
+    /// anew.
     fn spread(&mut self) {
         let edges: Vec<(usize, usize)> = self
             .setup
@@ -149,8 +150,8 @@ impl<'a> ScriptPrompts<'a> {
     }
 }
 
-/// Assigns fresh tokens as the reader of a file does: consecutive in the order of requests, above every token that is spelled
-/// out.
+/// Assigns fresh tokens as the reader of a file does: consecutive in the order of requests, above every token that is
+/// spelled out.
 pub(super) fn deal_fresh(requests: &mut [RequestSpec]) {
     let mut next = FRESH_FIRST;
     for spec in requests.iter() {

@@ -1,5 +1,5 @@
-//! Candidates for shrinking a setup, the largest reduction first. A candidate is smaller by [`measure`]. The caller checks
-//! whether it is valid and still shows the finding.
+//! Candidates for shrinking a setup, the largest reduction first. A candidate is smaller by [`measure`]. The caller
+//! checks whether it is valid and still shows the finding.
 
 mod drops;
 mod engine;
@@ -14,8 +14,8 @@ pub(super) use drops::keep;
 use super::measure::measure;
 use super::prompts::deal_fresh;
 
-/// Setups that are smaller than `setup`, each by one change. Their bound on turns is that of `setup`. A setup with very many
-/// requests first loses blocks of requests.
+/// Setups that are smaller than `setup`, each by one change. Their bound on turns is that of `setup`. A setup with very
+/// many requests first loses blocks of requests.
 pub fn smaller(setup: &Setup) -> Vec<Setup> {
     let mut moves = Moves { setup, list: Vec::new() };
     drops::requests(&mut moves);
@@ -53,7 +53,8 @@ impl Moves<'_> {
     }
 }
 
-/// `least`, half of `number`, and one less than it, without those below `least` or not below `number`. The smallest is first.
+/// `least`, half of `number`, and one less than it, without those below `least` or not below `number`. The smallest is
+/// first.
 fn below(number: u32, least: u32) -> Vec<u32> {
     let mut list = vec![least, number / 2, number.saturating_sub(1)];
     list.retain(|&less| less >= least && less < number);

@@ -1,5 +1,5 @@
-//! Whether two runs did the same: a comparison of their facts without times, names of requests, and facts about the form of
-//! the script.
+//! Whether two runs did the same: a comparison of their facts without times, names of requests, and facts about the
+//! form of the script.
 
 use crate::engine::Time;
 use crate::record::{Fact, ForwardFact, ProbeFact, ReqId, RequestFact, RunFact, StreamId};

@@ -73,7 +73,7 @@ goals! {
     MergeBoundaryInFlight, "merge-boundary-in-flight";
     /// Rows left the running batch while a boundary step of a request that stays was in flight.
     FilterBoundaryInFlight, "filter-boundary-in-flight";
-    /// A boundary step got no track slot.
+    /// A boundary step was refused its second slot.
     SecondSlotRefused, "second-slot-refused";
     /// A donation was skipped because no slot was available for it.
     DonationNoSlot, "donation-no-slot";

@@ -132,7 +132,8 @@ impl Judge {
         }
     }
 
-    /// A release donated nothing, for a reason.
+    /// A release, or the hand-over of a prefill, donated nothing. At a hand-over no checkpoint is due yet; without a
+    /// slot for it the request continues as it is.
     pub(super) fn no_donate(&mut self, req: ReqId, why: NoDonation) {
         match why {
             NoDonation::Retracted => self.retract(req),
@@ -153,7 +154,8 @@ impl Judge {
         }
     }
 
-    /// A request gives its track slots back. If it has finished, the judge forgets it.
+    /// A request has nothing more to donate: checkpoints still due are lost. If the request has finished, the judge
+    /// forgets it.
     fn release(&mut self, req: ReqId) {
         self.decisions.release(req, &mut self.findings);
         if self.outcomes.is_over(req) {

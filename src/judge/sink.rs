@@ -1,6 +1,6 @@
 //! The judge as a sink: the table of facts and the parts of the judge that receive them.
 //!
-//! Owns this table only. Does not interpret facts.
+//! Owns this table. Beyond it, a slot that the tree frees is an eviction, and a kept length must lie in its extend.
 
 use crate::record::{
     BatchFact, BatchId, CacheFact, DecisionFact, Fact, ForwardFact, Owner, PageFact, ReqId, RequestFact, ResultRow,

@@ -1,5 +1,5 @@
-//! The cost of a decode step: means over the steady decode steps of one run, and what rules that read masks save. Times are whole
-//! nanoseconds of virtual time. Shares are rounded in integers.
+//! The cost of a decode step: means over the steady decode steps of one run, and what rules that read masks save. Times
+//! are whole nanoseconds of virtual time. Shares are rounded in integers.
 
 use serde::Serialize;
 
@@ -25,8 +25,9 @@ pub struct CostRun {
     pub result_copy_ns: u64,
     /// The longer of CPU step and GPU step, `"cpu"` or `"gpu"`.
     pub longer: &'static str,
-    /// What a turn is as long as: the longer one, `"cpu"` or `"gpu"`, so that shortening the other one gains nothing; `"copy"`, half of
-    /// CPU step, forward and copy of its result, because the batch after next waits for the result; or, without overlap, `"sum"`.
+    /// What a turn is as long as: the longer one, `"cpu"` or `"gpu"`, so that shortening the other one gains nothing;
+    /// `"copy"`, half of CPU step, forward and copy of its result, because the batch after next waits for the result;
+    /// or, without overlap, `"sum"`.
     pub limit: &'static str,
     /// The share of the shorter one that is hidden behind the longer one, in percent.
     pub overlap_percent: f64,
@@ -38,9 +39,11 @@ pub struct CostRun {
     pub tokens_per_s: f64,
     /// Arrival to first output.
     pub ttft_ns: Quantiles,
-    /// Inter-token latency as a mean of each request: first output to last, over outputs less one; quantiles over requests.
+    /// Inter-token latency as a mean of each request: first output to last, over outputs less one; quantiles over
+    /// requests.
     pub tpot_ns: Quantiles,
-    /// Inter-token latency as every gap between two outputs of a request that follow each other; quantiles over all gaps.
+    /// Inter-token latency as every gap between two outputs of a request that follow each other; quantiles over all
+    /// gaps.
     pub itl_ns: Quantiles,
     /// What ended the run early: `"assertion"` or `"bound"`.
     pub stopped: Option<&'static str>,

@@ -1,4 +1,5 @@
-//! The lookahead of the decode results of one request: the sink that measures it, and the outcome of a run under a pattern.
+//! The lookahead of the decode results of one request: the sink that measures it, and the outcome of a run under a
+//! pattern.
 
 use std::ops::RangeInclusive;
 
@@ -23,10 +24,11 @@ pub struct LastOffer {
 pub struct JitterOutcome {
     /// The judgement, with its boundaries.
     pub judgement: Judgement,
-    /// The lookahead of the result of each step of the pattern; `None` where no result was processed, or several with different
-    /// lookaheads.
+    /// The lookahead of the result of each step of the pattern; `None` where no result was processed, or several with
+    /// different lookaheads.
     pub came_out: Vec<Option<i64>>,
-    /// The state that the request offered at its end, or the reason why it offered none; `None` if the request did not end.
+    /// The state that the request offered at its end, or the reason why it offered none; `None` if the request did not
+    /// end.
     pub end: Option<Result<LastOffer, NoDonation>>,
 }
 
@@ -42,8 +44,8 @@ impl JitterOutcome {
         self.came_out.iter().map(letter).collect()
     }
 
-    /// Whether the lookahead equals `pattern`. Where an assertion or a bound ended the run before the request ended, only the
-    /// steps before that count.
+    /// Whether the lookahead equals `pattern`. Where an assertion or a bound ended the run before the request ended,
+    /// only the steps before that count.
     pub fn came_about(&self, pattern: &str) -> bool {
         let ended_early = self.judgement.bound.is_some()
             || self.judgement.findings.iter().any(|of| of.kind == FindingKind::Assertion);
@@ -68,7 +70,8 @@ pub struct PatternRun<'a> {
     pub outcome: &'a JitterOutcome,
 }
 
-/// A sink that measures the lookahead of every decode result of a request, and keeps the offer of the request at its end.
+/// A sink that measures the lookahead of every decode result of a request, and keeps the offer of the request at its
+/// end.
 pub struct LookaheadMeter {
     req: ReqId,
     /// The decode batches that were prepared for it, with the length that each reaches.
@@ -92,7 +95,8 @@ impl LookaheadMeter {
         JitterOutcome { judgement, came_out: steps.map(|k| self.lookahead(k)).collect(), end: self.end }
     }
 
-    /// The lookahead of the result of step `k`; `None` if no result was processed, or several with different lookaheads.
+    /// The lookahead of the result of step `k`; `None` if no result was processed, or several with different
+    /// lookaheads.
     fn lookahead(&self, k: u32) -> Option<i64> {
         let mut rows = self.rows.iter().filter(|row| row.0 == k).map(|row| row.1);
         let first = rows.next()?;

@@ -32,8 +32,8 @@ pub struct Timing {
     pub makespan_ns: u64,
     /// Arrival to first output.
     pub ttft_ns: Quantiles,
-    /// Time per output token: first output to last, over outputs less one, of finished requests with several outputs. Outputs
-    /// appended behind the end of a request are not delivered and do not count.
+    /// Time per output token: first output to last, over outputs less one, of finished requests with several outputs.
+    /// Outputs appended behind the end of a request are not delivered and do not count.
     pub tpot_ns: Quantiles,
     /// Arrival to last output, of finished requests.
     pub e2e_ns: Quantiles,

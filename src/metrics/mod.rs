@@ -1,8 +1,8 @@
 //! Measurements of a run: sinks of its facts, and their results.
 //!
-//! [`Meter`] measures latencies and throughput, [`StepMeter`] steady decode steps, [`LookaheadMeter`] the lookahead of one request;
-//! [`Skew`] counts reads of shared fields, [`RunCounts`] admissions and evictions. Results are numbers and names; their texts are in
-//! `report`. No measurement changes a run or a verdict.
+//! [`Meter`] measures latencies and throughput, [`StepMeter`] steady decode steps, [`LookaheadMeter`] the lookahead of
+//! one request; [`Skew`] counts reads of shared fields, [`RunCounts`] admissions and evictions. Results are numbers and
+//! names; their texts are in `report`. No measurement changes a run or a verdict.
 
 mod cost;
 mod jitter;

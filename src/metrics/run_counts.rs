@@ -1,5 +1,5 @@
-//! Counts of a run beside verdict and latencies: the turn in which each request was admitted, evictions, and the turns in which
-//! the admission latch alone kept a request waiting.
+//! Counts of a run beside verdict and latencies: the turn in which each request was admitted, evictions, and the turns
+//! in which the admission latch alone kept a request waiting.
 
 use crate::record::{Fact, Owner, ProbeFact, ReqId, RequestFact, RowFacts, RunFact, Sink, SlotFact};
 
@@ -15,8 +15,8 @@ pub struct RunCounts {
     turn: u32,
 }
 
-/// Turns in which the first waiting request was not admitted although there were rows, slots and KV for it, because the running
-/// batch was still marked full.
+/// Turns in which the first waiting request was not admitted although there were rows, slots and KV for it, because the
+/// running batch was still marked full.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Latched {
     /// The number of these turns.

@@ -1,5 +1,5 @@
-//! Reads of shared fields: how often a result reads a field newer than its prepare saw it, and whether that changed what the rule
-//! did.
+//! Reads of shared fields: how often a result reads a field newer than its prepare saw it, and whether that changed
+//! what the rule did.
 
 use crate::record::{Fact, ProbeFact, SharedField, Sink};
 

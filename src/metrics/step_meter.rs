@@ -1,5 +1,5 @@
-//! Steady decode steps of a run, measured from its facts: turns in which a full decode batch is launched and the result of a full
-//! decode batch is processed. A run without such turns has no steps. Also measures the gaps between outputs.
+//! Steady decode steps of a run, measured from its facts: turns in which a full decode batch is launched and the result
+//! of a full decode batch is processed. A run without such turns has no steps. Also measures the gaps between outputs.
 
 use crate::record::{
     BatchId, BoundaryCheck, DecisionFact, Fact, ForwardFact, ForwardMode, Phase, ReqId, RequestFact, RunFact, Sink,
@@ -13,8 +13,8 @@ pub const WARM_UP: u64 = 2;
 pub struct Steps {
     /// How many.
     pub turns: u64,
-    /// Time from the end of the previous forward to the end of the forward whose result the turn processes. CPU turns would give
-    /// the same sum except at the edges: the GPU still hides work that the last turn defers.
+    /// Time from the end of the previous forward to the end of the forward whose result the turn processes. CPU turns
+    /// would give the same sum except at the edges: the GPU still hides work that the last turn defers.
     pub turn_ns: u64,
     /// CPU time: the length of the turns less the waits for a forward.
     pub cpu_ns: u64,
@@ -27,7 +27,8 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// By how much the CPU step is longer than the GPU step, in picoseconds: both are means. `None` if there is no step.
+    /// By how much the CPU step is longer than the GPU step, in picoseconds: both are means. `None` if there is no
+    /// step.
     pub fn cpu_ahead_ps(&self) -> Option<i128> {
         (self.turns > 0).then(|| 1000 * (i128::from(self.cpu_ns) - i128::from(self.gpu_ns)) / i128::from(self.turns))
     }
@@ -100,8 +101,8 @@ impl StepMeter {
         self.stopped
     }
 
-    /// The times between consecutive outputs of each request, of all requests, in no particular order. Outputs of the same result
-    /// have a gap of 0.
+    /// The times between consecutive outputs of each request, of all requests, in no particular order. Outputs of the
+    /// same result have a gap of 0.
     pub fn into_gaps_ns(self) -> Vec<u64> {
         self.gaps_ns
     }

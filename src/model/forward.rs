@@ -90,7 +90,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// A decode forward: each row advances its active slot by one token, then copies it to its track slot if the step
-    /// is on the grid. A row whose request has been released runs on the padding slot if the engine masks it.
+    /// is on the grid. A row whose request has finished runs on the padding slot if the engine masks it.
     fn forward_decode(&mut self, batch: &Batch) {
         let masks = self.setup.engine.slot_free == SlotFree::Masked;
         let spells = self.spells();

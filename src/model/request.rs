@@ -65,7 +65,7 @@ pub struct Req {
     pub known: u32,
     /// Speculative decoding: the length that the launched forwards reach. `kv_committed_len` follows at the results.
     pub device_len: u32,
-    /// Speculative decoding: tokens of KV allocated.
+    /// Speculative decoding: tokens of KV allocated. Without it, the end of the last extend.
     pub kv_allocated_len: u32,
     /// Speculative decoding: verifies launched.
     pub verifies: u32,

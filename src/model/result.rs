@@ -1,5 +1,5 @@
 //! The result phase: outputs are appended, requests finish, the rule decides, states are donated
-//! (`process_batch_result_prefill`, `process_batch_result_decode`).
+//! (`process_batch_result_prefill`, `process_batch_result_decode`). `cache.rs` has the donations.
 
 use crate::engine::{Choice, ChoicePoint, Chooser, Time};
 use crate::record::{

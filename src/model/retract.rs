@@ -69,8 +69,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             retracted.push(req);
         }
         if !self.room_for_decode(&keep) {
-            // Validation ensures that the pool has room for each request alone, so here the modelled system is out of
-            // pages.
+            // One request remains, and the tree has nothing more to evict: the modelled system is out of pages.
             return Err(FailedAssert { req: keep.first().copied(), kind: AssertKind::OutOfPages });
         }
         if self.world.running.keep_in_order(&keep) {

@@ -1,5 +1,5 @@
-//! The validated input of a run: engine, costs, requests, events. Owns what the words of a scenario mean, not how a file
-//! spells them.
+//! The validated input of a run: engine, costs, requests, events. Owns what the words of a scenario mean, not how a
+//! file spells them.
 
 mod costs;
 mod engine;
@@ -128,8 +128,8 @@ impl Event {
     }
 }
 
-/// A bound on turns that a run of these requests and events does not reach as long as it makes progress: every output may
-/// take a few turns of its own. It is the default of a scenario file.
+/// A bound on turns that a run of these requests and events does not reach as long as it makes progress: every output
+/// may take a few turns of its own. It is the default of a scenario file.
 pub fn turns_max(requests: &[RequestSpec], events: &[Event]) -> u32 {
     let outputs: u64 = requests.iter().map(|request| u64::from(request.max_new) + 4).sum();
     let arrivals = requests.iter().map(|request| match request.arrive {
@@ -179,7 +179,8 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// The stop token of a request with this prompt, if it has one: the token that the fake model samples as that output.
+    /// The stop token of a request with this prompt, if it has one: the token that the fake model samples as that
+    /// output.
     pub fn stop_token(&self, req: ReqId, prompt: &[Token]) -> Option<Token> {
         let Stop::Token(nth) = self.requests[req.index()].stop else { return None };
         let mut state = TokenFold::ZERO.fold_all(prompt);

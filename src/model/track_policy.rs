@@ -1,8 +1,8 @@
 //! The track policy: the facts of a strategy, as a value.
 //!
-//! Owns how many track slots a request holds and when, how `next_track_idx` moves, and which slot a donation takes.
-//! Machine, rules and generators ask for these facts. A [`Strategy`] is only the word for one row of the table in
-//! [`TrackPolicy::new`].
+//! Owns how many track slots a request holds and when, how `next_track_idx` moves, and which slot a donation takes
+//! under rules that derive it (`Keeps::FromNext`). Machine, rules and generators ask for these facts. A [`Strategy`] is
+//! only the word for one row of the table in [`TrackPolicy::new`].
 
 use super::setup::{Engine, Strategy};
 

@@ -1,7 +1,7 @@
 //! Track slots of a request: taken at admission and for a boundary, indexed at prefill and at a donation, given back.
 //!
-//! Owns every change of a track slot outside of a result and of a release. [`TrackPolicy`](super::TrackPolicy) says
-//! which of them a strategy makes.
+//! Owns every change of a track slot but those at a result, at a verify (`verify.rs`) and at a donation (`cache.rs`).
+//! [`TrackPolicy`](super::TrackPolicy) says which of them a strategy makes.
 
 use crate::engine::{Choice, ChoicePoint, Chooser};
 use crate::record::{BatchFact, KeptState, Owner, ReqId, Sink, SlotFact, SlotId};
@@ -87,7 +87,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// Gives back the second slots that the boundary rows of a decode batch took, since the rows join a mixed batch,
-    /// which keeps no state of them (`mamba_lazy_undo_prealloc_at_boundary`).
+    /// which keeps no state of them (`mamba_lazy_undo_prealloc_at_boundary`). Every boundary row is noted as untracked.
     pub(super) fn undo_prealloc(&mut self, decode: &Batch) {
         let grid = self.world.grid;
         for (&req, &k) in decode.reqs.iter().zip(&decode.seq_lens) {

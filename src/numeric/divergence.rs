@@ -1,9 +1,9 @@
 //! Softmax and KL divergence of two vectors of logits, in nats.
 //!
-//! The exponential and the logarithm are implemented here: those of the standard library come from the platform and may differ
-//! in the last bit between machines. Logits are single precision; the softmax and later steps are double. In single
-//! precision the sum of 64 cancelling terms has an error of 1e-7 with either sign, far above the rounding of states that
-//! the result must show.
+//! The exponential and the logarithm are implemented here: those of the standard library come from the platform and may
+//! differ in the last bit between machines. Logits are single precision; the softmax and later steps are double. In
+//! single precision the sum of 64 cancelling terms has an error of 1e-7 with either sign, far above the rounding of
+//! states that the result must show.
 
 use std::f64::consts::{LN_2, SQRT_2};
 
@@ -18,8 +18,8 @@ const LN_TERMS: u32 = 12;
 
 /// KL(p || q) of the softmax of two vectors of logits of equal length, in nats.
 ///
-/// Summed as p (e^d - 1 - d) with d = ln q - ln p. For distributions that sum to 1 that is Σ p ln(p / q), but no term is
-/// negative and nothing cancels: equal logits give exactly 0, and close ones keep their digits.
+/// Summed as p (e^d - 1 - d) with d = ln q - ln p. For distributions that sum to 1 that is Σ p ln(p / q), but no term
+/// is negative and nothing cancels: equal logits give exactly 0, and close ones keep their digits.
 pub fn kl(p: &[f32], q: &[f32]) -> f64 {
     assert!(p.len() == q.len(), "distributions over {} and {} tokens", p.len(), q.len());
     let (p_base, q_base) = (log_sum_exp(p), log_sum_exp(q));

@@ -1,8 +1,8 @@
-//! The gauge: a sink that emulates the numbers in every slot. After a cache hit it compares the logits from the request's slot
-//! with the logits after a cold prefill.
+//! The gauge: a sink that emulates the numbers in every slot. After a cache hit it compares the logits from the
+//! request's slot with the logits after a cold prefill.
 //!
-//! Only effects of forwards and copies change numbers; decisions, owners and times have no influence. A slot keeps its content
-//! when its owner changes, and a wrong state is compared like a right one.
+//! Only effects of forwards and copies change numbers; decisions, owners and times have no influence. A slot keeps its
+//! content when its owner changes, and a wrong state is compared like a right one.
 
 use crate::model::Ssm;
 use crate::record::{
@@ -62,7 +62,8 @@ impl Gauge {
         self.severity.hits.push(HitKl { turn: self.turn, ..hit });
     }
 
-    /// A prefill row: a scan over tokens `from..to`. If `track` names a length on the way, that state goes to the track slot.
+    /// A prefill row: a scan over tokens `from..to`. If `track` names a length on the way, that state goes to the track
+    /// slot.
     fn extend(&mut self, req: ReqId, slot: SlotId, run: (u32, u32), track: Option<(SlotId, u32)>) {
         let Some(live) = self.requests.get(req) else { return };
         let (from, to) = run;

@@ -1,8 +1,9 @@
 //! The effect of wrong cached states on outputs, as a KL divergence.
 //!
 //! [`Ssm`] is an emulated recurrent model. [`Gauge`] is a sink that computes the contents of all slots from the facts.
-//! [`Severity`] has the results: for each cache hit, the outputs from the cached state compared with the outputs after a cold
-//! prefill, whatever the reason for a difference. Verdicts are the judge's. The schedule does not depend on these numbers.
+//! [`Severity`] has the results: for each cache hit, the outputs from the cached state compared with the outputs after
+//! a cold prefill, whatever the reason for a difference. Verdicts are the judge's. The schedule does not depend on
+//! these numbers.
 //!
 //! ```
 //! use overlapsim::numeric::{Gauge, Ssm};

@@ -1,5 +1,5 @@
-//! The live requests of the gauge: for each its true tokens, and the hit whose outputs are compared. Tokens that the record
-//! does not have are not guessed.
+//! The live requests of the gauge: for each its true tokens, and the hit whose outputs are compared. Tokens that the
+//! record does not have are not guessed.
 
 use std::collections::VecDeque;
 
@@ -11,8 +11,8 @@ use super::severity::{HitKl, Severity};
 /// Requests from this index on are ignored. The judge has the same limit and calls such a run inconclusive.
 const REQS_MAX: usize = 1 << 22;
 
-/// Most compared forwards of a request without a result. Two batches are in flight, and a verify has several outputs; the rest
-/// is slack.
+/// Most compared forwards of a request without a result. Two batches are in flight, and a verify has several outputs;
+/// the rest is slack.
 const AWAITED_MAX: usize = 256;
 
 /// A request that has not finished.
@@ -53,8 +53,8 @@ pub(super) struct ComparedOutput {
 }
 
 impl GaugedRequest {
-    /// Token number `len + 1` was sampled. If it was known with another value, the comparison ends and the later tokens are
-    /// dropped. A token after a gap is ignored.
+    /// Token number `len + 1` was sampled. If it was known with another value, the comparison ends and the later tokens
+    /// are dropped. A token after a gap is ignored.
     pub fn sampled(&mut self, len: u32, token: Token) {
         let len = len as usize;
         if self.tokens.get(len).is_some_and(|known| *known != token) {
@@ -79,8 +79,8 @@ impl GaugedRequest {
         self.awaited.push_back(compared);
     }
 
-    /// The result of `batch` was processed; `outputs` is the number of its last output. Compared forwards of earlier batches
-    /// had no outputs and are dropped.
+    /// The result of `batch` was processed; `outputs` is the number of its last output. Compared forwards of earlier
+    /// batches had no outputs and are dropped.
     pub fn output(&mut self, batch: BatchId, outputs: u32, severity: &mut Severity) {
         let of_batch = |compared: &ComparedOutput| compared.batch == batch;
         let Some(first) = self.awaited.iter().position(of_batch) else { return };

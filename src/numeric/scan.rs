@@ -1,9 +1,9 @@
 //! Prefill: the chunked scan. It computes the same states as the recurrence, in another order of operations.
 //!
-//! A run of tokens is cut into chunks from its start. Within a chunk, aligned blocks of 1, 2, 4, .. tokens are composed in
-//! pairs. The map of a prefix of the chunk is its blocks composed from left to right; it is applied to the state carried into
-//! the chunk. So the bits of a state depend on the tokens before it and on the starts of the scan and its chunks, not on later
-//! tokens: a scan that is read and continued gives the same bits as a new scan.
+//! A run of tokens is cut into chunks from its start. Within a chunk, aligned blocks of 1, 2, 4, .. tokens are composed
+//! in pairs. The map of a prefix of the chunk is its blocks composed from left to right; it is applied to the state
+//! carried into the chunk. So the bits of a state depend on the tokens before it and on the starts of the scan and its
+//! chunks, not on later tokens: a scan that is read and continued gives the same bits as a new scan.
 
 use crate::record::Token;
 

@@ -37,7 +37,8 @@ pub struct FirstDifference {
 pub struct Severity {
     /// The hits, in the order of their launches.
     pub hits: Vec<HitKl>,
-    /// The first output of the run, in the order of results, whose most likely token differs from that after a cold prefill.
+    /// The first output of the run, in the order of results, whose most likely token differs from that after a cold
+    /// prefill.
     pub first_difference: Option<FirstDifference>,
 }
 

@@ -1,7 +1,7 @@
 //! The emulated model: its weights, the recurrence, and the read-out.
 //!
-//! The weights are a function of the seed, with the same bits on every machine. They are not a choice of a run, so no `Chooser`
-//! is asked.
+//! The weights are a function of the seed, with the same bits on every machine. They are not a choice of a run, so no
+//! `Chooser` is asked.
 
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -21,8 +21,9 @@ const DECAY: (f64, f64) = (0.9, 0.999);
 
 /// The weights of an [`Ssm`].
 ///
-/// The entries of a are uniform in (0.9, 0.999) and those of b in (-1, 1), from ChaCha8 by (seed, token). The entries of C are
-/// uniform in (-√3, √3), which is unit variance, from ChaCha8 by seed. They are drawn in double and kept in single precision.
+/// The entries of a are uniform in (0.9, 0.999) and those of b in (-1, 1), from ChaCha8 by (seed, token). The entries
+/// of C are uniform in (-√3, √3), which is unit variance, from ChaCha8 by seed. They are drawn in double and kept in
+/// single precision.
 #[derive(Clone, Debug)]
 pub struct Weights {
     dim: usize,

@@ -12,7 +12,8 @@ const SLOTS_MAX: usize = 1 << 20;
 pub(super) struct NumericState {
     /// The numbers.
     pub h: Vec<f32>,
-    /// The name of the token sequence; `None` after a token that the record does not have. Then the numbers mean nothing.
+    /// The name of the token sequence; `None` after a token that the record does not have. Then the numbers mean
+    /// nothing.
     pub provenance: Option<TokenFold>,
 }
 

@@ -71,7 +71,8 @@ pub fn conform_text(summary: &ConformSummary) -> String {
         let _ = writeln!(out, "tree core:   {}{rest}", by_kind(&summary.tree_cores));
     }
     for (note, count) in &summary.notes {
-        let _ = writeln!(out, "note: {note} ({count} recordings)");
+        let plural = if *count == 1 { "" } else { "s" };
+        let _ = writeln!(out, "note: {note} ({count} recording{plural})");
     }
     if !summary.errors.is_empty() {
         let _ = writeln!(out, "{} could not be read, see the errors", summary.errors.len());

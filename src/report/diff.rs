@@ -1,5 +1,5 @@
-//! The text of `diff`: the rules side by side, a row for each boundary decision that differs from the reference under some
-//! rule, then the verdicts.
+//! The text of `diff`: the rules side by side, a row for each boundary decision that differs from the reference under
+//! some rule, then the verdicts.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,6 @@
-//! A run by hand for the tests of this module: the double fire of row 3 of the known facts in docs/rules.md (extra_buffer, G=4, a prompt of one
-//! token, L(4)=0, stop at rD4) under mask-lookahead, after the recording of the real system.
+//! A run by hand for the tests of this module: the double fire of row 3 of the known facts in docs/rules.md
+//! (extra_buffer, G=4, a prompt of one token, L(4)=0, stop at rD4) under mask-lookahead, after the recording of the
+//! real system.
 
 use std::collections::BTreeMap;
 

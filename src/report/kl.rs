@@ -1,4 +1,5 @@
-//! Text and JSON of `kl`: the KL divergence that wrong cached states cause under each rule, compared with the limits of the public test.
+//! Text and JSON of `kl`: the KL divergence that wrong cached states cause under each rule, compared with the limits of
+//! the public test.
 
 use serde::Serialize;
 

@@ -1,8 +1,9 @@
 //! Renderers: numbers first, text last.
 //!
-//! Every renderer is a pure function from results to text or to a serializable value: from a [`Judgement`], a [`Timing`], the
-//! facts of a run for the timeline, a [`Scene`](crate::scene::Scene) for drawings. No renderer measures or decides anything
-//! about a run, prints, or reads a file. Texts hold styles, which [`plain`] takes off; the JSON forms hold none.
+//! Every renderer is a pure function from results to text or to a serializable value: from a [`Judgement`], a
+//! [`Timing`], the facts of a run for the timeline, a [`Scene`](crate::scene::Scene) for drawings. No renderer measures
+//! or decides anything about a run, prints, or reads a file. Texts hold styles, which [`plain`] takes off; the JSON
+//! forms hold none.
 
 mod check;
 mod conform;

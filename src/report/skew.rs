@@ -1,4 +1,5 @@
-//! The skew table: for every shared field, how often results read it, read a newer value, and decided differently because of it.
+//! The skew table: for every shared field, how often results read it, read a newer value, and decided differently
+//! because of it.
 
 use serde::Serialize;
 

@@ -1,5 +1,5 @@
-//! Colours of words. Renderers put escapes around a word; the printing code keeps them or removes them with [`plain`]. Layout
-//! does not count escapes, so the plain text is the same either way.
+//! Colours of words. Renderers put escapes around a word; the printing code keeps them or removes them with [`plain`].
+//! Layout does not count escapes, so the plain text is the same either way.
 
 use std::borrow::Cow;
 

@@ -186,8 +186,8 @@ pub(super) fn held(of: &Finding, findings: &[Finding]) -> Option<u32> {
     of.holds.filter(|_| !is_unwritten(of, findings))
 }
 
-/// Whether no forward has written the slot of a finding. An inherited finding counts if its root is about the same slot and
-/// unwritten.
+/// Whether no forward has written the slot of a finding. An inherited finding counts if its root is about the same slot
+/// and unwritten.
 fn is_unwritten(of: &Finding, findings: &[Finding]) -> bool {
     let root = of.root.and_then(|root| findings.get(root));
     match of.kind {

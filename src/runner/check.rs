@@ -193,7 +193,8 @@ enum Cut {
     NotFollowed,
 }
 
-/// The bound that ended a search, in words. A bound within a run is described by `shows`, of the first run that it ended.
+/// The bound that ended a search, in words. A bound within a run is described by `shows`, of the first run that it
+/// ended.
 fn bound_of(explored: &Explored<FindingKind>, shows: impl Fn(&Path) -> Option<String>) -> Option<String> {
     let text = match explored.bound? {
         Bound::States => "the most states (--max-states)".to_string(),

@@ -1,5 +1,5 @@
-//! Runs of steady decode at several batch sizes, and the search for batch sizes at which the CPU step is longer than the GPU
-//! step. The runs have no judge: only time is measured.
+//! Runs of steady decode at several batch sizes, and the search for batch sizes at which the CPU step is longer than
+//! the GPU step. The runs have no judge: only time is measured.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,8 @@ use crate::workload::{DecodeTable, NotSteady, RequestShape, steady};
 
 use super::replay;
 
-/// For each rule and each batch size that has been run: by how much the CPU step is longer than the GPU step, in picoseconds;
-/// `None` without a steady step.
+/// For each rule and each batch size that has been run: by how much the CPU step is longer than the GPU step, in
+/// picoseconds; `None` without a steady step.
 pub type CpuAhead = Vec<BTreeMap<u32, Option<i128>>>;
 
 /// The parameters of the runs of `cost`.
@@ -43,8 +43,8 @@ impl SteadyCost<'_> {
         Ok(setup)
     }
 
-    /// One run for each batch size and rule, in the order of both: a list for each batch size, or the reason why it has no steady
-    /// step. The result is the same for any number of threads. `done` is called after every run.
+    /// One run for each batch size and rule, in the order of both: a list for each batch size, or the reason why it has
+    /// no steady step. The result is the same for any number of threads. `done` is called after every run.
     pub fn runs(
         &self,
         batches: &[u32],
@@ -81,9 +81,9 @@ impl SteadyCost<'_> {
         CostRun::of(rule.name(), (batch, overlap), measured, &meter.timing(), Quantiles::of(steps.into_gaps_ns()))
     }
 
-    /// The ranges of batch sizes from 1 to `most` at which the CPU step is longer than the GPU step, under each rule. Costs are
-    /// linear between two knees of the table, so one crossing at most is searched between them. Runs on both sides locate it
-    /// exactly; sizes in `known` are not run again.
+    /// The ranges of batch sizes from 1 to `most` at which the CPU step is longer than the GPU step, under each rule.
+    /// Costs are linear between two knees of the table, so one crossing at most is searched between them. Runs on both
+    /// sides locate it exactly; sizes in `known` are not run again.
     ///
     /// # Errors
     /// The smallest batch size of the search without a steady step.
@@ -132,8 +132,8 @@ impl SteadyCost<'_> {
         }
     }
 
-    /// The greatest batch size from `least` to `most` that has steady steps under every rule; `least` has. Sizes above one
-    /// without steady steps are assumed to have none.
+    /// The greatest batch size from `least` to `most` that has steady steps under every rule; `least` has. Sizes above
+    /// one without steady steps are assumed to have none.
     pub fn largest(&self, least: u32, most: u32, rules: &[&'static dyn Rule], known: &mut CpuAhead) -> u32 {
         let mut has_steps = |batch: u32| {
             let mut of_rules = rules.iter().zip(known.iter_mut());
@@ -161,8 +161,8 @@ impl SteadyCost<'_> {
     }
 }
 
-/// The first batch size with the sign of the end, between a start and an end of different signs. Alternates interpolation and
-/// bisection, so the number of runs is logarithmic in any case.
+/// The first batch size with the sign of the end, between a start and an end of different signs. Alternates
+/// interpolation and bisection, so the number of runs is logarithmic in any case.
 fn crossing(start: (u32, i128), end: (u32, i128), ahead: &mut impl FnMut(u32) -> i128) -> u32 {
     let ((mut low, mut low_at), (mut high, mut high_at)) = (start, end);
     let mut straight = true;

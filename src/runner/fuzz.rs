@@ -1,4 +1,5 @@
-//! Random search: many runs of one setup or of generated setups, under several rules. Each run is a function of its seed.
+//! Random search: many runs of one setup or of generated setups, under several rules. Each run is a function of its
+//! seed.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -24,8 +25,8 @@ const SETUP: u64 = 0x7365_7475_7073_2E2E;
 pub enum SetupSource<'a> {
     /// One setup, with these questions open.
     Setup(&'a Setup, Vary),
-    /// A setup for each seed. Its script ends, aborts and retracts requests; the open questions are those that scripts cannot
-    /// express well.
+    /// A setup for each seed. Its script ends, aborts and retracts requests; the open questions are those that scripts
+    /// cannot express well.
     Preset(Preset),
 }
 
@@ -127,8 +128,8 @@ impl FuzzTally {
     }
 }
 
-/// Runs every seed under every rule on `jobs` threads. Returns a tally for each rule, the same for any number of threads. `done`
-/// gets the number of runs that have ended since its last call.
+/// Runs every seed under every rule on `jobs` threads. Returns a tally for each rule, the same for any number of
+/// threads. `done` gets the number of runs that have ended since its last call.
 pub fn fuzz(fuzz: &FuzzSpec<'_>, jobs: usize, done: &(dyn Fn(u64) + Sync)) -> Vec<FuzzTally> {
     let (first, end, step) = fuzz.seeds;
     let count = end.saturating_sub(first).div_ceil(step);

@@ -25,8 +25,9 @@ pub struct JitterSpec<'a> {
     pub rules: &'a [&'static dyn Rule],
 }
 
-/// Runs every pattern under every rule. Returns what `form` makes of each run, in the order of both: a list for each pattern. The
-/// result is the same for any number of threads. `done` gets the number of runs that have ended since its last call.
+/// Runs every pattern under every rule. Returns what `form` makes of each run, in the order of both: a list for each
+/// pattern. The result is the same for any number of threads. `done` gets the number of runs that have ended since its
+/// last call.
 ///
 /// # Panics
 /// If a pattern reaches beyond the decode steps of the request.

@@ -1,5 +1,5 @@
-//! Test of `Fact::Latched`: every turn that begins with a batch marked full is run again without the mark, and the fact must say
-//! what the mark changed.
+//! Test of `Fact::Latched`: every turn that begins with a batch marked full is run again without the mark, and the fact
+//! must say what the mark changed.
 
 use crate::engine::Seeded;
 use crate::model::{Exhaustion, Machine, Setup, World};

@@ -1,7 +1,8 @@
 //! An interactive run: any position of it, under any rule, with answers that can be changed.
 //!
-//! Owns the current position and reaches any position fast: the states at some turns are kept, and the turns between them are run
-//! again. A position is a list of answers, a turn and a number of facts, the same on every machine. Drawing is left to `tui`.
+//! Owns the current position and reaches any position fast: the states at some turns are kept, and the turns between
+//! them are run again. A position is a list of answers, a turn and a number of facts, the same on every machine.
+//! Drawing is left to `tui`.
 
 mod interactive;
 mod moves;
@@ -88,8 +89,8 @@ pub struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// At the beginning of a run of `setup` under `rule`, with durations drawn by `seed`. Questions that are `open` are answered by
-    /// `answers`, then as scripted.
+    /// At the beginning of a run of `setup` under `rule`, with durations drawn by `seed`. Questions that are `open` are
+    /// answered by `answers`, then as scripted.
     pub fn new(
         setup: &'a Setup,
         rule: &'static dyn Rule,

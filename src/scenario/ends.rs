@@ -10,7 +10,8 @@ use crate::model::Stop;
 /// Outputs that a request may have beyond its stop token, if the file does not say.
 const SPARE_OUTPUTS: u32 = 16;
 
-/// The default of `max_new` with a stop token: somewhat more than the stop token needs, within the limit of the simulator.
+/// The default of `max_new` with a stop token: somewhat more than the stop token needs, within the limit of the
+/// simulator.
 fn spare(n: u32) -> u32 {
     n.saturating_add(SPARE_OUTPUTS).min(REQUEST_TOKENS_MAX.max(n))
 }

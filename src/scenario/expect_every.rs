@@ -9,7 +9,8 @@ use super::raw::RawExpectEvery;
 use super::source::SourceText;
 use super::words::quote;
 
-/// The expected result of one rule over all timings: the worst verdict, and the kinds of finding that some timing shows.
+/// The expected result of one rule over all timings: the worst verdict, and the kinds of finding that some timing
+/// shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpectEvery {
     /// The rule.

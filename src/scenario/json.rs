@@ -1,4 +1,5 @@
-//! A scenario as JSON, for other programs, with everything resolved. Costs are left out: they only matter to virtual time.
+//! A scenario as JSON, for other programs, with everything resolved. Costs are left out: they only matter to virtual
+//! time.
 
 use serde_json::{Map, Value as Json, json};
 

@@ -1,6 +1,6 @@
 //! The place of a value in RON text. The deserializer reports places only for text that it cannot read. A value that it
-//! reads and validation refuses is found here, by walking the tokens along a path. Syntax errors are not reported here: on
-//! broken text the result is the deepest place that was reached.
+//! reads and validation refuses is found here, by walking the tokens along a path. Syntax errors are not reported here:
+//! on broken text the result is the deepest place that was reached.
 
 use std::ops::Range;
 

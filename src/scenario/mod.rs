@@ -1,6 +1,7 @@
 //! Scenario files: one timing of one engine, written in RON, with what is expected of each rule
-//! (`docs/scenario-format.md`). Owns the spelling, its validation and its diagnostics; gives a [`Setup`] that holds what
-//! the machine may rely on. Every mistake in a file is a [`Diagnostic`] with its place and a remedy; none is a panic.
+//! (`docs/scenario-format.md`). Owns the spelling, its validation and its diagnostics; gives a [`Setup`] that holds
+//! what the machine may rely on. Every mistake in a file is a [`Diagnostic`] with its place and a remedy; none is a
+//! panic.
 
 mod arrivals;
 mod costs;
@@ -92,8 +93,8 @@ impl Scenario {
     }
 }
 
-/// The setup that comes back when `setup` is written to a file and read again, with the default bound on turns. `None` if no
-/// file can hold it.
+/// The setup that comes back when `setup` is written to a file and read again, with the default bound on turns. `None`
+/// if no file can hold it.
 pub fn as_read(setup: &Setup) -> Option<Setup> {
     let turns_max = turns_max(&setup.requests, &setup.events);
     let text = write(&Scenario::of(Setup { turns_max, ..setup.clone() }));

@@ -110,8 +110,8 @@ impl ResolvedPrompts {
         Ok(())
     }
 
-    /// The request that owns the first `keep` tokens of `named`, and the request that must have finished for them to exist.
-    /// A prefix that lies wholly in tokens taken over from another request belongs to that request.
+    /// The request that owns the first `keep` tokens of `named`, and the request that must have finished for them to
+    /// exist. A prefix that lies wholly in tokens taken over from another request belongs to that request.
     fn owner(&self, named: usize, keep: u32) -> (usize, Option<usize>) {
         let mut owner = named;
         // Every turn follows a reference, and references are without cycles.

@@ -1,6 +1,6 @@
-//! A scenario file as the deserializer reads it: a struct for each bracket, an option for each field that may be left out.
-//! Owns the spelling. Other modules check the meaning of the words and whether they fit together. There is no `flatten`
-//! and no untagged type, which RON does not read well.
+//! A scenario file as the deserializer reads it: a struct for each bracket, an option for each field that may be left
+//! out. Owns the spelling. Other modules check the meaning of the words and whether they fit together. There is no
+//! `flatten` and no untagged type, which RON does not read well.
 
 use serde::Deserialize;
 
@@ -26,7 +26,8 @@ pub(super) struct RawScenario {
     pub turns_max: Option<u32>,
 }
 
-/// The type of an engine field in a file: the type of the table, but for speculative decoding, whose numbers are validated.
+/// The type of an engine field in a file: the type of the table, but for speculative decoding, whose numbers are
+/// validated.
 macro_rules! raw_type {
     (OptionalSpec) => {
         RawSpec

@@ -136,8 +136,8 @@ fn is_syntax(code: &Error) -> bool {
     )
 }
 
-/// Whether the deserializer expected a name: that of a field, if the text is broken, or that of a variant, if the value has
-/// another type.
+/// Whether the deserializer expected a name: that of a field, if the text is broken, or that of a variant, if the value
+/// has another type.
 fn is_name(code: &Error) -> bool {
     matches!(code, Error::ExpectedIdentifier | Error::InvalidIdentifier(_) | Error::SuggestRawIdentifier(_))
 }

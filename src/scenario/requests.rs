@@ -102,7 +102,8 @@ fn accept(source: &SourceText<'_>, engine: &Engine, at: usize, raw: &RawRequest)
     Ok(given.clone())
 }
 
-/// Why a request can never be admitted, and the remedy. Admission needs room for its prompt, its outputs and a spare page.
+/// Why a request can never be admitted, and the remedy. Admission needs room for its prompt, its outputs and a spare
+/// page.
 pub(super) fn beyond_the_pool(engine: &Engine, name: &str, prompt: u32, max_new: u32) -> Option<(String, String)> {
     let page = u64::from(engine.page_size);
     let reserve = engine.spec.as_ref().map_or(0, |spec| spec.reserve() + spec.accept_max());

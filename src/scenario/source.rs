@@ -36,8 +36,8 @@ impl SourceText<'_> {
         self.range(locate::value(self.text, path).span, message, remedy)
     }
 
-    /// An error about the first of these values that the text has. Any of them may be left to its default; if the text has
-    /// none, the error is about the place of the first path.
+    /// An error about the first of these values that the text has. Any of them may be left to its default; if the text
+    /// has none, the error is about the place of the first path.
     pub fn at_first(
         &self,
         paths: &[&[PathStep<'_>]],

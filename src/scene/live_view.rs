@@ -65,8 +65,8 @@ impl RequestView {
 pub struct SlotView {
     /// The owner; `None` if the slot is free.
     pub owner: Option<Owner>,
-    /// The length of its content in tokens once all launched forwards have run; `None` if no forward has written the slot since
-    /// its owner got it.
+    /// The length of its content in tokens once all launched forwards have run; `None` if no forward has written the
+    /// slot since its owner got it.
     pub holds: Option<u32>,
     /// The request that wrote it last since its owner got it.
     pub writer: Option<ReqId>,

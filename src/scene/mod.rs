@@ -2,12 +2,13 @@
 //!
 //! The vocabulary of all drawings:
 //! * A *lane* is a row of a drawing: the CPU, a GPU stream, a request, a slot.
-//! * A *span* is a stretch of time in a lane: [`Span`] for work, [`RequestStep`] for a request, [`SlotSegment`] for a slot.
+//! * A *span* is a stretch of time in a lane: [`Span`] for work, [`RequestStep`] for a request, [`SlotSegment`] for a
+//!   slot.
 //! * A *mark* stands at one instant of a lane: an arrival, an end, a boundary, a donation, a finding.
 //! * An *arrow* leads from one span to another: a result that reads what another span wrote.
 //!
-//! This module owns these shapes and the sinks that fill them. It takes contents of slots and classes of decisions from the
-//! [`Judge`].
+//! This module owns these shapes and the sinks that fill them. It takes contents of slots and classes of decisions from
+//! the [`Judge`].
 
 mod builder;
 mod live_view;
@@ -105,8 +106,8 @@ pub struct SlotSegment {
     pub end_ns: u64,
     /// The owner; `None` if the slot is free.
     pub owner: Option<Owner>,
-    /// The length of its content in tokens once all launched forwards have run; `None` if no forward has written the slot since
-    /// its owner got it.
+    /// The length of its content in tokens once all launched forwards have run; `None` if no forward has written the
+    /// slot since its owner got it.
     pub holds: Option<u32>,
     /// The request that wrote it last since its owner got it.
     pub writer: Option<ReqId>,
@@ -118,8 +119,8 @@ pub struct SlotSegment {
     pub lands_ns: Option<u64>,
 }
 
-/// A read of a shared field of request objects: from the span that wrote it to the result that reads it. Rows of one batch
-/// that read from the same span share an arrow.
+/// A read of a shared field of request objects: from the span that wrote it to the result that reads it. Rows of one
+/// batch that read from the same span share an arrow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrow {
     /// The field.

@@ -2,8 +2,8 @@
 
 use crate::engine::{Choice, ChoicePoint, Chooser, OpenPoints};
 
-/// An open question of the present list, and its answer as a rank: rank 0 is the default, then the other answers in ascending
-/// order.
+/// An open question of the present list, and its answer as a rank: rank 0 is the default, then the other answers in
+/// ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct AskedQuestion {
     options: u32,
@@ -21,8 +21,8 @@ impl AskedQuestion {
     }
 }
 
-/// Answers the open questions of one step from the present list; [`Enumerate::advance`] moves to the next list. The first
-/// list has all defaults, and the last question changes first. Durations are the shortest.
+/// Answers the open questions of one step from the present list; [`Enumerate::advance`] moves to the next list. The
+/// first list has all defaults, and the last question changes first. Durations are the shortest.
 #[derive(Clone, Debug)]
 pub struct Enumerate<'a> {
     open: &'a OpenPoints,

@@ -1,8 +1,9 @@
-//! The exhaustive search: every state of the frontier is expanded by every list of answers to the questions of its next step.
+//! The exhaustive search: every state of the frontier is expanded by every list of answers to the questions of its next
+//! step.
 //!
-//! The frontier is expanded in blocks. Worker threads expand the chunks of a block; the frontier and the visited set do not
-//! change meanwhile. Then one thread merges the successors in the order of the chunks. So the result does not depend on the
-//! number of threads.
+//! The frontier is expanded in blocks. Worker threads expand the chunks of a block; the frontier and the visited set do
+//! not change meanwhile. Then one thread merges the successors in the order of the chunks. So the result does not
+//! depend on the number of threads.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -76,8 +77,8 @@ pub struct Explored<K> {
     pub depth: u32,
     /// Why the search ended early; `None` if it is complete.
     pub bound: Option<Bound>,
-    /// By kind of finding: the path with the fewest steps, the first of several, and the number of transitions with such a
-    /// finding.
+    /// By kind of finding: the path with the fewest steps, the first of several, and the number of transitions with
+    /// such a finding.
     pub found: BTreeMap<K, (Path, u64)>,
     /// The same by bound of the system that cut a step short.
     pub cuts: BTreeMap<u8, (Path, u64)>,
@@ -167,8 +168,8 @@ impl<T, K: Clone + Ord> Search<T, K> {
         (0..states.div_ceil(CHUNK)).map(|_| block.by_ref().take(CHUNK).collect()).collect()
     }
 
-    /// Counts a transition and adds its successor to the frontier if it is new. Returns false if the limit on unique states
-    /// has no room for it.
+    /// Counts a transition and adds its successor to the frontier if it is new. Returns false if the limit on unique
+    /// states has no room for it.
     fn merge(&mut self, successor: Successor<T, K>, states_max: u64) -> bool {
         let Successor { transition, stepped, new } = successor;
         self.tally.count(&transition, &stepped);
@@ -185,8 +186,8 @@ impl<T, K: Clone + Ord> Search<T, K> {
     }
 }
 
-/// Expands every state of a chunk by every list of answers. States that are no longer needed go to a pool; copies reuse their
-/// memory.
+/// Expands every state of a chunk by every list of answers. States that are no longer needed go to a pool; copies reuse
+/// their memory.
 fn expand<S: System>(
     system: &S,
     open: &OpenPoints,

@@ -2,7 +2,8 @@
 
 use std::sync::Mutex;
 
-/// Runs `work` for each item on `jobs` threads, the caller's thread included. Returns the results in the order of the items.
+/// Runs `work` for each item on `jobs` threads, the caller's thread included. Returns the results in the order of the
+/// items.
 pub fn in_order<T: Send, R: Send>(
     jobs: usize,
     items: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator + Send>,

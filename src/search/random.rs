@@ -1,11 +1,13 @@
-//! The chooser of random search: draws answers by seed, in one of several styles, and records them as a list for replay.
+//! The chooser of random search: draws answers by seed, in one of several styles, and records them as a list for
+//! replay.
 
 use rand::{RngExt as _, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::engine::{Choice, ChoicePoint, Chooser, OpenPoints, Seeded};
 
-/// Separates the random stream of answers from that of durations. Durations are those of a plain run with the same seed.
+/// Separates the random stream of answers from that of durations. Durations are those of a plain run with the same
+/// seed.
 const CHOICES: u64 = 0x6368_6F69_6365_7321;
 
 /// How answers are drawn.
@@ -17,10 +19,10 @@ pub enum Style {
     Weighted(&'static [(ChoicePoint, u32)]),
     /// After probabilistic concurrency testing (PCT): few deviations from the default, at random places.
     ///
-    /// A yes/no question is keyed by choice point and subject. A key whose first default is yes is inverted from the start
-    /// with probability 1/2: its answers are the opposite of the default. At a change point the key of the question is inverted,
-    /// or inverted back, from then on. A question with more than two answers deviates at change points only. After `span`
-    /// questions all answers are the default.
+    /// A yes/no question is keyed by choice point and subject. A key whose first default is yes is inverted from the
+    /// start with probability 1/2: its answers are the opposite of the default. At a change point the key of the
+    /// question is inverted, or inverted back, from then on. A question with more than two answers deviates at change
+    /// points only. After `span` questions all answers are the default.
     Pct {
         /// The number of change points.
         changes: u32,

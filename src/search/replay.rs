@@ -15,8 +15,8 @@ pub struct Misfit {
     pub turn: u32,
 }
 
-/// Answers open questions from a list, then with the defaults. Durations are drawn by seed, or are the shortest, as in the
-/// exhaustive search.
+/// Answers open questions from a list, then with the defaults. Durations are drawn by seed, or are the shortest, as in
+/// the exhaustive search.
 #[derive(Clone, Debug)]
 pub struct Replay<'a> {
     open: &'a OpenPoints,
@@ -34,7 +34,8 @@ impl<'a> Replay<'a> {
         Replay { open, list, at: 0, turn: 0, misfit: None, durations: seed.map(Seeded::new) }
     }
 
-    /// The first entry that does not fit: an answer out of range, or an entry left over at the end. Call it after the run.
+    /// The first entry that does not fit: an answer out of range, or an entry left over at the end. Call it after the
+    /// run.
     pub fn misfit(&self) -> Option<Misfit> {
         let left = self.list.get(self.at);
         let left = left.map(|&answer| Misfit { nth: self.at + 1, answer, asked: None, turn: self.turn });

@@ -24,8 +24,8 @@ pub(super) struct Transition {
 /// The transition that first reached a unique state.
 struct Origin {
     parent: u32,
-    /// The start of the answers of that transition in [`SearchTally::answers`]. They end where the answers of the next state
-    /// start.
+    /// The start of the answers of that transition in [`SearchTally::answers`]. They end where the answers of the next
+    /// state start.
     answers: usize,
 }
 

@@ -1,4 +1,5 @@
-//! The visited set: fingerprints of the states reached so far. It is never iterated, so its order has no effect on results.
+//! The visited set: fingerprints of the states reached so far. It is never iterated, so its order has no effect on
+//! results.
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;

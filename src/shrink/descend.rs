@@ -1,8 +1,8 @@
 //! The way down: greedy descent through candidates to a local minimum. Knows nothing of setups and findings.
 
-/// Greedy descent from `start`: takes the first candidate of `smaller(value)` that `keep` accepts and begins again from the value
-/// that `keep` returns for it. Ends where `keep` accepts no candidate, or after `tries_max` candidates. Returns the last value, and
-/// the number of candidates tried.
+/// Greedy descent from `start`: takes the first candidate of `smaller(value)` that `keep` accepts and begins again from
+/// the value that `keep` returns for it. Ends where `keep` accepts no candidate, or after `tries_max` candidates.
+/// Returns the last value, and the number of candidates tried.
 ///
 /// The value that `keep` returns must be smaller than the value before by a measure that cannot fall for ever.
 pub(super) fn descend<T>(

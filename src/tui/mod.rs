@@ -1,7 +1,7 @@
 //! The explorer: steps through a run in a terminal, takes other choices, and compares the outcomes.
 //!
-//! [`App`] is a value. [`App::update`] changes it by a key, [`draw`] draws it. It does no input or output: it returns an
-//! [`Effect`], and the caller writes files and shows commands.
+//! [`App`] is a value. [`App::update`] changes it by a key, [`draw`] draws it. It does no input or output: it returns
+//! an [`Effect`], and the caller writes files and shows commands.
 
 mod app;
 mod choose;

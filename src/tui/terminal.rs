@@ -19,8 +19,8 @@ const WAIT: Duration = Duration::from_millis(200);
 #[error("the terminal does not answer: {0}")]
 pub struct TerminalError(#[from] io::Error);
 
-/// Shows the explorer until the user quits. `serve` carries out effects. Restores the terminal, also after a panic, Ctrl-C, or
-/// a signal to end.
+/// Shows the explorer until the user quits. `serve` carries out effects. Restores the terminal, also after a panic,
+/// Ctrl-C, or a signal to end.
 ///
 /// # Errors
 /// The terminal cannot be read or written.

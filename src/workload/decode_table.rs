@@ -18,7 +18,8 @@ impl DecodeTable {
         DecodeTable { points }
     }
 
-    /// Nanoseconds of a forward of `rows` rows, rounded to the nearest. Beyond the last point the last line is extended.
+    /// Nanoseconds of a forward of `rows` rows, rounded to the nearest. Beyond the last point the last line is
+    /// extended.
     pub fn at(&self, rows: u32) -> u64 {
         let after = self.points.iter().position(|point| point.0 >= rows).unwrap_or(self.points.len() - 1).max(1);
         let [(from, low), (to, high)] = [self.points[after - 1], self.points[after]];

@@ -1,6 +1,6 @@
 //! Random small setups, by preset (`docs/generator.md`). Owns what each preset draws. Draws that presets share are in
-//! `parts`, and [`Script`] keeps every setup valid as a scenario file. All randomness comes from a chooser: the same answers
-//! give the same setup.
+//! `parts`, and [`Script`] keeps every setup valid as a scenario file. All randomness comes from a chooser: the same
+//! answers give the same setup.
 
 use crate::engine::Chooser;
 use crate::engine::Time;

@@ -1,7 +1,7 @@
 //! Sources of requests beside scenario files: importers of public traces, and a generator of random small setups.
 //!
-//! Importers parse text into rows and turn rows into requests. They know nothing of files: a bad row is reported by line and
-//! column, and the caller adds the file.
+//! Importers parse text into rows and turn rows into requests. They know nothing of files: a bad row is reported by
+//! line and column, and the caller adds the file.
 
 pub mod azure;
 mod decode_table;

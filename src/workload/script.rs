@@ -1,7 +1,7 @@
 //! The requests of a generated setup, one after another in the words of a scenario file.
 //!
-//! Owns the rules of the format on prompts, arrivals and fresh tokens (`docs/scenario-format.md`), so that every setup is
-//! valid: a request whose prompt uses outputs arrives after they exist.
+//! Owns the rules of the format on prompts, arrivals and fresh tokens (`docs/scenario-format.md`), so that every setup
+//! is valid: a request whose prompt uses outputs arrives after they exist.
 
 use std::sync::Arc;
 
@@ -127,7 +127,8 @@ impl Script {
         self.requests[req.index()].accept = accept;
     }
 
-    /// The request that owns the first `keep` tokens of `named`, and the request that must have ended for them to exist.
+    /// The request that owns the first `keep` tokens of `named`, and the request that must have ended for them to
+    /// exist.
     fn owner(&self, named: ReqId, keep: u32) -> (ReqId, Option<ReqId>) {
         let mut owner = named;
         // Every turn goes to an earlier request.
@@ -186,7 +187,8 @@ impl Script {
         }
     }
 
-    /// Reverses the list if asked to, assigns fresh tokens in its order, names the requests, and sets the bound on turns.
+    /// Reverses the list if asked to, assigns fresh tokens in its order, names the requests, and sets the bound on
+    /// turns.
     pub fn finish(mut self, is_reversed: bool) -> Setup {
         if is_reversed {
             self.reverse();

@@ -61,8 +61,8 @@ fn more_outputs(outputs: u64) -> String {
     format!("give every request more outputs with --outputs, such as --outputs {outputs}")
 }
 
-/// The remedy for mixed batches. Decode rows use tokens of a chunk: the last prompt is prefilled beside the rows of all other
-/// requests, and the first request needs outputs until then.
+/// The remedy for mixed batches. Decode rows use tokens of a chunk: the last prompt is prefilled beside the rows of all
+/// other requests, and the first request needs outputs until then.
 fn mixed(chunk: u32, page: u32, shapes: &[RequestShape], batch: u32) -> String {
     let all = "a larger `chunked_prefill_size`, or `mixed_chunk: false`";
     if u64::from(batch) - 1 + u64::from(page) > u64::from(chunk) {
@@ -88,9 +88,9 @@ pub fn shapes(setup: &Setup, outputs: Option<u32>) -> Vec<RequestShape> {
     setup.requests.iter().enumerate().map(one).collect()
 }
 
-/// The setup of `batch` requests with these shapes, repeated in order. All requests arrive in turn 0, have fresh prompts and
-/// end by length. Arrivals, shared prefixes, stop tokens and events of `setup` are left out. Slots, KV and `max_running`
-/// suffice for all requests.
+/// The setup of `batch` requests with these shapes, repeated in order. All requests arrive in turn 0, have fresh
+/// prompts and end by length. Arrivals, shared prefixes, stop tokens and events of `setup` are left out. Slots, KV and
+/// `max_running` suffice for all requests.
 ///
 /// # Errors
 /// Speculative decoding, or more tokens than are simulated.

@@ -13,8 +13,8 @@ const BOTH: [bool; 2] = [false, true];
 /// Switches that are drawn together with a strategy or a size, not one by one.
 const DRAWN_WITH_OTHERS: [&str; 2] = ["overlap", "mixed_chunk"];
 
-/// Varies every field that the preset of a release, a strategy with its overlap, and ample pools leave open. Speculation
-/// and short pools are left to the caller.
+/// Varies every field that the preset of a release, a strategy with its overlap, and ample pools leave open.
+/// Speculation and short pools are left to the caller.
 ///
 /// A new switch of the table of engine fields is drawn here without further code. `tests/model/generate_wide.rs` fails
 /// until a new field of another kind is drawn as well.

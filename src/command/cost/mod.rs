@@ -25,8 +25,8 @@ pub use sizes::{Batches, batches};
 /// The largest batch size of the search for sizes at which the CPU is the longer, unless --batch has a larger one.
 const SEARCHED: u32 = 4096;
 
-/// Measure a decode step at several batch sizes: CPU time, GPU time, the time that overlap hides, and where the CPU takes
-/// longer than the GPU
+/// Measure a decode step at several batch sizes: CPU time, GPU time, the time that overlap hides, and where the CPU
+/// takes longer than the GPU
 #[derive(Clone, Debug, clap::Args)]
 pub struct CostArgs {
     /// The scenario file: its engine, its costs, and the lengths of its requests
@@ -140,7 +140,8 @@ fn report(args: &CostArgs, scenario: &Scenario) -> Result<CostReport, Failure> {
     })
 }
 
-/// Least and most tokens of the prompts of a batch, and least and most outputs: a small one has the first requests alone.
+/// Least and most tokens of the prompts of a batch, and least and most outputs: a small one has the first requests
+/// alone.
 fn lengths(shapes: &[RequestShape], batch: u32) -> ([u32; 2], [u32; 2]) {
     let range = |of: &dyn Fn(&RequestShape) -> u32| {
         let all = || shapes.iter().take(batch as usize).map(of);
@@ -158,8 +159,8 @@ fn known(batches: &[CostBatch], rules: usize) -> CpuAhead {
     (0..rules).map(of).collect()
 }
 
-/// The batch sizes at which the CPU is the longer under each rule, and the largest size up to which this is known: at least
-/// `most`, which has steady steps, and at most `wanted`.
+/// The batch sizes at which the CPU is the longer under each rule, and the largest size up to which this is known: at
+/// least `most`, which has steady steps, and at most `wanted`.
 fn cpu_longer(
     cost: &SteadyCost<'_>,
     (most, wanted): (u32, u32),

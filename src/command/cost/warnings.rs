@@ -1,4 +1,5 @@
-//! Warnings of `cost`: batch sizes without a measurement, parts of the scenario that do not apply, numbers that are not exact.
+//! Warnings of `cost`: batch sizes without a measurement, parts of the scenario that do not apply, numbers that are not
+//! exact.
 
 use crate::model::{Cost, Costs, Setup, turns_max};
 use crate::report::CostBatch;

@@ -14,8 +14,8 @@ use crate::search::{Bound, Order, SearchLimits};
 
 use super::TestArgs;
 
-/// Searches every timing under one rule and returns the difference from the expectation, if there is one. A search that a bound
-/// ended always fails: the timings it has not seen could show anything.
+/// Searches every timing under one rule and returns the difference from the expectation, if there is one. A search that
+/// a bound ended always fails: the timings it has not seen could show anything.
 pub(super) fn check(scenario: &Scenario, expect: &ExpectEvery, args: &TestArgs) -> Option<RuleFailure> {
     let rule = runner::rule(&expect.rule).expect("the parser knows every rule by name");
     let open = scenario.vary.open();

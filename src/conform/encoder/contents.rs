@@ -1,4 +1,5 @@
-//! The states that slots hold, and the states that requests' tokens fold to, as the fake model of the recordings computes them.
+//! The states that slots hold, and the states that requests' tokens fold to, as the fake model of the recordings
+//! computes them.
 
 use crate::record::{ReqId, SlotId, Token, TokenFold};
 
@@ -45,8 +46,8 @@ impl Contents {
         truth[(len as usize).min(truth.len() - 1)]
     }
 
-    /// Folds the tokens `run` of a request into a slot. At the length of `track`, its slot gets a copy of the state, which is
-    /// returned.
+    /// Folds the tokens `run` of a request into a slot. At the length of `track`, its slot gets a copy of the state,
+    /// which is returned.
     pub(super) fn fold(
         &mut self,
         req: ReqId,

@@ -1,7 +1,8 @@
 //! Encodes the facts of a run as the events that a recording of the same run would have.
 //!
-//! The encoder holds the order of the events, the contents of the slots, and the totals for the end. It decides nothing: masks,
-//! indices, labels and lengths are those of the machine's facts ([`ProbeFact::Fields`], [`ProbeFact::Arrays`]).
+//! The encoder holds the order of the events, the contents of the slots, and the totals for the end. It decides
+//! nothing: masks, indices, labels and lengths are those of the machine's facts ([`ProbeFact::Fields`],
+//! [`ProbeFact::Arrays`]).
 
 mod batches;
 mod contents;
@@ -37,7 +38,8 @@ pub struct EventEncoder<'a> {
 }
 
 impl<'a> EventEncoder<'a> {
-    /// An encoder before the first turn of a run of `setup`. The recorded loop gives up, with an assertion, at turn `turns_max`.
+    /// An encoder before the first turn of a run of `setup`. The recorded loop gives up, with an assertion, at turn
+    /// `turns_max`.
     ///
     /// `stops` are the stop tokens of the requests. The setup does not have stop tokens that are never sampled.
     pub fn new(setup: &'a Setup, stops: &'a [Option<Token>], turns_max: u32, listener: &'a mut dyn Listener) -> Self {

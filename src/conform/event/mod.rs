@@ -1,16 +1,18 @@
 //! The events that the encoder makes of a run: the vocabulary of recordings as a closed enum, with the type of every
 //! field. docs/conformance.md says when each event occurs.
 //!
-//! Only the model's side has these types. A recorded event stays a JSON object (`RecordedEvent` in `cursor`), and a difference
-//! shows its value as it stands in the file. Recorders of older versions lack fields (`ADDED_LATER` in `full`), partial
-//! recordings may leave out any field and have some of their own (`RECORDING_ONLY` in `partial`), releases name slot -1, and a
-//! recording may have a value of another type. Parsing it into these types would turn such a difference into an unreadable line.
+//! Only the model's side has these types. A recorded event stays a JSON object (`RecordedEvent` in `cursor`), and a
+//! difference shows its value as it stands in the file. Recorders of older versions lack fields (`ADDED_LATER` in
+//! `full`), partial recordings may leave out any field and have some of their own (`RECORDING_ONLY` in `partial`),
+//! releases name slot -1, and a recording may have a value of another type. Parsing it into these types would turn such
+//! a difference into an unreadable line.
 //!
-//! [`EventBody::fields`] gives the fields as JSON values, in the order of comparison. The first difference is the one that is
-//! reported, so the batch and the request come first, then the fields that follow from them. The order is the reason why
-//! `fields` lists them instead of deriving `Serialize`: a map of `serde_json` sorts its keys.
+//! [`EventBody::fields`] gives the fields as JSON values, in the order of comparison. The first difference is the one
+//! that is reported, so the batch and the request come first, then the fields that follow from them. The order is the
+//! reason why `fields` lists them instead of deriving `Serialize`: a map of `serde_json` sorts its keys.
 //!
-//! A field of type `Option` is null in a recording if it has no value. Fields that only some events of a kind have are marked.
+//! A field of type `Option` is null in a recording if it has no value. Fields that only some events of a kind have are
+//! marked.
 
 mod fields;
 mod parts;
@@ -58,7 +60,8 @@ pub trait Listener {
     fn is_over(&self) -> bool;
 }
 
-/// The kind of an event and its fields. Lengths are in tokens; slots and batches are numbers; `rid` is a request's name.
+/// The kind of an event and its fields. Lengths are in tokens; slots and batches are numbers; `rid` is a request's
+/// name.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EventBody<'a> {
     /// A request is taken in.

@@ -14,7 +14,7 @@ pub struct PrepareExtend<'a> {
     pub slot: i64,
     /// The length whose state is kept.
     pub tracked: Option<u32>,
-    /// What the forward is told of that length; -1 without one.
+    /// The length argument of the forward; -1 without one.
     pub track_seqlen_arg: i64,
     pub branching: Option<u32>,
     pub active: u32,
@@ -109,8 +109,8 @@ pub struct DecodeRow<'a> {
     pub ending: EndingMarks,
 }
 
-/// Fields of a decode row that is not as it should be at a boundary: the length of that boundary. Each is left out if it does
-/// not apply.
+/// Fields of a decode row that is not as it should be at a boundary: the length of that boundary. Each is left out if
+/// it does not apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct BoundaryMarks {
     #[serde(skip_serializing_if = "Option::is_none")]

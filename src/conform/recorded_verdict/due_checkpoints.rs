@@ -1,5 +1,5 @@
-//! Checkpoints that were due in a recording and were lost. A checkpoint is due when the result of a boundary step is processed. The
-//! terms are those of the judge (docs/judge.md), derived from the recording's own events.
+//! Checkpoints that were due in a recording and were lost. A checkpoint is due when the result of a boundary step is
+//! processed. The terms are those of the judge (docs/judge.md), derived from the recording's own events.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -199,8 +199,8 @@ impl RequestCheckpoints {
         *self = RequestCheckpoints { prompt_len, max_new, stops, ..RequestCheckpoints::default() };
     }
 
-    /// The request ends. Lengths that were due and not recorded are lost. So is the longest recorded length, if the request offers
-    /// less, no guard declined, and no later step had to overwrite it.
+    /// The request ends. Lengths that were due and not recorded are lost. So is the longest recorded length, if the
+    /// request offers less, no guard declined, and no later step had to overwrite it.
     fn finish(self, rid: &str, row: &Map<String, Value>) -> Vec<LostCheckpoint> {
         let mut lost = Vec::new();
         let (best, line) = self.best;

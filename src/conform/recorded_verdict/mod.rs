@@ -1,6 +1,6 @@
-//! The verdict of a recording by its own contents: what each slot held when it was offered or hit, which checkpoints were due and
-//! never recorded, which assertions were raised, and how many slots leaked. The model's run takes no part, so the verdict does not
-//! depend on whether the two agree.
+//! The verdict of a recording by its own contents: what each slot held when it was offered or hit, which checkpoints
+//! were due and never recorded, which assertions were raised, and how many slots leaked. The model's run takes no part,
+//! so the verdict does not depend on whether the two agree.
 
 mod due_checkpoints;
 

@@ -79,7 +79,8 @@ fn dependents(setup: &Setup, of: usize) -> Vec<bool> {
     }
 }
 
-/// Keeps some requests. A request that referred to a dropped one arrives by turn, with fresh tokens in place of shared ones.
+/// Keeps some requests. A request that referred to a dropped one arrives by turn, with fresh tokens in place of shared
+/// ones.
 pub(in crate::history) fn keep(setup: &mut Setup, keep: impl Fn(usize) -> bool) {
     let lens: Vec<u64> = (0..setup.requests.len()).map(|i| prompt_len(&setup.requests, i)).collect();
     let kept: Vec<usize> = (0..setup.requests.len()).filter(|&i| keep(i)).collect();

@@ -35,8 +35,8 @@ pub(super) fn kinds(moves: &mut Moves<'_>) {
     }
 }
 
-/// The number of tokens of prompt and outputs of `source` with which the prompt of `i` begins, if both are spelled out, and
-/// whether these are all tokens of `source`. Spelled-out prompts do not refer to each other, so there is no cycle.
+/// The number of tokens of prompt and outputs of `source` with which the prompt of `i` begins, if both are spelled out,
+/// and whether these are all tokens of `source`. Spelled-out prompts do not refer to each other, so there is no cycle.
 fn shared(setup: &Setup, source: usize, i: usize) -> Option<(u32, bool)> {
     let (Prompt::Tokens(theirs), Prompt::Tokens(own)) = (&setup.requests[source].prompt, &setup.requests[i].prompt)
     else {

@@ -10,7 +10,8 @@ use super::{Moves, below};
 pub(super) fn kinds(moves: &mut Moves<'_>) {
     for i in 0..moves.setup.requests.len() {
         let requests = &moves.setup.requests;
-        // The turn at which the other request gets that far or ends, if nothing else takes a turn, and a few turns later.
+        // The turn at which the other request gets that far or ends, if nothing else takes a turn, and a few turns
+        // later.
         let about = match requests[i].arrive {
             Arrive::Turn(_) => continue,
             Arrive::At(_) => 0,

@@ -30,16 +30,16 @@ pub(super) struct DueCheckpoint {
 #[derive(Educe, Debug, Default)]
 #[educe(Clone)]
 pub(super) struct DueCheckpoints {
-    /// Boundary lengths without a track slot whose result is not processed yet.
+    /// Boundary lengths that were refused their second slot and whose result is not processed yet.
     refused: Vec<u32>,
     /// Due and not recorded.
     open: Vec<DueCheckpoint>,
-    /// The longest length recorded, and at the end the longest length due, without skipped ones, since the request got
-    /// its track slots.
+    /// The longest length recorded since the request got its track slots. A release raises it to the longest lost
+    /// length, for the cost.
     best: u32,
     /// The turn and phase in which the longest recorded length was due.
     best_at: Option<(u32, Phase)>,
-    /// The longest length recorded when a step got no track slot and wrote in place: that step overwrites it.
+    /// The longest length recorded when a step was refused its second slot and wrote in place: that step overwrites it.
     overwritten: u32,
     /// The longest length that the request has donated.
     donated: u32,
@@ -56,7 +56,7 @@ pub(super) struct DueCheckpoints {
 }
 
 impl DueCheckpoints {
-    /// The boundary step of length `k` got no track slot. Its forward writes in place, or keeps no state.
+    /// The boundary step of length `k` was refused its second slot. Its forward writes in place, or keeps no state.
     pub fn refuse(&mut self, k: u32, in_place: bool) {
         self.refused.push(k);
         if in_place {
@@ -189,8 +189,8 @@ impl DueCheckpoints {
     }
 
     /// Checks the donation of a finished request against the longest recorded length. If the request donated a shorter
-    /// one, the recorded length is lost, unless a guard declined; it is skipped if a step without a track slot
-    /// overwrote it, or if it is beyond the final length. Returns the number of losses.
+    /// one, the recorded length is lost, unless a guard declined; it is skipped if a refused step
+    /// overwrote it in place, or if it is beyond the final length. Returns the number of losses.
     fn lose_unoffered(&mut self, req: ReqId, counts: &mut CheckpointCounts, findings: &mut Findings) -> u64 {
         let (best, offered) = (self.best, self.offered.unwrap_or(0));
         if best <= offered || self.declined {
@@ -214,7 +214,7 @@ impl DueCheckpoints {
         1
     }
 
-    /// Whether step `k`, whose result is processed now, got no track slot.
+    /// Whether step `k`, whose result is processed now, was refused its second slot.
     #[inline]
     pub fn was_refused(&mut self, k: Option<u32>) -> bool {
         let Some(k) = k.filter(|_| !self.refused.is_empty()) else { return false };

@@ -1,7 +1,8 @@
 //! The modelled engine: one table of its fields with their types and the values that each release has.
 //!
 //! The table gives the struct, the presets and [`Engine::FIELDS`], the list for code that treats all fields alike. The
-//! scenario format makes the `engine` block of a file from the same table. `docs/releases.md` has the source of each value.
+//! scenario format makes the `engine` block of a file from the same table. `docs/releases.md` has the source of each
+//! value.
 
 use super::super::radix::TombstoneLock;
 use super::release::Release;
@@ -12,8 +13,8 @@ use super::variants::{
 
 /// The table of engine fields. `engine_fields!(consumer)` expands to `consumer! { rows }`.
 ///
-/// A row is a comment, a name, a type, and the value of the presets: one value for all releases, or a list with a column
-/// for each release. The order is that of files and listings.
+/// A row is a comment, a name, a type, and the value of the presets: one value for all releases, or a list with a
+/// column for each release. The order is that of files and listings.
 macro_rules! engine_fields {
     ($consumer:ident) => {
         $consumer! {
@@ -192,8 +193,8 @@ macro_rules! engine {
 engine_fields!(engine);
 
 impl Engine {
-    /// Every field but `release`, in the order of the table, but for those in `moved`: each of them comes right behind the
-    /// field that is named with it.
+    /// Every field but `release`, in the order of the table, but for those in `moved`: each of them comes right behind
+    /// the field that is named with it.
     pub fn fields_moved(moved: &[(&str, &str)]) -> Vec<&'static EngineField> {
         let mut fields: Vec<&EngineField> = Engine::FIELDS.iter().collect();
         for (name, behind) in moved {

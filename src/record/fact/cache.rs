@@ -11,7 +11,7 @@ pub struct DonationOutcome {
     pub existed: bool,
 }
 
-/// The reason why a release offered no state to the radix tree.
+/// The reason why a release, or the hand-over of a prefill, offered no state to the radix tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NoDonation {
     /// No checkpoint is recorded, or it is shorter than a page.

@@ -1,5 +1,5 @@
-//! The forms of `cost`: what a decode step costs at one batch size after another, what of it overlap hides, and from which batch
-//! on the CPU is the longer of the two. Times are whole nanoseconds of virtual time.
+//! The forms of `cost`: what a decode step costs at one batch size after another, what of it overlap hides, and from
+//! which batch on the CPU is the longer of the two. Times are whole nanoseconds of virtual time.
 
 mod text;
 

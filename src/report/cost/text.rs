@@ -1,5 +1,5 @@
-//! The text form of `cost`: three tables with a row for each batch size and rule, and the batch sizes at which a CPU step is
-//! longer than a GPU step. In 100 columns.
+//! The text form of `cost`: three tables with a row for each batch size and rule, and the batch sizes at which a CPU
+//! step is longer than a GPU step. In 100 columns.
 
 use super::super::layout::{align, count, span, wrap};
 use super::super::style;

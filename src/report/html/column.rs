@@ -1,7 +1,7 @@
 //! A column of numbers in its shortest form.
 //!
-//! -1 stands for no value. A column of equal values is one number. A column of long runs has each value once, with its number of
-//! repeats.
+//! -1 stands for no value. A column of equal values is one number. A column of long runs has each value once, with its
+//! number of repeats.
 
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! A scene as columns of numbers, compact enough for a page of some thousand turns.
 //!
-//! `data.js` reads these columns. Times are in ns, lengths in tokens, enums are codes ([`facts`](super::facts)), and -1 stands
-//! for no value. `d_` columns hold differences from row to row. [`Column`] has the short forms of a column.
+//! `data.js` reads these columns. Times are in ns, lengths in tokens, enums are codes ([`facts`](super::facts)), and -1
+//! stands for no value. `d_` columns hold differences from row to row. [`Column`] has the short forms of a column.
 
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! The page: one HTML file that shows a run under one rule or several, and why it went wrong.
 //!
-//! This module assembles head, styles, scripts and data. The page loads nothing from the network: a content policy in it
-//! forbids it. The page is a pure function: the same runs give the same bytes.
+//! This module assembles head, styles, scripts and data. The page loads nothing from the network: a content policy in
+//! it forbids it. The page is a pure function: the same runs give the same bytes.
 
 mod column;
 mod columns;

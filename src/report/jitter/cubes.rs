@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-/// Lines that cover the patterns, where `x` stands for 0 and 1. The patterns have one length and no duplicates. Each pattern is
-/// in exactly one line. Lines are in the order of their first patterns; their number is small but not minimal.
+/// Lines that cover the patterns, where `x` stands for 0 and 1. The patterns have one length and no duplicates. Each
+/// pattern is in exactly one line. Lines are in the order of their first patterns; their number is small but not
+/// minimal.
 pub(super) fn cubes(patterns: &[&str]) -> Vec<String> {
     let mut lines = Vec::new();
     cut(patterns, &mut lines);

@@ -1,7 +1,7 @@
 //! The forms of `jitter`: what every lookahead pattern around one request comes to under every rule.
 //!
-//! Owns what is printed of a run under a pattern, and its JSON; the text is in `text`. A run in which the lookahead was another
-//! one than asked for is never counted under the pattern that was asked for.
+//! Owns what is printed of a run under a pattern, and its JSON; the text is in `text`. A run in which the lookahead was
+//! another one than asked for is never counted under the pattern that was asked for.
 
 mod cells;
 mod cubes;

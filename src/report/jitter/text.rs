@@ -1,5 +1,5 @@
-//! The text form of `jitter`: the verdict of each pattern under each rule, then the outcomes, with a line for all patterns of
-//! the same outcome. In 100 columns.
+//! The text form of `jitter`: the verdict of each pattern under each rule, then the outcomes, with a line for all
+//! patterns of the same outcome. In 100 columns.
 
 use std::cmp::Reverse;
 
@@ -243,7 +243,8 @@ fn foot(out: &mut String, report: &JitterReport) {
 }
 
 impl JitterReport {
-    /// The first of the worst runs, with the index of its pattern; `None` if all are clean. Includes patterns not reached.
+    /// The first of the worst runs, with the index of its pattern; `None` if all are clean. Includes patterns not
+    /// reached.
     pub fn worst(&self) -> Option<(usize, &JitterRun)> {
         let all = self.patterns.iter().enumerate().flat_map(|(at, of)| of.runs.iter().map(move |run| (at, run)));
         let bad = all.filter(|(_, run)| run.verdict != Verdict::Clean);

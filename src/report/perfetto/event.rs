@@ -100,7 +100,8 @@ impl<'a, Args> TraceEvent<'a, Args> {
 }
 
 impl TraceEvent<'static, ()> {
-    /// A point of the arrow of a batch, at the beginning of a slice. `ph` is `s` for the first point, `f` for the last, `t` between.
+    /// A point of the arrow of a batch, at the beginning of a slice. `ph` is `s` for the first point, `f` for the last,
+    /// `t` between.
     pub fn flow(ph: &'static str, thread: Thread, batch: u32, at_ns: u64) -> TraceEvent<'static, ()> {
         let (cat, bp) = (Some("batch"), (ph != "s").then_some("e"));
         TraceEvent { cat, ts: Micros::of(at_ns), id: Some(batch), bp, ..TraceEvent::new("batch", ph, thread) }

@@ -1,7 +1,7 @@
 //! The trace of a run as trace-event JSON, for Perfetto and `chrome://tracing`.
 //!
-//! A lane is a thread of the trace, a span a slice, a mark an instant event, an arrow a flow. Times are virtual, in the unit of
-//! the format, so that a trace has the scale of a trace of a real server.
+//! A lane is a thread of the trace, a span a slice, a mark an instant event, an arrow a flow. Times are virtual, in the
+//! unit of the format, so that a trace has the scale of a trace of a real server.
 
 mod event;
 mod lanes;
@@ -19,8 +19,8 @@ use crate::scene::{Lane, Scene};
 use super::{Run, name, warning};
 use event::{Out, Thread, TraceEvent};
 
-/// The thread of the scheduler's CPU. All numbers of threads and processes differ: viewers take equal numbers for the same
-/// thread.
+/// The thread of the scheduler's CPU. All numbers of threads and processes differ: viewers take equal numbers for the
+/// same thread.
 const CPU: Thread = Thread { pid: 1, tid: 11 };
 const FORWARD: Thread = Thread { pid: 2, tid: 21 };
 const COPY: Thread = Thread { pid: 2, tid: 22 };

@@ -23,7 +23,8 @@ impl<'a> FindingsByTurn<'a> {
         FindingsByTurn { all: &judgement.findings, by_turn }
     }
 
-    /// The finding about the state that `req` donates or takes in this turn, as the end of a line; empty if there is none.
+    /// The finding about the state that `req` donates or takes in this turn, as the end of a line; empty if there is
+    /// none.
     pub(super) fn of_state(&mut self, turn: u32, req: ReqId, slot: SlotId) -> String {
         let Some(findings) = self.by_turn.get_mut(&turn) else { return String::new() };
         let is_it = |of: &&Finding| of.req == Some(req) && of.slot == Some(slot) && is_of_state(of.kind);

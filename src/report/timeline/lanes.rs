@@ -18,7 +18,8 @@ pub(super) fn width(span: &Span) -> usize {
     }
 }
 
-/// The lanes of a turn that begins at `from_ns` and ends at `to_ns`: the CPU line and the GPU line. Forwards are in stream order.
+/// The lanes of a turn that begins at `from_ns` and ends at `to_ns`: the CPU line and the GPU line. Forwards are in
+/// stream order.
 pub(super) fn draw(cpu_spans: &[Span], forwards: &[Span], from_ns: u64, to_ns: u64) -> (String, String) {
     let mut cpu = String::from("|");
     for span in cpu_spans {

@@ -82,8 +82,8 @@ struct LastSeen {
 }
 
 impl<'a> Timeline<'a> {
-    /// Writes the legend. `judgement` is that of the run; `turns` are the turns to draw, all if not given; `out` receives the
-    /// text and returns false if its output is closed.
+    /// Writes the legend. `judgement` is that of the run; `turns` are the turns to draw, all if not given; `out`
+    /// receives the text and returns false if its output is closed.
     pub fn new(
         names: &'a [String],
         judgement: &'a Judgement,

@@ -16,8 +16,8 @@ pub enum Unit {
     Result,
 }
 
-/// A point within a turn that means the same under every rule: how many phases had begun and ended, and how many rows had been
-/// prepared or processed.
+/// A point within a turn that means the same under every rule: how many phases had begun and ended, and how many rows
+/// had been prepared or processed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StopPoint {
     /// Phases begun so far.
@@ -99,7 +99,8 @@ impl Session<'_> {
         self.seek(Position { turn: usize::MAX, fact: usize::MAX });
     }
 
-    /// Goes to the next result with a boundary that was due or fired and for which `fits` returns true, or to the previous one.
+    /// Goes to the next result with a boundary that was due or fired and for which `fits` returns true, or to the
+    /// previous one.
     pub fn seek_boundary(&mut self, ahead: bool, fits: impl Fn(&Boundary) -> bool) -> bool {
         let here = self.position();
         let list: Vec<Boundary> = self.judgement().boundaries.iter().filter(|of| fits(of)).copied().collect();
@@ -142,8 +143,8 @@ impl Session<'_> {
         stop
     }
 
-    /// Goes to a point within this turn that a run under another rule had: right after the same phase began or ended, or
-    /// after the whole of the same row.
+    /// Goes to a point within this turn that a run under another rule had: right after the same phase began or ended,
+    /// or after the whole of the same row.
     pub(super) fn seek_stop(&mut self, to: StopPoint) {
         let turn = self.position().turn;
         let mut stop = StopPoint::default();

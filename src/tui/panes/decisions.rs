@@ -1,4 +1,5 @@
-//! The decisions pane: for each boundary the checkpoint due, the decision of the rule and its class; later boundaries are faint.
+//! The decisions pane: for each boundary the checkpoint due, the decision of the rule and its class; later boundaries
+//! are faint.
 
 use ratatui::text::{Line, Span};
 

@@ -1,5 +1,5 @@
-//! The slots pane: owner, content once all launched forwards have run, and label of each state slot. `?` marks an exposed label,
-//! `!!` a wrong one.
+//! The slots pane: owner, content once all launched forwards have run, and label of each state slot. `?` marks an
+//! exposed label, `!!` a wrong one.
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -47,7 +47,8 @@ pub(super) fn lines(app: &App) -> PaneLines {
     PaneLines { lines, at: 0, head: 1 }
 }
 
-/// The order of the slots: wrong and exposed labels, labelled track slots, other labels, track slots and the tree, the rest.
+/// The order of the slots: wrong and exposed labels, labelled track slots, other labels, track slots and the tree, the
+/// rest.
 fn rank(owner: Option<Owner>, label: Option<u32>, fit: Fit) -> u8 {
     match (label, owner) {
         (Some(_), _) if matches!(fit, Fit::Wrong | Fit::Exposed) => 0,
