@@ -85,7 +85,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// One step of all batches: prepare without masks, masks, the copy of the queue, result. The rows are told apart by
+    /// One step of all batches: prepare without masks, masks, the copy of the queue, result. The rows are distinguished by
     /// phase, each timed over all batches.
     fn step(&mut self, arm: &Arm) -> [f64; PHASES] {
         let masked = arm.wants != WantsMasks::No;

@@ -113,7 +113,7 @@ fn compiler() -> String {
 
 /// The kind of processor and, where the system tells, its model.
 fn processor() -> String {
-    let told = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = told.lines().find(|line| line.starts_with("model name")).and_then(|line| line.split(": ").nth(1));
+    let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpuinfo.lines().find(|line| line.starts_with("model name")).and_then(|line| line.split(": ").nth(1));
     format!("{} {}", std::env::consts::ARCH, model.unwrap_or("unknown"))
 }

@@ -11,8 +11,8 @@ use super::request::ReqStage;
 use super::setup::{CopyOnWrite, Exhaustion, Stop};
 
 /// `WAITING_PREFIX_REFRESH_INTERVAL` and `WAITING_QUEUE_PREFIX_MATCH_MAX` of 0.5.23.
-const WAITING_REFRESH_INTERVAL: u32 = 32;
-const WAITING_REFRESH_MAX: usize = 128;
+const WAITING_PREFIX_REFRESH_INTERVAL: u32 = 32;
+const WAITING_QUEUE_PREFIX_MATCH_MAX: usize = 128;
 
 impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     /// Chooses the requests of a prefill batch, in queue order. If nothing is short, and neither chunks nor the decode
@@ -139,10 +139,10 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         if !self.setup.engine.waiting_prefix_refresh || self.world.waiting.is_empty() {
             return;
         }
-        let due = self.world.refreshes.is_multiple_of(WAITING_REFRESH_INTERVAL);
-        self.world.refreshes = (self.world.refreshes + 1) % WAITING_REFRESH_INTERVAL;
+        let due = self.world.refreshes.is_multiple_of(WAITING_PREFIX_REFRESH_INTERVAL);
+        self.world.refreshes = (self.world.refreshes + 1) % WAITING_PREFIX_REFRESH_INTERVAL;
         if due {
-            for i in (0..self.world.waiting.len().min(WAITING_REFRESH_MAX)).rev() {
+            for i in (0..self.world.waiting.len().min(WAITING_QUEUE_PREFIX_MATCH_MAX)).rev() {
                 let it = &self.world.reqs[self.world.waiting[i].index()];
                 let key = self.world.streams.prefix(it.stream, it.known_len());
                 self.world.tree.match_prefix(&self.world.streams, key);

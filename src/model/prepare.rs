@@ -45,11 +45,11 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         batch.reqs.push(req);
         batch.seq_lens.push(it.extend_end);
         let it = &self.world.reqs[req.index()];
-        let first = it.track[usize::from(it.next_track_idx)];
+        let next_slot = it.track[usize::from(it.next_track_idx)];
         let (track, track_end) = self.track_extend(req).unzip();
         let track = track.flatten();
         if self.probe
-            && let Some(slot) = first
+            && let Some(slot) = next_slot
         {
             batch.track_rows.push((track.is_some(), slot));
         }
@@ -72,7 +72,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     pub(super) fn prepare_decode(&mut self) -> Attempt<Box<Batch>> {
         let mut batch = self.take_running(ForwardMode::Decode);
         let page = self.setup.engine.page_size;
-        let wanted = if page > 1 { page } else { 1 } * batch.reqs.len() as u32;
+        let wanted = page * batch.reqs.len() as u32;
         self.make_kv_room(wanted);
         self.take_decode_pages(&batch)?;
         self.advance(&mut batch);

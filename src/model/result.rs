@@ -51,7 +51,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
             self.emit(RequestFact::MiddleChunk { batch, req });
             return Ok(());
         }
-        if let Some(why) = passed(it) {
+        if let Some(why) = skip_reason(it) {
             self.emit(RequestFact::Skip { batch, req, why });
             return Ok(());
         }
@@ -66,7 +66,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     fn process_result_decode(&mut self, pending: &PendingResult, i: usize, prepared: &PreparedRow) -> Attempt {
         let req = prepared.req;
         self.spend(self.setup.costs.result_request);
-        if let Some(why) = passed(&self.world.reqs[req.index()]) {
+        if let Some(why) = skip_reason(&self.world.reqs[req.index()]) {
             self.emit_results(pending);
             self.emit(RequestFact::Skip { batch: pending.batch.id, req, why });
             return Ok(());
@@ -93,12 +93,12 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
                 }
                 Ok(())
             }
-            Ok(_) | Err(_) => self.finish_row(pending, i, (row, tracked), end, asked),
+            Ok(_) | Err(_) => self.process_row(pending, i, (row, tracked), end, asked),
         }
     }
 
     /// Emits row `i` by itself, applies the action of the rule, and releases the request if it ends.
-    fn finish_row(
+    fn process_row(
         &mut self,
         pending: &PendingResult,
         i: usize,
@@ -261,7 +261,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
 /// The reason why a result passes over the row of a request, if it does.
 #[inline(always)]
-fn passed(it: &Req) -> Option<SkipReason> {
+fn skip_reason(it: &Req) -> Option<SkipReason> {
     match (it.finished(), it.retracted) {
         (true, _) => Some(SkipReason::Ended),
         (false, true) => Some(SkipReason::Retracted),

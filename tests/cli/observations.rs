@@ -16,9 +16,9 @@ fn a_request_that_only_the_admission_latch_keeps_waiting_is_an_observation() {
     let output = run(&[file, "--rule", "paired"]);
     assert_eq!(output.status.code(), Some(0), "it changes no verdict");
     let text = String::from_utf8(output.stdout).unwrap();
-    let told = "observation: admission-latched: b waited in 16 turns (first in turn 10) although rows, slots and KV\n  were free: \
+    let expected = "observation: admission-latched: b waited in 16 turns (first in turn 10) although rows, slots and KV\n  were free: \
                 the running batch was still marked full\n";
-    assert!(text.contains(told), "{text}");
+    assert!(text.contains(expected), "{text}");
     let json: Value = serde_json::from_slice(&run(&[file, "--rule", "paired", "--format", "json"]).stdout).unwrap();
     let observation = json!({ "name": "admission-latched", "turns": 16, "first_turn": 10, "requests": ["b"] });
     assert_eq!(json["observations"], json!([observation]));

@@ -29,8 +29,8 @@ fn a_compressed_file_is_named_as_such_with_the_command_to_unpack_it() {
         // `test` prints the error in the line of the file.
         let error = String::from_utf8([output.stderr, output.stdout].concat()).unwrap();
         assert_eq!(output.status.code(), Some(2), "{args:?}: {error}");
-        let told = error.contains("compressed with") || error.contains("zip archive");
-        assert!(told && error.contains(&format!("unpack it first, as with `{unpack} FILE`")), "{args:?}: {error}");
+        let is_named = error.contains("compressed with") || error.contains("zip archive");
+        assert!(is_named && error.contains(&format!("unpack it first, as with `{unpack} FILE`")), "{args:?}: {error}");
     };
     for (end, bytes, unpack) in all {
         // The bytes decide, not the name.

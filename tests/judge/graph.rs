@@ -269,12 +269,12 @@ fn wrong_arguments_are_refused_with_a_remedy() {
             format: GraphFormat::Dot,
         })
     };
-    let told = |name, rule, around| ask(name, rule, around).unwrap_err().0;
-    assert!(told("torn-hit-copy", Some("all"), None).contains("help: name one rule"));
-    assert!(told("torn-hit-copy", None, Some(0)).contains("the run has 3 findings"));
-    assert!(told("torn-hit-copy", None, Some(4)).contains("there is no finding 4"));
-    assert!(told("freed-slot-deferred-free", None, Some(1)).contains("leave out --around"));
-    assert!(told("torn-hit-copy", Some("no-such"), None).contains("there is no rule"));
+    let refusal = |name, rule, around| ask(name, rule, around).unwrap_err().0;
+    assert!(refusal("torn-hit-copy", Some("all"), None).contains("help: name one rule"));
+    assert!(refusal("torn-hit-copy", None, Some(0)).contains("the run has 3 findings"));
+    assert!(refusal("torn-hit-copy", None, Some(4)).contains("there is no finding 4"));
+    assert!(refusal("freed-slot-deferred-free", None, Some(1)).contains("leave out --around"));
+    assert!(refusal("torn-hit-copy", Some("no-such"), None).contains("there is no rule"));
 }
 
 /// A record without phases, and one that makes no sense.

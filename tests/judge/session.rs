@@ -121,7 +121,7 @@ fn a_turn_far_out_is_that_of_a_run_from_the_start() {
     for turn in [0, 1, 127, 128, 500, 777, 640, session.turns() - 1, 3] {
         session.seek(Position { turn, fact: usize::MAX });
         let end = starts.get(turn + 1).copied().unwrap_or(all.facts.len());
-        let told = |fact: &&Fact| {
+        let is_no_probe = |fact: &&Fact| {
             !matches!(fact, Fact::Probe(ProbeFact::Fields { .. } | ProbeFact::Arrays { .. } | ProbeFact::Read { .. }))
         };
         let here: Vec<Fact> = session
@@ -131,7 +131,7 @@ fn a_turn_far_out_is_that_of_a_run_from_the_start() {
                 overlapsim::record::Entry::Fact(fact) => Some(*fact),
                 overlapsim::record::Entry::Tokens(..) => None,
             })
-            .filter(|fact| told(&fact))
+            .filter(|fact| is_no_probe(&fact))
             .collect();
         assert_eq!(here, all.facts[starts[turn]..end], "turn {turn}");
     }

@@ -37,7 +37,7 @@ fn without_times(fact: Fact) -> Fact {
     }
 }
 
-/// Answers as the script does, but may be asked whatever keeps rows from being told at once.
+/// Answers as the script does, but may be asked every question that keeps rows from being emitted as a slice.
 struct OneByOne(Seeded);
 
 impl Chooser for OneByOne {
@@ -54,7 +54,7 @@ impl Chooser for OneByOne {
     }
 }
 
-/// What is told at once stands for the same facts in the same order, and is judged and timed as they are.
+/// A slice of rows stands for the same facts in the same order, and is judged and timed as they are.
 fn told_at_once(setup: &Setup) -> Result<(), TestCaseError> {
     for name in runner::rule_names() {
         let rule = runner::rule(name).unwrap();

@@ -1,5 +1,5 @@
 //! States that are taken for one have one future: whatever can happen and be found after one of them, by whatever steps, can
-//! happen and be found after the other. The futures are told from the graph of all states, letter by letter; so what is left out of a state is
+//! happen and be found after the other. The futures are compared in the graph of all states, label by label; so what is left out of a state is
 //! looked for at every state, not only where it would change a verdict.
 
 use std::collections::{BTreeMap, BTreeSet};

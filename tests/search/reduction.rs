@@ -25,17 +25,17 @@ fn search(setup: &Setup, rule: &dyn Rule, vary: Vary, unreduced: bool, order: Or
     runner::check(&check, SearchLimits { states_max, stop: &|_| false })
 }
 
-/// What must not depend on how states are told apart: verdict, whether all was seen, and the kinds, each with the least
+/// What must not depend on how states are distinguished: verdict, whether all was seen, and the kinds, each with the least
 /// number of turns to it.
-type Told = (Verdict, bool, BTreeMap<FindingKind, u32>);
+type Summary = (Verdict, bool, BTreeMap<FindingKind, u32>);
 
-fn told(checked: &Checked) -> Told {
+fn summary(checked: &Checked) -> Summary {
     let kinds = checked.findings.iter().map(|found| (found.finding.kind, found.path.steps)).collect();
     (checked.verdict, checked.is_complete(), kinds)
 }
 
 /// The same where no order of search promises the shortest way.
-fn any_way((verdict, complete, kinds): &Told) -> (Verdict, bool, BTreeSet<FindingKind>) {
+fn any_way((verdict, complete, kinds): &Summary) -> (Verdict, bool, BTreeSet<FindingKind>) {
     (*verdict, *complete, kinds.keys().copied().collect())
 }
 
@@ -73,24 +73,24 @@ fn drawn(setup: &Setup, rule: &dyn Rule, vary: Vary) -> BTreeSet<FindingKind> {
 }
 
 /// Searches a setup in every way. Says what came of it, nothing if it is too large; where it is not the same, panics.
-fn compare(seed: u64, setup: &Setup, vary: Vary, rule: &dyn Rule) -> Option<Told> {
+fn compare(seed: u64, setup: &Setup, vary: Vary, rule: &dyn Rule) -> Option<Summary> {
     let unreduced = search(setup, rule, vary, true, Order::Bfs, 1);
     if unreduced.explored.bound == Some(Bound::States) {
         return None;
     }
-    let want = told(&unreduced);
+    let want = summary(&unreduced);
     let wrong = |what: &str, got: &dyn std::fmt::Debug| {
         let text = scenario::write(&Scenario::of(setup.clone()));
         panic!("seed {seed} under {}, {vary:?}, {what}: letter by letter {want:?}, got {got:?}\n{text}", rule.name())
     };
     for jobs in [1, 2] {
         let wide = search(setup, rule, vary, false, Order::Bfs, jobs);
-        if told(&wide) != want {
-            wrong("bfs", &told(&wide));
+        if summary(&wide) != want {
+            wrong("bfs", &summary(&wide));
         }
         let deep = search(setup, rule, vary, false, Order::Dfs, jobs);
-        if any_way(&told(&deep)) != any_way(&want) {
-            wrong("dfs", &told(&deep));
+        if any_way(&summary(&deep)) != any_way(&want) {
+            wrong("dfs", &summary(&deep));
         }
         // States that are taken for one lead to states that are taken for one, in all these setups: in others the words of a later state may
         // tell more than matters.
@@ -197,7 +197,7 @@ fn what_comes_at_one_moment_and_turns_that_are_jumped_over_are_told_apart() {
         let find = |unreduced, order| {
             let check =
                 CheckSpec { setup: &scenario.setup, rule, open: &scenario.vary.open(), order, unreduced, jobs: 1 };
-            told(&runner::check(&check, SearchLimits { states_max: 100_000, stop: &|_| false }))
+            summary(&runner::check(&check, SearchLimits { states_max: 100_000, stop: &|_| false }))
         };
         let letter_by_letter = find(true, Order::Bfs);
         assert!(letter_by_letter.0 > Verdict::Clean && letter_by_letter.1, "{letter_by_letter:?}");

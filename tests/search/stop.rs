@@ -1,4 +1,4 @@
-//! A search that is told to stop: every thread stops in the middle of a block, and what comes after the search stops too.
+//! A search that is stopped: every thread stops in the middle of a block, and what comes after the search stops too.
 
 use std::cell::Cell;
 use std::path::Path;

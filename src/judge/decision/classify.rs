@@ -93,8 +93,8 @@ impl RecordedLens {
         let ahead = ahead.filter(|&(len, _)| len == label).map(|(_, slot)| slot);
         // The slot that a forward wrote, or will write, for the label: the row's own step or the step in flight, else
         // (late) an earlier step.
-        let due = if own { step.due } else { ahead };
-        let Some(written) = due.or_else(|| late(label)) else {
+        let written_now = if own { step.due } else { ahead };
+        let Some(written) = written_now.or_else(|| late(label)) else {
             return (if self.is_recorded(label) { Class::Repeat } else { Class::WrongLabel }, None);
         };
         let known = self.is_recorded(label);
@@ -103,7 +103,7 @@ impl RecordedLens {
         }
         let is_written = after.slot == Some(written);
         insert(&mut self.lens, label);
-        let class = match (known, due) {
+        let class = match (known, written_now) {
             (true, _) => Class::Repeat,
             (false, None) => Class::WrongLabel,
             (false, Some(_)) if !is_written => Class::WrongSlot,

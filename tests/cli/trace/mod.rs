@@ -218,7 +218,7 @@ fn wrong_arguments_are_refused_and_nothing_is_written() {
     let scenario = "scenarios/double-fire.ron";
     let own = format!("{inside}/own.ron");
     std::fs::copy(scenario, &own).unwrap();
-    for (args, told) in [
+    for (args, expected) in [
         (&[scenario][..], "--output"),
         (&[scenario, "-o", &nowhere], "error: cannot write "),
         (&[scenario, "-o", inside], "is a directory"),
@@ -237,7 +237,7 @@ fn wrong_arguments_are_refused_and_nothing_is_written() {
         let output = overlapsim(&[&["trace"], args].concat());
         let said = String::from_utf8_lossy(&output.stderr).to_string();
         assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
-        assert!(said.contains(told), "{args:?}: {said}");
+        assert!(said.contains(expected), "{args:?}: {said}");
         assert!(output.stdout.is_empty(), "{args:?}");
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "{args:?}");
     }
@@ -261,9 +261,9 @@ fn a_trace_that_no_viewer_takes_is_refused_with_turns_that_fit() {
         let (from, to) = turns.split_once("..").expect("from and to");
         TraceArgs { turns: Some(from.parse().unwrap()..=to.trim().parse().unwrap()), ..whole.clone() }
     };
-    let refused = |args: &TraceArgs, told: &str| {
+    let refused = |args: &TraceArgs, expected: &str| {
         let refused = trace_to_text(args).unwrap_err().0;
-        assert!(refused.starts_with(&format!("error: the trace has {told}")), "{refused}");
+        assert!(refused.starts_with(&format!("error: the trace has {expected}")), "{refused}");
         assert!(refused.contains("more than the 2000000 that are written at once\nhelp: "), "{refused}");
         let fits = refused.split("--turns ").nth(1).expect("turns that fit");
         let (text, said) = trace_to_text(&some(args, fits)).expect("turns that fit");
