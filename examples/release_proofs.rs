@@ -50,22 +50,22 @@ fn main() -> ExitCode {
 fn look(path: &Path, proofs: &mut Proofs) -> Result<(), conform::RecordingError> {
     let base = Options { plan: Plan::Own, rule: None, release: None, rules: &runner::rule_or_release, adjust: None };
     let mut archive = Archive::open(path)?;
-    while let Some((index, segment)) = archive.next(|_| true) {
-        let segment = segment?;
+    while let Some((index, recording)) = archive.next(|_| true) {
+        let recording = recording?;
         let name = format!("{}#{index}", path.display());
-        let release = conform::prepare(&segment, &base)?.setup.engine.release;
-        if conform::check(&segment, &name, &base)?.divergence.is_some() {
+        let release = conform::prepare(&recording, &base)?.setup.engine.release;
+        if conform::check(&recording, &name, &base)?.divergence.is_some() {
             eprintln!("{name} does not agree as it is: passed over");
             continue;
         }
         for difference in conform::differences(release) {
             let adjust = |engine: &mut Engine| difference.apply(engine);
-            let changed = conform::check(&segment, &name, &Options { adjust: Some(&adjust), ..base })?;
+            let changed = conform::check(&recording, &name, &Options { adjust: Some(&adjust), ..base })?;
             let proof = proofs.entry((difference.field, release, difference.value_of)).or_default();
             proof.of += 1;
             if let Some(divergence) = changed.divergence {
                 proof.differ += 1;
-                let bytes = segment.bytes();
+                let bytes = recording.bytes();
                 if proof.smallest.as_ref().is_none_or(|(least, ..)| bytes < *least) {
                     proof.smallest = Some((bytes, name.clone(), format!("{}.{}", divergence.event, divergence.field)));
                 }

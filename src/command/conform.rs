@@ -39,8 +39,8 @@ const EXPLAINED_MAX: usize = 10;
 /// The settings of other releases with which a recording would agree, each by itself.
 fn explained(source: &RecordingSource, index: usize, options: &Options<'_>) -> Vec<String> {
     let Ok(mut archive) = Archive::open(&source.path) else { return Vec::new() };
-    let Some((_, Ok(segment))) = archive.next(|at| at == index) else { return Vec::new() };
-    let found = conform::explain(&segment, "", options).unwrap_or_default();
+    let Some((_, Ok(recording))) = archive.next(|at| at == index) else { return Vec::new() };
+    let found = conform::explain(&recording, "", options).unwrap_or_default();
     found.iter().map(|difference| format!("{} as in {:?}", difference.field, difference.value_of)).collect()
 }
 

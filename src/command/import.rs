@@ -49,8 +49,8 @@ pub fn import(args: &ImportArgs) -> Result<Exit, Failure> {
     if is_same_file(&read, &args.output) {
         return Err(Failure(format!("error: {shown} would be written over itself\nhelp: give another path to -o\n")));
     }
-    let segment = find(&args.recording)?.map_err(wrong)?;
-    let imported = conform::import(&segment, &options).map_err(wrong)?;
+    let recording = find(&args.recording)?.map_err(wrong)?;
+    let imported = conform::import(&recording, &options).map_err(wrong)?;
     let scenario = to_scenario(&args.recording, &imported);
     let text = scenario::write(&scenario);
     // A written scenario must be readable, and the scenario format is stricter than a recording.
@@ -72,7 +72,7 @@ fn find(path: &Path) -> Result<Result<Recording, RecordingError>, Failure> {
         Err(trouble) => return Ok(Err(trouble)),
     };
     let wanted = source.only.unwrap_or(0);
-    let Some((_, segment)) = archive.next(|index| index == wanted) else {
+    let Some((_, recording)) = archive.next(|index| index == wanted) else {
         return Err(Failure(format!(
             "error: there is no recording #{wanted} in {}\nhelp: the recordings of a file are numbered from #0\n",
             source.path.display()
@@ -84,7 +84,7 @@ fn find(path: &Path) -> Result<Result<Recording, RecordingError>, Failure> {
             source.path.display()
         )));
     }
-    Ok(segment)
+    Ok(recording)
 }
 
 fn to_scenario(path: &Path, imported: &Imported) -> Scenario {

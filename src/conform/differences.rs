@@ -48,12 +48,12 @@ pub fn differences(release: Release) -> Vec<Difference> {
 ///
 /// # Errors
 /// The recording is damaged, or of something that is not modelled.
-pub fn explain(segment: &Recording, name: &str, options: &Options<'_>) -> Result<Vec<Difference>, RecordingError> {
-    let release = super::prepare(segment, options)?.setup.engine.release;
+pub fn explain(recording: &Recording, name: &str, options: &Options<'_>) -> Result<Vec<Difference>, RecordingError> {
+    let release = super::prepare(recording, options)?.setup.engine.release;
     let mut found = Vec::new();
     for difference in differences(release) {
         let adjust = |engine: &mut Engine| difference.apply(engine);
-        if check(segment, name, &Options { adjust: Some(&adjust), ..*options })?.divergence.is_none() {
+        if check(recording, name, &Options { adjust: Some(&adjust), ..*options })?.divergence.is_none() {
             found.push(difference);
         }
     }

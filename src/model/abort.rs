@@ -35,15 +35,15 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
 
     /// Aborts a request at any stage. Returns whether the abort had an effect.
     fn abort(&mut self, req: ReqId) -> bool {
-        let place = self.place(req);
-        match place {
+        let stage = self.stage(req);
+        match stage {
             AbortStage::Finished | AbortStage::Gone => {
-                self.emit(RequestFact::Abort { req, stage: place, taken: false });
+                self.emit(RequestFact::Abort { req, stage, taken: false });
                 return false;
             }
             AbortStage::Waiting => {
                 self.world.waiting.retain(|&waiting| waiting != req);
-                self.emit(RequestFact::Abort { req, stage: place, taken: true });
+                self.emit(RequestFact::Abort { req, stage, taken: true });
                 self.drop_request(req);
                 return true;
             }
@@ -54,7 +54,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
         // new abort.
         let by_result = self.world.reqs[req.index()].to_abort && !in_chunks;
         let pending = by_result || self.world.chunk_abort == Some(req);
-        self.emit(RequestFact::Abort { req, stage: place, taken: !pending });
+        self.emit(RequestFact::Abort { req, stage, taken: !pending });
         if pending {
             return false;
         }
@@ -69,7 +69,7 @@ impl<C: Chooser, S: Sink> Machine<'_, C, S> {
     }
 
     /// Where an abort finds a request now.
-    fn place(&self, req: ReqId) -> AbortStage {
+    fn stage(&self, req: ReqId) -> AbortStage {
         let it = &self.world.reqs[req.index()];
         let in_last = matches!(&self.world.last, LastBatch::Extend(last) if last.reqs.contains(&req));
         match it.stage {

@@ -215,7 +215,7 @@ pub fn assertion(kind: AssertKind) -> &'static str {
 }
 
 /// Why nothing was donated, in words.
-pub fn nothing(why: NoDonation) -> &'static str {
+pub fn no_donation(why: NoDonation) -> &'static str {
     match why {
         NoDonation::NoCheckpoint => "no checkpoint recorded",
         NoDonation::Declined => "the guard declined",
@@ -226,7 +226,7 @@ pub fn nothing(why: NoDonation) -> &'static str {
 }
 
 /// Why a result was skipped, in words.
-pub fn passed(why: SkipReason) -> &'static str {
+pub fn skip_reason(why: SkipReason) -> &'static str {
     match why {
         SkipReason::Ended => "the request had ended",
         SkipReason::Retracted => "the request was retracted",

@@ -118,7 +118,7 @@ fn request_words(fact: RequestFact, names: &[String]) -> Option<String> {
         RequestFact::Admit { req } => format!("{} admitted", id(req)),
         RequestFact::MiddleChunk { req, .. } => format!("{}: a middle chunk, no output", id(req)),
         RequestFact::Skip { batch, req, why } => {
-            format!("{batch} {}: skipped, {}", id(req), name::passed(why))
+            format!("{batch} {}: skipped, {}", id(req), name::skip_reason(why))
         }
         RequestFact::Output { batch, req, outputs, .. } => {
             format!("{batch} {}: outputs now {outputs}", id(req))
@@ -161,7 +161,7 @@ fn cache_words(fact: CacheFact, names: &[String]) -> Option<String> {
             format!("{} donates {slot} under {label}{key}{existed}", id(req))
         }
         CacheFact::NoDonate { req, why, .. } => {
-            format!("{} donates nothing: {}", id(req), name::nothing(why))
+            format!("{} donates nothing: {}", id(req), name::no_donation(why))
         }
         CacheFact::Lock { .. } | CacheFact::Unlock { .. } => return None,
     })

@@ -264,8 +264,8 @@ impl EncoderState<'_> {
     fn request_fact(&mut self, fact: RequestFact) {
         match fact {
             RequestFact::Arrive { req, max_new, .. } => self.arrive(req, max_new),
-            RequestFact::Abort { req, stage: place, .. } => {
-                self.emit(EventBody::Abort { rid: self.name(req), place });
+            RequestFact::Abort { req, stage, .. } => {
+                self.emit(EventBody::Abort { rid: self.name(req), stage });
             }
             RequestFact::Prompt { req, prompt } => self.request(req).prompt_len = prompt.len,
             RequestFact::Output { req, outputs, .. } => {

@@ -53,7 +53,7 @@ impl EventBody<'_> {
             EventBody::Arrive { rid, prompt, max_new_tokens, stop_token } => {
                 fields![rid, prompt, max_new_tokens, stop_token]
             }
-            EventBody::Abort { rid, place } => vec![("rid", json(rid)), ("where", place_name(*place).into())],
+            EventBody::Abort { rid, stage } => vec![("rid", json(rid)), ("where", stage_name(*stage).into())],
             EventBody::AbortOutput { rid } => fields![rid],
             EventBody::SlotAlloc { slots, n, free } => fields![slots, n, free],
             EventBody::SlotFree { slots, free } => fields![slots, free],
@@ -191,8 +191,8 @@ pub fn mode_name(mode: ForwardMode) -> &'static str {
     }
 }
 
-fn place_name(place: AbortStage) -> &'static str {
-    match place {
+fn stage_name(stage: AbortStage) -> &'static str {
+    match stage {
         AbortStage::Waiting => "waiting",
         AbortStage::Chunk => "chunk",
         AbortStage::Prefill => "prefill",

@@ -66,8 +66,8 @@ pub trait Listener {
 pub enum EventBody<'a> {
     /// A request is taken in.
     Arrive { rid: &'a str, prompt: Vec<Token>, max_new_tokens: u32, stop_token: Option<Token> },
-    /// An abort is taken in. `place` is `where` of a recording.
-    Abort { rid: &'a str, place: AbortStage },
+    /// An abort is taken in. `stage` is `where` of a recording.
+    Abort { rid: &'a str, stage: AbortStage },
     /// A request was dropped without finishing.
     AbortOutput { rid: &'a str },
     /// A call of the slot allocator for `n` slots. `slots` is null if it was refused; `free` is the count afterwards.

@@ -48,7 +48,7 @@ impl PageWords {
             fits: ["none", "right", "exposed", "wrong"],
             fields: SharedField::ALL.map(name::field),
             finishes: [FinishKind::Token, FinishKind::Length, FinishKind::Abort].map(name::finish),
-            passed: ["", name::passed(SkipReason::Ended), name::passed(SkipReason::Retracted)],
+            passed: ["", name::skip_reason(SkipReason::Ended), name::skip_reason(SkipReason::Retracted)],
         }
     }
 }

@@ -161,7 +161,7 @@ impl JitterRun {
                 Some(wrong) => held(wrong, findings),
                 None => offer.map(|offer| offer.key_len),
             },
-            not_offered: outcome.end.and_then(Result::err).map(name::nothing),
+            not_offered: outcome.end.and_then(Result::err).map(name::no_donation),
             findings: findings.iter().map(|of| finding(of, names, findings)).collect(),
             replay: String::new(),
             holds_words: wrong.map(|wrong| holds(wrong, findings).unwrap_or_else(|| "unknown".to_owned())),

@@ -65,7 +65,7 @@ impl Timeline<'_> {
             RequestFact::Prompt { req, prompt } => self.seen(req).prompt_len = prompt.len,
             RequestFact::Skip { batch, req, why } => {
                 self.prepared.remove(&(batch, req));
-                let why = name::passed(why);
+                let why = name::skip_reason(why);
                 self.row_of(batch, req).set(RowColumn::End, format!("skipped: {why}"));
             }
             RequestFact::Output { batch, req, outputs, at } => {
@@ -107,7 +107,9 @@ impl Timeline<'_> {
                 self.note(format!("{id} hits the cache: length {len}, state from {source}{wrong}"));
             }
             CacheFact::Donate { req, label, key_len, slot, how } => self.donate(req, label, key_len, slot, how),
-            CacheFact::NoDonate { req, why, .. } => self.below(req, format!("donates nothing: {}", name::nothing(why))),
+            CacheFact::NoDonate { req, why, .. } => {
+                self.below(req, format!("donates nothing: {}", name::no_donation(why)));
+            }
             CacheFact::Match { .. } | CacheFact::Lock { .. } | CacheFact::Unlock { .. } => {}
         }
     }
