@@ -6,6 +6,7 @@ use std::process::Command;
 
 use crate::time::PROGRAM;
 use crate::work::ALL;
+use crate::{ROOT, program};
 
 /// The instructions of each workload by name; empty without valgrind.
 pub fn all() -> BTreeMap<String, u64> {
@@ -19,8 +20,7 @@ pub fn all() -> BTreeMap<String, u64> {
         let (small, large) = work.counted;
         counted.insert(work.name.to_string(), of(large).saturating_sub(of(small)));
     }
-    let program = OsStr::new(env!("CARGO_BIN_EXE_overlapsim"));
-    counted.insert(PROGRAM.to_string(), instructions(program, &["run", "scenarios/double-fire.ron"]));
+    counted.insert(PROGRAM.to_string(), instructions(program().as_ref(), &["run", "scenarios/double-fire.ron"]));
     counted
 }
 
@@ -31,7 +31,7 @@ fn instructions(program: &OsStr, args: &[&str]) -> u64 {
         .args(["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"])
         .arg(program)
         .args(args)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .current_dir(ROOT)
         .output()
         .expect("valgrind runs");
     let said = String::from_utf8_lossy(&output.stderr);

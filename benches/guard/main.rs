@@ -12,14 +12,27 @@ mod work;
 #[path = "../common/decode.rs"]
 mod decode;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use pins::{Measured, Pins};
 
+/// The root of the repository, where the measured program runs.
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// The program that is measured as a whole: the release build, which lies beside this one.
+fn program() -> PathBuf {
+    std::env::current_exe().expect("this program").with_file_name(format!("overlapsim{}", std::env::consts::EXE_SUFFIX))
+}
+
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let args: Vec<&str> = args.iter().map(String::as_str).filter(|arg| *arg != "--bench").collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match args[..] {
+        [] | ["--bless"] if !program().exists() => {
+            eprintln!("error: {} is missing\nhelp: cargo build --release", program().display());
+            ExitCode::from(2)
+        }
         [] => guard(),
         ["--bless"] => bless(),
         // How this program measures itself: a process that does nothing, and one that does some of one workload.
@@ -30,7 +43,9 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         _ => {
-            eprintln!("error: the guard takes no argument but --bless\nhelp: cargo bench --bench guard -- --bless");
+            eprintln!(
+                "error: the guard takes no argument but --bless\nhelp: cargo run --release -p overlapsim-guard -- --bless"
+            );
             ExitCode::from(2)
         }
     }
@@ -54,7 +69,7 @@ fn bless() -> ExitCode {
 
 fn guard() -> ExitCode {
     let Some(pins) = Pins::read() else {
-        eprintln!("error: {} cannot be read\nhelp: cargo bench --bench guard -- --bless", Pins::PATH);
+        eprintln!("error: {} cannot be read\nhelp: cargo run --release -p overlapsim-guard -- --bless", Pins::PATH);
         return ExitCode::from(2);
     };
     let slower = pins.compare(measure());
@@ -62,6 +77,6 @@ fn guard() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     println!("\nslower than pinned: {}", slower.join(", "));
-    println!("if that is meant: cargo bench --bench guard -- --bless");
+    println!("if that is meant: cargo run --release -p overlapsim-guard -- --bless");
     ExitCode::FAILURE
 }

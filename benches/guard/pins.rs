@@ -37,7 +37,7 @@ pub struct Pins {
 }
 
 impl Pins {
-    pub const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/guard/pins.json");
+    pub const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/pins.json");
 
     pub fn read() -> Option<Pins> {
         serde_json::from_str(&std::fs::read_to_string(Self::PATH).ok()?).ok()

@@ -1,11 +1,12 @@
 //! Time of each workload over that of the reference, in turns within one run.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use crate::work::ALL;
-use crate::{reference, work};
+use crate::{ROOT, program, reference, work};
 
 /// The program as a whole: it starts, reads, runs, prints; beside a process that does nothing.
 pub const PROGRAM: &str = "run, a process";
@@ -23,8 +24,8 @@ pub fn all() -> BTreeMap<String, f64> {
 pub fn again(name: &str) -> f64 {
     match ALL.iter().find(|work| work.name == name) {
         Some(work) => ratio(&|| within(work), &reference::run),
-        None => ratio(&|| processes(env!("CARGO_BIN_EXE_overlapsim"), &["run", "scenarios/double-fire.ron"]), &|| {
-            processes(&std::env::current_exe().expect("this program").to_string_lossy(), &["--nothing"]);
+        None => ratio(&|| processes(&program(), &["run", "scenarios/double-fire.ron"]), &|| {
+            processes(&std::env::current_exe().expect("this program"), &["--nothing"]);
         }),
     }
 }
@@ -50,10 +51,9 @@ fn seconds(what: &dyn Fn()) -> f64 {
 }
 
 /// Some processes, one after the other.
-fn processes(program: &str, args: &[&str]) {
+fn processes(program: &Path, args: &[&str]) {
     for _ in 0..PROCESSES {
-        let root = env!("CARGO_MANIFEST_DIR");
-        let status = Command::new(program).args(args).current_dir(root).stdout(Stdio::null()).status();
-        assert!(status.is_ok_and(|status| status.code().is_some()), "{program} runs");
+        let status = Command::new(program).args(args).current_dir(ROOT).stdout(Stdio::null()).status();
+        assert!(status.is_ok_and(|status| status.code().is_some()), "{} runs", program.display());
     }
 }

@@ -1,7 +1,7 @@
 //! What is measured: fixed work of the simulator, each in an amount that is asked for.
 
 use std::hint::black_box;
-use std::path::PathBuf;
+use std::path::Path;
 
 use overlapsim::command::{Answers, FailOnVerdict, Format, RunArgs, run_to_text};
 use overlapsim::model::{Arrive, HostMasks, Prompt, RequestSpec, RowMasks, Setup, Stop, WantsMasks};
@@ -11,7 +11,7 @@ use overlapsim::scenario;
 use overlapsim::search::{Order, SearchLimits, Style};
 use overlapsim::workload::Preset;
 
-use crate::decode;
+use crate::{ROOT, decode};
 
 /// One kind of work.
 pub struct Work {
@@ -124,7 +124,7 @@ fn masks(steps: u32) {
 
 /// A small scenario read, run and rendered.
 fn runs(times: u32) {
-    let file = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/double-fire.ron"));
+    let file = Path::new(ROOT).join("scenarios/double-fire.ron");
     let args = RunArgs {
         file,
         rule: None,
