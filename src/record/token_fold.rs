@@ -6,7 +6,8 @@ use super::Token;
 /// A recurrent state, named by its provenance: the number `n` of folded tokens and a 64-bit running hash `h` of exactly
 /// those tokens.
 ///
-/// Two folds are equal if their token sequences are equal (up to a 64-bit collision).
+/// Equal sequences have equal folds. Different sequences with equal folds are easily made, since the hash is linear:
+/// a fold is compared with folds of recordings, and with nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TokenFold {
     /// The number of folded tokens.

@@ -91,3 +91,16 @@ fn a_detached_stream_goes_on_from_what_it_is_attached_to() {
     assert_eq!(all[7], TokenFold::ZERO.fold_all(&all[..7]).sample());
     assert_eq!(streams.lineage.common_len(streams.prefix(own_outputs, 8), streams.prefix(outputs, 9)), 5);
 }
+
+/// The fold is linear in the hash, so prompts that collide are easy to find.
+#[test]
+fn prompts_with_equal_folds_have_different_names() {
+    let [one, other] = [[6_090_926, 8_287_108, 5000], [6_090_840, 8_274_800, 3_780_534]];
+    assert_eq!(TokenFold::ZERO.fold_all(&one), TokenFold::ZERO.fold_all(&other));
+    let mut streams = Streams::new();
+    let [one, other] = [one, other].map(|prompt| streams.listed(Prefix::EMPTY, &prompt));
+    assert_ne!(one, other);
+    let [one, other] = [one, other].map(|prompt| streams.outputs(prompt)).map(|stream| streams.prefix(stream, 9));
+    assert_ne!(one, other);
+    assert_eq!(streams.lineage.common_len(one, other), 0);
+}
