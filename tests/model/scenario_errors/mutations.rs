@@ -1,4 +1,4 @@
-//! No text makes the reader panic: truncated samples, mutated samples, any text.
+//! No text makes the reader panic: truncated samples, any text. `tests/readers` mutates samples.
 
 use super::read;
 use proptest::prelude::*;
@@ -62,96 +62,8 @@ fn no_truncation_makes_the_reader_panic() {
     }
 }
 
-/// Texts that mutations insert: tokens of the format, extreme numbers, and characters that are easily mishandled.
-const PIECES: [&str; 40] = [
-    "(",
-    ")",
-    "[",
-    "]",
-    "{",
-    "}",
-    ",",
-    ":",
-    "\"",
-    "'",
-    "//",
-    "/*",
-    "*/",
-    "#",
-    "r#\"",
-    "b\"",
-    "\\",
-    "\n",
-    "\r",
-    "\0",
-    "\t",
-    "\u{1b}[31m",
-    "\u{feff}",
-    "é",
-    "\u{10ffff}",
-    "0",
-    "-1",
-    "4294967295",
-    "18446744073709551616",
-    "1e999",
-    "NaN",
-    "None",
-    "Some(",
-    "\"a\"",
-    "\"c\"",
-    "Extend(\"c\", 1)",
-    "After(\"b\")",
-    "id:",
-    "vary:",
-    "#![enable(unwrap_newtypes)]",
-];
-
-#[derive(Clone, Debug)]
-enum Mutation {
-    Cut(usize, usize),
-    Insert(usize, usize),
-    Move(usize, usize, usize),
-    Number(usize, usize),
-}
-
-fn mutation() -> impl Strategy<Value = Mutation> {
-    let at = 0..4096_usize;
-    prop_oneof![
-        (at.clone(), 1..40_usize).prop_map(|(at, len)| Mutation::Cut(at, len)),
-        (at.clone(), 0..PIECES.len()).prop_map(|(at, piece)| Mutation::Insert(at, piece)),
-        (at.clone(), 1..60_usize, at.clone()).prop_map(|(from, len, to)| Mutation::Move(from, len, to)),
-        (at, 25..30_usize).prop_map(|(at, piece)| Mutation::Number(at, piece)),
-    ]
-}
-
-fn mutate(text: &str, mutation: &Mutation) -> String {
-    let chars: Vec<char> = text.chars().collect();
-    let count = chars.len().max(1);
-    let slice = |from: usize, to: usize| {
-        chars[from.min(chars.len())..to.min(chars.len()).max(from.min(chars.len()))].iter().collect::<String>()
-    };
-    match mutation {
-        Mutation::Cut(at, len) => slice(0, at % count) + &slice(at % count + len, usize::MAX),
-        Mutation::Insert(at, piece) => slice(0, at % count) + PIECES[*piece] + &slice(at % count, usize::MAX),
-        Mutation::Move(from, len, to) => {
-            slice(0, to % count) + &slice(from % count, from % count + len) + &slice(to % count, usize::MAX)
-        }
-        Mutation::Number(at, piece) => {
-            let from = (at % count..chars.len()).find(|at| chars[*at].is_ascii_digit()).unwrap_or(chars.len());
-            let to = (from..chars.len()).find(|at| !chars[*at].is_ascii_digit()).unwrap_or(chars.len());
-            slice(0, from) + PIECES[*piece] + &slice(to, usize::MAX)
-        }
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn no_mutation_makes_the_reader_panic(sample in 0..2_usize, mutations in prop::collection::vec(mutation(), 1..6)) {
-        let text = mutations.iter().fold(samples()[sample].clone(), |text, mutation| mutate(&text, mutation));
-        read_without_panic(&text);
-    }
 
     #[test]
     fn no_text_makes_the_reader_panic(text in "\\PC{0,80}") {
