@@ -124,8 +124,12 @@ fn read(path: &Path) -> Result<FuzzReport, Failure> {
         return Err(cannot(packed.name(), &format!("help: {}\n", packed.remedy())));
     }
     let text = String::from_utf8(bytes).map_err(|_| cannot("it is not UTF-8 text", help))?;
-    serde_json::from_str(&text).map_err(|error| {
+    let report: FuzzReport = serde_json::from_str(&text).map_err(|error| {
         let place = format!("{}:{}:{}", path.display(), error.line(), error.column());
         Failure(format!("error: {place}: not a report of a search: {error}\n{help}"))
-    })
+    })?;
+    match report.contradiction() {
+        Some(why) => Err(Failure(format!("error: {}: the report contradicts itself: {why}\n{help}", path.display()))),
+        None => Ok(report),
+    }
 }

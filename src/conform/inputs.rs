@@ -17,6 +17,9 @@ const DAMAGED: &str = "the recording is damaged or of another format: record it 
 /// The most tokens of a prompt, and the most outputs of a request.
 const TOKENS_MAX: usize = 1 << 24;
 
+/// The last turn that a recording may have.
+const TURN_MAX: u32 = 1 << 30;
+
 /// A request as it arrived, and what a partial recording says of its end.
 #[derive(Clone, Debug)]
 pub struct Arrival {
@@ -155,6 +158,10 @@ impl Inputs {
             }
             if event.i == 0 {
                 return Err(RecordingError::at(line.number, "`i` is 0: turns of a recording count from 1", DAMAGED));
+            }
+            if event.i > TURN_MAX {
+                let message = format!("`i` is {}: a recording has at most {TURN_MAX} turns", event.i);
+                return Err(RecordingError::at(line.number, message, DAMAGED));
             }
             inputs.turns = inputs.turns.max(event.i - 1);
             inputs.ended |= event.ev == "end";

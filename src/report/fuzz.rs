@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use crate::judge::Verdict;
+use crate::judge::{FindingKind, Verdict};
 
 use super::check::{goals, headline, whereabouts};
 use super::layout::row;
@@ -150,6 +150,16 @@ impl FuzzReport {
         serde_json::to_string_pretty(self).expect("a report can be written") + "\n"
     }
 
+    /// Why no search can have written this report, as one that was damaged; `None` if one can have.
+    pub fn contradiction(&self) -> Option<String> {
+        let ([from, to], [nth, of]) = (self.seeds, self.shard);
+        if nth >= of {
+            return Some(format!("there is no shard {nth} of {of}"));
+        }
+        let seeds = to.saturating_sub(from.saturating_add(nth)).div_ceil(of);
+        self.rules.iter().find_map(|rule| rule.contradiction(self.seeds, seeds))
+    }
+
     /// Why `other` is not a shard of the same search; `None` if it is.
     pub fn differs_from(&self, other: &FuzzReport) -> Option<&'static str> {
         let rules = |report: &FuzzReport| report.rules.iter().map(|rule| rule.rule.clone()).collect::<Vec<_>>();
@@ -172,7 +182,37 @@ impl FuzzReport {
     }
 }
 
+/// The largest count in a report of a shard: sums over 65,536 shards fit a `u64`.
+const COUNT_MAX: u64 = 1 << 47;
+
 impl FuzzRule {
+    /// Why no search of this many seeds can have counted this.
+    fn contradiction(&self, [from, to]: [u64; 2], seeds: u64) -> Option<String> {
+        let Verdicts { clean, lossy, inconclusive, corrupt, broken } = self.verdicts;
+        let counts =
+            [clean, lossy, inconclusive, corrupt, broken, self.lookahead[0], self.lookahead[1], self.due, self.lost];
+        if let Some(count) = counts.into_iter().find(|count| *count > COUNT_MAX) {
+            return Some(format!("{count} is not a possible count"));
+        }
+        let by_verdict = clean + lossy + inconclusive + corrupt + broken;
+        if by_verdict != self.runs || self.runs > seeds {
+            return Some(format!("{} runs, {by_verdict} verdicts, {seeds} seeds", self.runs));
+        }
+        let worst = self.verdicts.worst();
+        if self.verdict != name::verdict(worst) {
+            return Some(format!("`verdict` is not {}, the worst of the runs", name::verdict(worst)));
+        }
+        let fits = |runs: u64, seed: u64| (1..=self.runs).contains(&runs) && (from..to).contains(&seed);
+        let known = |finding: &FuzzFinding| {
+            name::kind_from_name(&finding.kind).is_some_and(|kind: FindingKind| kind.verdict() <= worst)
+        };
+        if !self.findings.iter().all(|finding| known(finding) && fits(finding.runs, finding.seed)) {
+            return Some("a finding is of no run that is counted".to_string());
+        }
+        let bound = self.bound.as_ref().is_some_and(|bound| !fits(bound.runs, bound.seed));
+        bound.then(|| "a bound is of no run that is counted".to_string())
+    }
+
     fn absorb(&mut self, other: &FuzzRule) {
         self.runs += other.runs;
         let (a, b) = (&mut self.verdicts, &other.verdicts);
