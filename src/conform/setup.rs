@@ -153,6 +153,7 @@ fn engine(config: &Config, release: Release) -> Result<Engine, (String, &'static
 fn check(engine: &Engine) -> Result<(), (String, &'static str)> {
     const GRID_MAX: u64 = 1 << 31;
     const SIZE_MAX: u32 = 1 << 25;
+    const SLOTS_MAX: u32 = 1 << 20;
     let sizes = [
         ("track_interval", engine.track_interval),
         ("mamba_chunk", engine.mamba_chunk),
@@ -167,6 +168,11 @@ fn check(engine: &Engine) -> Result<(), (String, &'static str)> {
     for (name, size) in sizes {
         if size == 0 || size > SIZE_MAX {
             return Err((format!("`{name}` is {size}"), "sizes are from 1 to 2^25"));
+        }
+    }
+    for (name, size) in [("mamba_pool", engine.mamba_slots), ("max_running", engine.max_running)] {
+        if size > SLOTS_MAX {
+            return Err((format!("`{name}` is {size}"), "at most 2^20, as in a scenario file"));
         }
     }
     let grid = lcm(lcm(engine.mamba_chunk.into(), engine.page_size.into()), engine.track_interval.into());
