@@ -116,7 +116,7 @@ impl Reader for CommandLines {
             (first, second) => panic!("{first:?} and then {second:?}"),
         }
         if parsed.is_ok() {
-            signs.push(format!("{} with {} words", words[0], words.len()));
+            signs.push(format!("{} with {} words", words[0], words.len().min(5)));
         }
         Outcome { accepted: parsed.is_ok(), signs }
     }
