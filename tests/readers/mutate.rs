@@ -134,6 +134,7 @@ pub struct Mutator {
     words: Vec<Vec<u8>>,
 }
 
+#[expect(clippy::ptr_arg, reason = "every step takes a `Vec`")]
 impl Mutator {
     /// A mutator that inserts these words of the format.
     pub fn new(seed: u64, words: Vec<String>) -> Mutator {
@@ -321,7 +322,8 @@ impl Mutator {
 
     /// All lines end otherwise.
     fn line_breaks(&mut self, text: &mut Vec<u8>, _: &[Vec<u8>]) {
-        let end: &[u8] = *self.one_of(&[&b"\r\n"[..], b"\r", b"\n\n", b"\0"]);
+        let ends: [&[u8]; 4] = [b"\r\n", b"\r", b"\n\n", b"\0"];
+        let end = *self.one_of(&ends);
         *text = text.split(|byte| *byte == b'\n').collect::<Vec<_>>().join(end);
     }
 

@@ -61,7 +61,10 @@ fn options(plan: Plan) -> Options<'static> {
     Options { plan, rule: None, release: None, rules: &runner::rule_or_release, adjust: None }
 }
 
-fn recordings(path: &Path) -> Result<Vec<(usize, Result<Recording, RecordingError>)>, RecordingError> {
+/// The recordings of one file.
+type Recorded = Vec<(usize, Result<Recording, RecordingError>)>;
+
+fn recordings(path: &Path) -> Result<Recorded, RecordingError> {
     let mut archive = Archive::open(path)?;
     Ok(std::iter::from_fn(|| archive.next(|_| true)).collect())
 }
@@ -167,7 +170,14 @@ impl Reader for Recordings {
         }
         for (_, recording) in recordings(&path).expect("the file was read before") {
             let imported = recording.and_then(|recording| imported(&recording));
-            signs.push(sign("import", imported.as_ref().map(String::clone), lines));
+            signs.push(sign(
+                "import",
+                match &imported {
+                    Ok(seen) => Ok(seen.clone()),
+                    Err(error) => Err(error),
+                },
+                lines,
+            ));
         }
         let accepted = results.iter().any(|(_, result)| result.is_ok());
         Outcome { accepted, signs }
