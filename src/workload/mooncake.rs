@@ -105,7 +105,8 @@ fn row(line: usize, text: &str) -> Result<MooncakeRow, BadRow> {
         Some(name) if error.is_data() && NUMBERS.contains(&name.as_str()) && !reason.starts_with("duplicate") => {
             place = value_place(line, text, &name);
             let value = text[place.offset..].get(..place.len).unwrap_or("").trim();
-            format!("`{name}` is {}, not a whole number of 0 or more that the simulator holds", clipped(value))
+            let shown = clipped(value).replace(char::is_control, "\u{fffd}");
+            format!("`{name}` is {shown}, not a whole number of 0 or more that the simulator holds")
         }
         Some(name) if error.is_data() => format!("`{name}` cannot be read: {reason}"),
         _ => format!("the row cannot be read: {reason}"),
