@@ -13,7 +13,7 @@ mod browser;
 use std::path::{Path, PathBuf};
 
 use browser::Browser;
-use overlapsim::command::{ReportArgs, report_to_html};
+use overlapsim::command::{OutsidePaths, ReportArgs, report_to_html};
 
 /// What is pressed: in, along, out, the other scale, and all of it again.
 const KEYS: &str = "0 + + + + + + + + l l l h h - - - - - - - - 0 e + + + + + + l l h - - - - 0";
@@ -24,8 +24,16 @@ fn main() {
     let file = std::env::args().nth(1).map_or_else(|| long(root, &work), PathBuf::from);
     let page = work.join("page-speed.html");
     let (rule, seed, answers, turns) = Default::default();
-    let (html, _) =
-        report_to_html(&ReportArgs { file, rule, seed, answers, turns, output: page.clone() }).expect("a page");
+    let (html, _) = report_to_html(&ReportArgs {
+        outside: OutsidePaths::default(),
+        file,
+        rule,
+        seed,
+        answers,
+        turns,
+        output: page.clone(),
+    })
+    .expect("a page");
     std::fs::write(&page, &html).expect("the page can be written");
     let Some(mut browser) = Browser::start(&work, "speed") else {
         println!("there is no chromium on this machine");

@@ -32,6 +32,7 @@
 #[macro_use]
 pub mod engine;
 pub mod packed;
+pub mod reading;
 pub mod record;
 
 pub mod model;

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::path::Path;
 
-use overlapsim::command::{Answers, FailOnVerdict, Format, RunArgs, run_to_text};
+use overlapsim::command::{Answers, FailOnVerdict, Format, OutsidePaths, RunArgs, run_to_text};
 use overlapsim::model::{Arrive, HostMasks, Prompt, RequestSpec, RowMasks, Setup, Stop, WantsMasks};
 use overlapsim::record::{PreparedRow, ReqId};
 use overlapsim::runner::{self, CheckSpec, FuzzSpec, Keep, SetupSource};
@@ -126,6 +126,7 @@ fn masks(steps: u32) {
 fn runs(times: u32) {
     let file = Path::new(ROOT).join("scenarios/double-fire.ron");
     let args = RunArgs {
+        outside: OutsidePaths::default(),
         file,
         rule: None,
         seed: None,

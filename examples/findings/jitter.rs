@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use overlapsim::command::{FailOnVerdict, Format, FuzzArgs, Shard, StyleWord, fuzz_to_text};
+use overlapsim::command::{FailOnVerdict, Format, FuzzArgs, OutsidePaths, Shard, StyleWord, fuzz_to_text};
 use overlapsim::report::{FuzzReport, FuzzRule, Verdicts};
 
 /// The scenarios: what they are called, and their files.
@@ -19,6 +19,7 @@ pub fn print(seeds: u64) {
     println!("|---|---|---|---|---|---|---|---|");
     for (title, file) in SCENARIOS {
         let args = FuzzArgs {
+            outside: OutsidePaths::default(),
             file: Some(PathBuf::from(format!("scenarios/findings/{file}.ron"))),
             preset: None,
             seeds: (0, seeds),

@@ -11,8 +11,8 @@ use crate::search::{Order, SearchLimits};
 
 use super::finding::{Finder, OutDir};
 use super::format::Format;
-use super::input::{load, rules, unnamed_rule};
-use super::line::{choices_word, replay_line};
+use super::input::{OutsidePaths, load, rules, unnamed_rule};
+use super::line::{choices_word, replay_line_of};
 use super::output::{Exit, Failure, Printed};
 use super::progress::{SearchProgress, TimeLimit};
 use super::replay_spec::ReplaySpec;
@@ -32,6 +32,9 @@ pub enum OrderWord {
 pub struct CheckArgs {
     /// The scenario file
     pub file: PathBuf,
+    /// What the scenario may name beside itself
+    #[command(flatten)]
+    pub outside: OutsidePaths,
     /// The rules, by name with commas between; `all` for every rule, `release` for the rule that the scenario's release
     /// shipped with [default: the scenario's own, or mask-lookahead]
     #[arg(long, value_name = "RULE")]
@@ -79,7 +82,7 @@ pub fn check_to_text(args: &CheckArgs) -> Result<(String, Exit), Failure> {
 }
 
 fn check_styled(args: &CheckArgs) -> Result<Printed, Failure> {
-    let scenario = load(&args.file)?;
+    let scenario = load(&args.file, args.outside)?;
     let rules = rules(&scenario, args.rule.as_deref())?;
     let out = args.out.as_deref().map(OutDir::new).transpose()?;
     let mut reports = Vec::with_capacity(rules.len());
@@ -233,10 +236,6 @@ fn finding(
         turn: found.finding.turn,
         turns_run: found.path.steps,
         times: found.times,
-        replay: replay_line(
-            &scenario.path,
-            rule.name(),
-            ReplaySpec { choices: Some(choices), ..ReplaySpec::default() },
-        ),
+        replay: replay_line_of(scenario, rule.name(), ReplaySpec { choices: Some(choices), ..ReplaySpec::default() }),
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::report::diff_text;
 use crate::runner::Keep;
 
-use super::input::{all_rules, load};
+use super::input::{OutsidePaths, all_rules, load};
 use super::output::{Exit, Failure, print};
 use super::replay_spec::ReplaySpec;
 use super::runs::{exit_of, reports, run_all};
@@ -16,6 +16,9 @@ use super::values::{self, FailOnVerdict};
 pub struct DiffArgs {
     /// The scenario file
     pub file: PathBuf,
+    /// What the scenario may name beside itself
+    #[command(flatten)]
+    pub outside: OutsidePaths,
     /// The seed of drawn durations [default: the scenario's own, or 0]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::number)]
     pub seed: Option<u64>,
@@ -29,7 +32,7 @@ pub struct DiffArgs {
 /// # Errors
 /// A scenario that cannot be read.
 pub fn diff(args: &DiffArgs) -> Result<Exit, Failure> {
-    let scenario = load(&args.file)?;
+    let scenario = load(&args.file, args.outside)?;
     let rules = all_rules();
     let spec = ReplaySpec { seed: args.seed, ..ReplaySpec::default() };
     let outcomes = run_all(&scenario, &rules, spec, Keep { boundaries: true, ..Keep::default() })?;

@@ -11,8 +11,8 @@ use crate::search::Replay;
 use crate::tui::{self, App, Effect, Key, Theme};
 
 use super::expectation::expectation;
-use super::input::{all_rules, load, rules};
-use super::line::{Choices, choices, replay_line, vary};
+use super::input::{OutsidePaths, all_rules, load, rules};
+use super::line::{Choices, choices, replay_line, replay_line_of, vary};
 use super::mistake::hint;
 use super::output::{Exit, Failure, is_coloured, print};
 use super::replay_spec::{ReplaySpec, does_not_fit};
@@ -36,6 +36,9 @@ pub(super) fn key_script(text: &str) -> Result<KeyScript, String> {
 pub struct ExploreArgs {
     /// The scenario file
     pub file: PathBuf,
+    /// What the scenario may name beside itself
+    #[command(flatten)]
+    pub outside: OutsidePaths,
     /// The rule to begin with, by name; `release` for the rule that the scenario's release shipped with [default: the
     /// scenario's own, or mask-lookahead]
     #[arg(long, value_name = "RULE")]
@@ -78,7 +81,7 @@ pub fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
         let help = "help: run it in one, or give the keys with --script; `run --timeline` prints the whole history";
         return Err(Failure(format!("error: explore needs a terminal for input and output\n{help}\n")));
     }
-    let scenario = load(&args.file)?;
+    let scenario = load(&args.file, args.outside)?;
     let theme = Theme { ascii: args.ascii, colour: is_coloured() };
     let mut host = Host::new(&scenario, args)?;
     let mut app = host.app(theme)?;
@@ -94,7 +97,7 @@ pub fn explore(args: &ExploreArgs) -> Result<Exit, Failure> {
 /// # Errors
 /// As [`explore`].
 pub fn explore_to_text(args: &ExploreArgs) -> Result<String, Failure> {
-    let scenario = load(&args.file)?;
+    let scenario = load(&args.file, args.outside)?;
     let mut host = Host::new(&scenario, args)?;
     let mut app = host.app(Theme { ascii: args.ascii, colour: false })?;
     let (width, height) = args.size;
@@ -168,7 +171,7 @@ impl<'a> Host<'a> {
             choices: (!scripted).then_some(answers),
             vary: (!scripted && self.vary != self.scenario.vary).then_some(self.vary),
         };
-        replay_line(&self.scenario.path, session.rule().name(), spec)
+        replay_line_of(self.scenario, session.rule().name(), spec)
     }
 
     /// Writes the history as a scenario without open questions, with the outcome under every rule as its expectations.

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
 
+use crate::reading;
+
 use super::output::Failure;
 
 /// The most old versions of a file that are kept under other names.
@@ -77,7 +79,7 @@ pub(super) fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
 
 /// Writes a file atomically unless the path is taken. Returns false if a file with another text has the path.
 pub(super) fn write_new_file(path: &Path, text: &str) -> Result<bool, Failure> {
-    let is_same = || std::fs::read(path).is_ok_and(|there| there == text.as_bytes());
+    let is_same = || reading::holds(path, text.as_bytes());
     if path.symlink_metadata().is_ok() {
         return Ok(is_same());
     }
@@ -105,7 +107,7 @@ pub(super) fn write_file_and_keep(path: &Path, text: &str) -> Result<(), Failure
     checked(path)?;
     let write = || {
         let part = part_of(path, text)?;
-        if std::fs::read(path).is_ok_and(|there| there != text.as_bytes()) {
+        if path.is_file() && !reading::holds(path, text.as_bytes()) {
             let name = |nth: u32| {
                 let mut name = path.as_os_str().to_owned();
                 name.push(format!(".{nth}"));

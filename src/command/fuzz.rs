@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::engine::ChoicePoint;
 use crate::judge::{FindingKind, Verdict};
 use crate::model::Rule;
+use crate::reading::{self, REPORT_BYTES_MAX};
 use crate::record::fingerprint;
 use crate::report::{FuzzBound, FuzzFinding, FuzzReport, FuzzRule, Verdicts, fuzz_text, name};
 use crate::runner::{self, FuzzSpec, FuzzTally, Keep, SetupSource, Times, drawn, first_of};
@@ -14,8 +15,8 @@ use crate::workload::Preset;
 
 use super::finding::{Finder, OutDir};
 use super::format::Format;
-use super::input::{listed, load, rules};
-use super::line::{choices_word, replay_line};
+use super::input::{OutsidePaths, listed, load, rules};
+use super::line::{choices_word, replay_line, replay_line_of};
 use super::mistake::no_rule;
 use super::output::{Exit, Failure, Printed};
 use super::progress::{RunsProgress, cores};
@@ -72,6 +73,9 @@ pub struct FuzzArgs {
     /// Generate the scenarios at random
     #[arg(long = "generate", value_name = "PRESET", value_parser = values::preset(), conflicts_with = "file")]
     pub preset: Option<Preset>,
+    /// What the scenario may name beside itself
+    #[command(flatten)]
+    pub outside: OutsidePaths,
     /// The seeds, one run each: from A to B, without B
     #[arg(long, value_name = "A..B", value_parser = values::seeds)]
     pub seeds: (u64, u64),
@@ -117,7 +121,7 @@ pub fn fuzz_to_text(args: &FuzzArgs) -> Result<(String, Exit), Failure> {
 }
 
 fn fuzz_styled(args: &FuzzArgs) -> Result<Printed, Failure> {
-    let scenario = args.file.as_deref().map(load).transpose()?;
+    let scenario = args.file.as_deref().map(|file| load(file, args.outside)).transpose()?;
     let (rules, source) = match (&scenario, args.preset) {
         (Some(scenario), _) => {
             (rules(scenario, args.rule.as_deref())?, SetupSource::Setup(&scenario.setup, scenario.vary))
@@ -195,7 +199,7 @@ impl FuzzReporter<'_> {
         let shard = self.out.filter(|_| self.args.shard.of > 1);
         let Some(path) = shard.map(|out| out.path(&self.file())) else { return Ok(()) };
         // If the file cannot be written either, writing it gives the error.
-        let Ok(there) = std::fs::read(&path) else { return Ok(()) };
+        let Ok(there) = reading::bytes(&path, REPORT_BYTES_MAX) else { return Ok(()) };
         let nothing = vec![FuzzTally::default(); self.asked.rules.len()];
         let why = match serde_json::from_slice::<FuzzReport>(&there) {
             Ok(there) => there.differs_from(&self.report(&nothing, &mut Vec::new())),
@@ -301,7 +305,7 @@ impl FuzzReporter<'_> {
         let replay = match (self.scenario, &written) {
             (Some(scenario), _) => {
                 let spec = ReplaySpec { seed: Some(seed), choices: Some(draw.answers()), ..ReplaySpec::default() };
-                replay_line(&scenario.path, rule.name(), spec)
+                replay_line_of(scenario, rule.name(), spec)
             }
             // A generated setup is in no other file.
             (None, Some(path)) => replay_line(Path::new(path), rule.name(), ReplaySpec::default()),

@@ -6,8 +6,8 @@ use crate::graph::{self, EventGraph, cut, dot, json};
 use crate::report::name;
 use crate::runner::{Keep, RunOutcome};
 
-use super::input::{load, rules};
-use super::line::replay_line;
+use super::input::{OutsidePaths, load, rules};
+use super::line::replay_line_of;
 use super::output::{Exit, Failure, print};
 use super::replay_spec::ReplaySpec;
 use super::runs::run_one;
@@ -30,6 +30,9 @@ pub enum GraphFormat {
 pub struct GraphArgs {
     /// The scenario file
     pub file: PathBuf,
+    /// What the scenario may name beside itself
+    #[command(flatten)]
+    pub outside: OutsidePaths,
     /// The rule, by name; `release` for the rule that the scenario's release shipped with [default: the scenario's own,
     /// or mask-lookahead]
     #[arg(long, value_name = "RULE")]
@@ -63,7 +66,7 @@ pub fn graph(args: &GraphArgs) -> Result<Exit, Failure> {
 /// A scenario that cannot be read, more or less than one rule, a finding that does not exist, or a whole graph that is
 /// too large to draw.
 pub fn graph_to_text(args: &GraphArgs) -> Result<String, Failure> {
-    let scenario = load(&args.file)?;
+    let scenario = load(&args.file, args.outside)?;
     let rules = rules(&scenario, args.rule.as_deref())?;
     let [rule] = rules.as_slice() else {
         return Err(Failure("error: a graph shows one run\nhelp: name one rule, not `all`\n".to_owned()));
@@ -86,7 +89,7 @@ pub fn graph_to_text(args: &GraphArgs) -> Result<String, Failure> {
             cut(&whole, index, finding).ok_or_else(|| no_finding(number, count))?
         }
     };
-    title.push_str(&format!("\nreplay: {}", replay_line(&args.file, rule.name(), spec)));
+    title.push_str(&format!("\nreplay: {}", replay_line_of(&scenario, rule.name(), spec)));
     Ok(match args.format {
         GraphFormat::Dot => dot(&events, names, &title),
         GraphFormat::Json => json(&events, names),

@@ -4,14 +4,23 @@ use std::path::Path;
 
 use crate::model::Rule;
 use crate::runner;
-use crate::scenario::{self, Scenario};
+use crate::scenario::{self, Outside, Scenario};
 
 use super::mistake::no_rule;
 use super::output::Failure;
 
+/// What a scenario file may name beside itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args)]
+pub struct OutsidePaths {
+    /// Let the paths in a scenario lead outside its directory: give it only for files that you trust
+    #[arg(long)]
+    pub allow_outside: bool,
+}
+
 /// Reads a scenario file.
-pub(super) fn load(path: &Path) -> Result<Scenario, Failure> {
-    scenario::load(path, &runner::rule_names()).map_err(|diagnostic| Failure(diagnostic.render(true)))
+pub(super) fn load(path: &Path, outside: OutsidePaths) -> Result<Scenario, Failure> {
+    let outside = if outside.allow_outside { Outside::Allowed } else { Outside::Refused };
+    scenario::load_with(path, &runner::rule_names(), outside).map_err(|diagnostic| Failure(diagnostic.render(true)))
 }
 
 /// The rules that `--rule` names; without it the scenario's own rule, or the default.

@@ -13,8 +13,8 @@ use crate::scenario::Scenario;
 
 use super::expectation::expectation;
 use super::format::Format;
-use super::input::{load, rules};
-use super::line::{quoted, replay_line, shell_word};
+use super::input::{OutsidePaths, load, rules};
+use super::line::{outside_word, quoted, replay_line, shell_word};
 use super::output::{Exit, Failure, is_same_file, print};
 use super::progress::{RunsProgress, cores};
 use super::replay_spec::ReplaySpec;
@@ -29,6 +29,9 @@ const USUAL: u32 = 4;
 pub struct JitterArgs {
     /// The scenario file
     pub file: PathBuf,
+    /// What the scenario may name beside itself
+    #[command(flatten)]
+    pub outside: OutsidePaths,
     /// One pattern, a digit for each decode result: 1 if the next step was prepared before it was processed, 0 if a
     /// prefill took that turn
     #[arg(long, value_name = "1101..", conflicts_with = "all")]
@@ -74,7 +77,7 @@ pub fn jitter(args: &JitterArgs) -> Result<Exit, Failure> {
 /// A scenario that cannot be read or has no steps to jitter, a pattern that is none or does not fit, a request or a
 /// rule that does not exist, or a file that cannot be written.
 pub fn jitter_to_text(args: &JitterArgs) -> Result<(String, Exit), Failure> {
-    let scenario = load(&args.file)?;
+    let scenario = load(&args.file, args.outside)?;
     let rules = rules(&scenario, Some(args.rule.as_deref().unwrap_or("all")))?;
     let setup = &scenario.setup;
     let req = request(setup, args.request.as_deref())?;
@@ -246,7 +249,11 @@ impl ResolvedArgs<'_> {
     fn line(&self, pattern: &Pattern, file: &Path) -> String {
         let request = quoted(self.scenario.setup.name(self.req).as_ref());
         let (scenario, file) = (shell_word(&self.scenario.path), shell_word(file));
-        format!("overlapsim jitter {scenario} --request={request} --from {} --pattern {pattern} -o {file}", self.from)
+        format!(
+            "overlapsim jitter {scenario} --request={request} --from {} --pattern {pattern} -o {file}{}",
+            self.from,
+            outside_word(self.scenario)
+        )
     }
 
     /// Writes the one pattern as a scenario, with the outcome of every rule as its expectations.

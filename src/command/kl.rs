@@ -9,7 +9,7 @@ use crate::runner::{self, Keep, RunOutcome};
 use crate::scenario::Scenario;
 
 use super::format::Format;
-use super::input::{load, rules};
+use super::input::{OutsidePaths, load, rules};
 use super::output::{Exit, Failure, print};
 use super::replay_spec::ReplaySpec;
 use super::runs::{exit_of, reports, run_one};
@@ -20,6 +20,9 @@ use super::values::{self, FailOnVerdict};
 pub struct KlArgs {
     /// The scenario file
     pub file: PathBuf,
+    /// What the scenario may name beside itself
+    #[command(flatten)]
+    pub outside: OutsidePaths,
     /// The rules, by name with commas between; `all` for every rule, `release` for the rule that the scenario's release
     /// shipped with [default: all]
     #[arg(long, value_name = "RULE")]
@@ -58,7 +61,7 @@ pub fn kl_to_text(args: &KlArgs) -> Result<(String, Exit), Failure> {
 }
 
 fn kl_styled(args: &KlArgs) -> Result<(String, Exit), Failure> {
-    let scenario = load(&args.file)?;
+    let scenario = load(&args.file, args.outside)?;
     let rules = rules(&scenario, Some(args.rule.as_deref().unwrap_or("all")))?;
     let engine = &scenario.setup.engine;
     let given = scenario.setup.state;

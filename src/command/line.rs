@@ -5,11 +5,25 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use crate::model::Vary;
+use crate::scenario::{Outside, Scenario};
 
 use super::mistake::hint;
 use super::replay_spec::ReplaySpec;
 
-/// The command that replays a run.
+/// The command that replays a run of a scenario that was read.
+pub(super) fn replay_line_of(scenario: &Scenario, rule: &str, spec: ReplaySpec<'_>) -> String {
+    format!("{}{}", replay_line(&scenario.path, rule, spec), outside_word(scenario))
+}
+
+/// The option without which a scenario could not be read, with a blank before it.
+pub(super) fn outside_word(scenario: &Scenario) -> &'static str {
+    match scenario.outside {
+        Outside::Allowed => " --allow-outside",
+        Outside::Refused => "",
+    }
+}
+
+/// The command that replays a run of a scenario that names no other files.
 pub(super) fn replay_line(path: &Path, rule: &str, spec: ReplaySpec<'_>) -> String {
     let ReplaySpec { seed, choices, vary } = spec;
     let vary = vary.map_or(String::new(), |vary| format!(" --vary {}", vary_word(vary)));

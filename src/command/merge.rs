@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::judge::{FindingKind, Goals, Verdict};
-use crate::packed::Packed;
+use crate::reading::{self, REPORT_BYTES_MAX};
 use crate::report::{FuzzReport, FuzzRule, name, plain};
 
 use super::format::Format;
@@ -119,10 +119,10 @@ fn reports_in(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure>
 fn read(path: &Path) -> Result<FuzzReport, Failure> {
     let help = "help: give a report that `fuzz --out` wrote\n";
     let cannot = |why: &str, help: &str| Failure(format!("error: cannot read {}: {why}\n{help}", path.display()));
-    let bytes = std::fs::read(path).map_err(|error| cannot(&error.to_string(), help))?;
-    if let Some(packed) = Packed::of(&bytes) {
-        return Err(cannot(packed.name(), &format!("help: {}\n", packed.remedy())));
-    }
+    let bytes = reading::bytes(path, REPORT_BYTES_MAX).map_err(|trouble| {
+        let help = trouble.remedy.map_or(help.to_owned(), |remedy| format!("help: {remedy}\n"));
+        cannot(&trouble.why, &help)
+    })?;
     let text = String::from_utf8(bytes).map_err(|_| cannot("it is not UTF-8 text", help))?;
     let report: FuzzReport = serde_json::from_str(&text).map_err(|error| {
         let place = format!("{}:{}:{}", path.display(), error.line(), error.column());

@@ -46,6 +46,7 @@ pub use format::Format;
 pub use fuzz::{FuzzArgs, StyleWord, fuzz, fuzz_to_text};
 pub use graph::{GraphArgs, GraphFormat, graph, graph_to_text};
 pub use import::{ImportArgs, import};
+pub use input::OutsidePaths;
 pub use jitter::{JitterArgs, jitter, jitter_to_text};
 pub use kl::{KlArgs, kl, kl_to_text};
 pub use line::{Choices, choices};

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use crate::judge::Judgement;
 use crate::model::Rule;
 use crate::numeric::{Gauge, Severity};
+use crate::reading::{self, SCENARIO_BYTES_MAX};
 use crate::report::{Page, PageRun, name, page};
 use crate::runner::{self, Keep};
 use crate::scenario::Scenario;
 use crate::scene::Scene;
 
 use super::file::write_file;
-use super::input::{load, rules, unnamed_rule};
+use super::input::{OutsidePaths, load, rules, unnamed_rule};
 use super::output::{Exit, Failure, is_no_other, print};
 use super::replay_spec::ReplaySpec;
 use super::runs::{no_turns, reports, run_one};
@@ -26,6 +27,9 @@ const TURNS_MAX: usize = 20_000;
 pub struct ReportArgs {
     /// The scenario file
     pub file: PathBuf,
+    /// What the scenario may name beside itself
+    #[command(flatten)]
+    pub outside: OutsidePaths,
     /// The rules, by name with commas between; `all` for every rule, `release` for the rule that the scenario's release
     /// shipped with. The page has a switch between several rules [default: the scenario's own, or mask-lookahead]
     #[arg(long, value_name = "RULE")]
@@ -62,7 +66,7 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
 /// A scenario that cannot be read, a rule that does not exist, choices that do not fit, and more turns than a page
 /// shows.
 pub fn report_to_html(args: &ReportArgs) -> Result<(String, String), Failure> {
-    let scenario = load(&args.file)?;
+    let scenario = load(&args.file, args.outside)?;
     let source = source(&args.file)?;
     let rules = rules(&scenario, args.rule.as_deref())?;
     let spec = ReplaySpec::of_options(args.seed, &args.answers);
@@ -142,9 +146,11 @@ fn first(scenario: &Scenario, rules: &[&dyn Rule]) -> usize {
 
 /// The text of a scenario file that was parsed before.
 fn source(path: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path).map_err(|error| {
-        Failure(format!("error: cannot read {}: {error}\nhelp: give the path of a scenario file\n", path.display()))
-    })
+    let bytes = reading::bytes(path, SCENARIO_BYTES_MAX).map_err(|trouble| {
+        let help = trouble.remedy.unwrap_or("give the path of a scenario file");
+        Failure(format!("error: cannot read {}: {}\nhelp: {help}\n", path.display(), trouble.why))
+    })?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn too_long(turns: u64, from: u32) -> Failure {

@@ -9,7 +9,7 @@ use crate::runner::{self, Keep, RunOutcome};
 use crate::scenario::Scenario;
 
 use super::format::Format;
-use super::input::{load, rules, unnamed_rule};
+use super::input::{OutsidePaths, load, rules, unnamed_rule};
 use super::output::{Exit, Failure, Printer};
 use super::replay_spec::ReplaySpec;
 use super::runs::{exit_of, reports, run_all, run_one};
@@ -20,6 +20,9 @@ use super::values::{self, Answers, FailOnVerdict};
 pub struct RunArgs {
     /// The scenario file
     pub file: PathBuf,
+    /// What the scenario may name beside itself
+    #[command(flatten)]
+    pub outside: OutsidePaths,
     /// The rules, by name with commas between; `all` for every rule, `release` for the rule that the scenario's release
     /// shipped with [default: the scenario's own, or mask-lookahead]
     #[arg(long, value_name = "RULE")]
@@ -79,7 +82,7 @@ fn run_into(args: &RunArgs, out: &mut dyn FnMut(&str) -> bool) -> Result<Exit, F
             "error: --timeline is text only\nhelp: leave out --format json or --timeline\n".to_string(),
         ));
     }
-    let scenario = load(&args.file)?;
+    let scenario = load(&args.file, args.outside)?;
     let rules = rules(&scenario, args.rule.as_deref())?;
     let unnamed = unnamed_rule(&scenario, args.rule.as_deref());
     let spec = ReplaySpec::of_options(args.seed, &args.answers);

@@ -10,7 +10,7 @@ use crate::runner::{self, Keep, RunOutcome};
 use crate::scenario::Scenario;
 
 use super::fail_on::{FailOn, verdicts};
-use super::line::replay_line;
+use super::line::replay_line_of;
 use super::output::{Exit, Failure};
 use super::progress::Progress;
 use super::replay_spec::{ReplaySpec, does_not_fit};
@@ -73,7 +73,7 @@ pub(super) fn reports<'a>(
             rule: rule.name(),
             seed: spec.seed.unwrap_or(scenario.seed),
             way: spec.words(scenario),
-            replay: replay_line(&scenario.path, rule.name(), spec),
+            replay: replay_line_of(scenario, rule.name(), spec),
             names: &scenario.setup.names,
             judgement: &outcome.judgement,
             timing: &outcome.timing,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::runner;
 use crate::scenario;
 
-use super::input::load;
+use super::input::{OutsidePaths, load};
 use super::output::{Exit, Failure, print};
 
 /// How a scenario is written out.
@@ -22,6 +22,9 @@ pub enum ScenarioFormat {
 pub struct ScenarioArgs {
     /// The scenario file
     pub file: PathBuf,
+    /// What the scenario may name beside itself
+    #[command(flatten)]
+    pub outside: OutsidePaths,
     /// How to write it
     #[arg(long, value_enum, default_value_t = ScenarioFormat::Ron)]
     pub format: ScenarioFormat,
@@ -32,7 +35,7 @@ pub struct ScenarioArgs {
 /// # Errors
 /// A scenario that cannot be read.
 pub fn scenario(args: &ScenarioArgs) -> Result<Exit, Failure> {
-    let scenario = load(&args.file)?;
+    let scenario = load(&args.file, args.outside)?;
     print(&match args.format {
         ScenarioFormat::Ron => scenario::write(&scenario),
         ScenarioFormat::Json => scenario::json(&scenario, runner::DEFAULT_RULE),

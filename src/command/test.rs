@@ -9,7 +9,7 @@ use crate::report::{TestOutcome, test_text};
 
 use super::check::open_warnings;
 use super::fail_on::FailOn;
-use super::input::load;
+use super::input::{OutsidePaths, load};
 use super::output::{Exit, Failure, print};
 
 /// Check scenarios against their expectations, one line each: the form for CI
@@ -18,6 +18,9 @@ pub struct TestArgs {
     /// Scenario files, or directories to search for .ron files
     #[arg(required = true)]
     pub paths: Vec<PathBuf>,
+    /// What the scenario may name beside itself
+    #[command(flatten)]
+    pub outside: OutsidePaths,
     /// A scenario with this verdict or a worse one fails (exit code 1), even if the verdict is expected, and so does an
     /// inconclusive one; `never`: exit code 0 even where an expectation failed [default: a scenario fails if an
     /// expectation failed]
@@ -94,7 +97,7 @@ fn unreadable(path: &Path, message: String) -> TestOutcome {
 }
 
 fn test_file(file: &Path, args: &TestArgs) -> TestOutcome {
-    let scenario = match load(file) {
+    let scenario = match load(file, args.outside) {
         Err(failure) => return unreadable(file, failure.0),
         Ok(scenario) => scenario,
     };

@@ -8,7 +8,7 @@ use crate::report::{Trace, name};
 use crate::runner::{self, Keep};
 
 use super::file::write_file;
-use super::input::{load, rules};
+use super::input::{OutsidePaths, load, rules};
 use super::output::{Exit, Failure, is_no_other, print};
 use super::replay_spec::ReplaySpec;
 use super::runs::{no_turns, reports, run_one};
@@ -22,6 +22,9 @@ const EVENTS_MAX: usize = 2_000_000;
 pub struct TraceArgs {
     /// The scenario file
     pub file: PathBuf,
+    /// What the scenario may name beside itself
+    #[command(flatten)]
+    pub outside: OutsidePaths,
     /// The trace to write
     #[arg(short, long, value_name = "FILE.json")]
     pub output: PathBuf,
@@ -58,7 +61,7 @@ pub fn trace(args: &TraceArgs) -> Result<Exit, Failure> {
 /// A scenario that cannot be read, more or less than one rule, choices that do not fit, turns that were not run, or
 /// more events than a viewer takes.
 pub fn trace_to_text(args: &TraceArgs) -> Result<(String, String), Failure> {
-    let scenario = load(&args.file)?;
+    let scenario = load(&args.file, args.outside)?;
     let rules = rules(&scenario, args.rule.as_deref())?;
     let [rule] = rules[..] else {
         return Err(Failure("error: a trace shows one run\nhelp: name one rule, not `all`\n".to_owned()));

@@ -1,15 +1,15 @@
 //! The lines of a recording file, plain or compressed, as a stream. They are not parsed here.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
 
 use crate::packed::Packed;
+use crate::reading::{self, RECORDING_BYTES_MAX};
 
-/// The longest line that is read, in bytes: a prompt of a few million tokens.
-const LINE_MAX: u64 = 1 << 28;
+/// The longest line that is read, in bytes: a prompt of a few million tokens. A parsed line takes up to 32 times its length.
+const LINE_MAX: u64 = 1 << 25;
 
 /// An error in a recording file: what is wrong with which line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +45,8 @@ pub struct Lines {
     path: PathBuf,
     reader: Box<dyn BufRead + Send>,
     number: u64,
+    /// The number of bytes read, unpacked.
+    bytes: u64,
 }
 
 impl std::fmt::Debug for Lines {
@@ -61,15 +63,10 @@ impl Lines {
     pub fn open(path: &Path) -> Result<Lines, RecordingError> {
         let remedy = "give the path of a recording: .jsonl or .jsonl.gz";
         let cannot = |error: &io::Error| RecordingError::at(0, format!("cannot be read: {error}"), remedy);
-        let file = File::open(path).map_err(|error| cannot(&error))?;
-        // A recording is read more than once, and by several threads.
-        let kind = file.metadata().map_err(|error| cannot(&error))?;
-        if kind.is_dir() {
-            return Err(RecordingError::at(0, "this is a directory", "name one recording in it"));
-        }
-        if !kind.is_file() {
-            return Err(RecordingError::at(0, "this is not a regular file", "save the recording to a file first"));
-        }
+        // A recording is read more than once, and by several threads: it is always a regular file.
+        let file = reading::regular(path).map_err(|trouble| {
+            RecordingError::at(0, format!("cannot be read: {}", trouble.why), trouble.remedy.unwrap_or(remedy))
+        })?;
         let mut plain = BufReader::with_capacity(1 << 16, file);
         let packed = Packed::of(plain.fill_buf().map_err(|error| cannot(&error))?);
         let reader: Box<dyn BufRead + Send> = match packed {
@@ -79,7 +76,7 @@ impl Lines {
                 return Err(RecordingError::at(0, format!("cannot be read: {}", packed.name()), packed.remedy()));
             }
         };
-        Ok(Lines { path: path.to_path_buf(), reader, number: 0 })
+        Ok(Lines { path: path.to_path_buf(), reader, number: 0, bytes: 0 })
     }
 
     /// Skips the lines before the given one.
@@ -88,11 +85,27 @@ impl Lines {
     /// Reading the file failed.
     pub(super) fn skip_to(&mut self, number: u64) -> Result<(), RecordingError> {
         while self.number + 1 < number {
-            let mut bytes = Vec::new();
             self.number += 1;
-            self.reader.read_until(b'\n', &mut bytes).map_err(|error| broken(self.number, &error))?;
+            self.line()?;
         }
         Ok(())
+    }
+
+    /// The bytes of a line with its line break; none at the end of the file.
+    fn line(&mut self) -> Result<Vec<u8>, RecordingError> {
+        let mut bytes = Vec::new();
+        let read = (&mut self.reader).take(LINE_MAX).read_until(b'\n', &mut bytes);
+        read.map_err(|error| broken(self.number, &error))?;
+        self.bytes += bytes.len() as u64;
+        if bytes.len() as u64 == LINE_MAX && bytes.last() != Some(&b'\n') {
+            let message = format!("the line is longer than {} MiB", LINE_MAX >> 20);
+            return Err(RecordingError::at(self.number, message, "this is not a recording"));
+        }
+        if self.bytes > RECORDING_BYTES_MAX {
+            let message = format!("the file has more than the {} GiB that are read", RECORDING_BYTES_MAX >> 30);
+            return Err(RecordingError::at(self.number, message, "split it: every recording begins with its `meta`"));
+        }
+        Ok(bytes)
     }
 
     /// The next line that is not blank; none at the end of the file.
@@ -101,19 +114,13 @@ impl Lines {
     /// Reading the file failed, or the line is too long.
     pub fn next(&mut self) -> Result<Option<Line>, RecordingError> {
         loop {
-            let mut bytes = Vec::new();
             self.number += 1;
             let number = self.number;
-            let read = (&mut self.reader).take(LINE_MAX).read_until(b'\n', &mut bytes);
-            match read {
-                Err(error) => return Err(broken(number, &error)),
-                Ok(0) => return Ok(None),
-                Ok(_) => {}
+            let bytes = self.line()?;
+            if bytes.is_empty() {
+                return Ok(None);
             }
             let ended = bytes.last() == Some(&b'\n');
-            if !ended && bytes.len() as u64 == LINE_MAX {
-                return Err(RecordingError::at(number, "the line is longer than 256 MiB", "this is not a recording"));
-            }
             if !ended && serde_json::from_slice::<serde::de::IgnoredAny>(&bytes).is_err() {
                 return Err(RecordingError::at(number, "the file ends in the middle of this line", CUT));
             }

@@ -19,6 +19,8 @@ pub struct Diagnostic {
     message: String,
     remedy: String,
     excerpt: Option<Box<Excerpt>>,
+    /// Whether the source line is shown.
+    is_shown: bool,
 }
 
 /// One line of the file, cut to what is shown, with the part in question marked.
@@ -46,12 +48,33 @@ impl Diagnostic {
             message: message.into(),
             remedy: remedy.into(),
             excerpt: Some(Box::new(excerpt)),
+            is_shown: true,
         }
+    }
+
+    /// As [`Diagnostic::at`], for a file that another file names: its content is not shown. The message must not have
+    /// any of it either.
+    pub(crate) fn at_unshown(
+        file: &str,
+        text: &str,
+        span: Range<usize>,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        let it = Diagnostic::at(file, text, span, "", remedy);
+        let message = format!("{file}:{}:{}: {}", it.line(), it.column(), message.into());
+        Diagnostic { message, is_shown: false, ..it }
     }
 
     /// An error about a file as a whole, which could not be read.
     pub(crate) fn of_file(file: &str, message: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Diagnostic { file: file.to_string(), message: message.into(), remedy: remedy.into(), excerpt: None }
+        Diagnostic {
+            file: file.to_string(),
+            message: message.into(),
+            remedy: remedy.into(),
+            excerpt: None,
+            is_shown: false,
+        }
     }
 
     /// The file, as it was named by the caller or by the scenario.
@@ -101,11 +124,11 @@ impl miette::Diagnostic for Diagnostic {
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.excerpt.as_deref().map(|excerpt| excerpt as &dyn SourceCode)
+        self.excerpt.as_deref().filter(|_| self.is_shown).map(|excerpt| excerpt as &dyn SourceCode)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let mark = self.excerpt.as_ref()?.mark.clone();
+        let mark = self.excerpt.as_ref().filter(|_| self.is_shown)?.mark.clone();
         Some(Box::new(std::iter::once(LabeledSpan::new(None, mark.start, mark.len()))))
     }
 }

@@ -33,7 +33,7 @@ mod write;
 use std::path::{Path, PathBuf};
 
 use crate::model::{Setup, Vary};
-use crate::packed::Packed;
+use crate::reading::{self, SCENARIO_BYTES_MAX};
 
 pub use crate::model::turns_max;
 pub use costs::CostNames;
@@ -57,6 +57,8 @@ pub struct Scenario {
     pub name: String,
     /// The path of the file, or the name given in place of one.
     pub path: PathBuf,
+    /// Whether paths in the file may leave its directory.
+    pub outside: Outside,
     /// Why the file exists: its first `//` comment, if that comes before the scenario.
     pub title: String,
     /// The rule to run when the caller names none.
@@ -81,6 +83,7 @@ impl Scenario {
         Scenario {
             name: String::new(),
             path: PathBuf::new(),
+            outside: Outside::Refused,
             title: String::new(),
             rule: None,
             seed: 0,
@@ -101,32 +104,59 @@ pub fn as_read(setup: &Setup) -> Option<Setup> {
     parse("setup.ron", &text, Path::new(""), &[]).ok().map(|scenario| scenario.setup)
 }
 
-/// Reads a scenario file; a `trace` path is relative to its directory. `rules` are the names that `rule` and `expect`
-/// may use.
+/// Whether a path in a scenario file may leave the directory of the file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Outside {
+    /// No, also not by a symbolic link: a scenario of unknown origin reads no other files.
+    #[default]
+    Refused,
+    /// Yes.
+    Allowed,
+}
+
+/// The directory of a scenario, to which its paths are relative.
+#[derive(Clone, Copy)]
+struct Folder<'a> {
+    path: &'a Path,
+    outside: Outside,
+}
+
+/// Reads a scenario file; a `trace` path is relative to its directory, and may not leave it. `rules` are the names that
+/// `rule` and `expect` may use.
 ///
 /// # Errors
 /// The first mistake found, in the scenario or in its trace.
 pub fn load(path: &Path, rules: &[&str]) -> Result<Scenario, Diagnostic> {
+    load_with(path, rules, Outside::Refused)
+}
+
+/// As [`load`]; `outside` says whether paths in the file may leave its directory.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_with(path: &Path, rules: &[&str], outside: Outside) -> Result<Scenario, Diagnostic> {
     let name = path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|error| {
-        let message = format!("cannot read {name}: {}", trace::why_unreadable(&error));
-        Diagnostic::of_file(&name, message, "give the path of a scenario file")
+    let bytes = reading::bytes(path, SCENARIO_BYTES_MAX).map_err(|trouble| {
+        let remedy = trouble.remedy.unwrap_or("give the path of a scenario file");
+        Diagnostic::of_file(&name, format!("cannot read {name}: {}", trouble.why), remedy)
     })?;
-    if let Some(packed) = Packed::of(&bytes) {
-        return Err(Diagnostic::of_file(&name, format!("cannot read {name}: {}", packed.name()), packed.remedy()));
-    }
     let text = utf8(&name, &bytes)?;
-    let scenario = parse(&name, text, path.parent().unwrap_or(Path::new("")), rules)?;
+    let folder = Folder { path: path.parent().unwrap_or(Path::new("")), outside };
+    let scenario = parse_in(&name, text, folder, rules)?;
     // `name` is lossy where the path is not UTF-8.
     Ok(Scenario { path: path.to_path_buf(), ..scenario })
 }
 
 /// Reads a scenario from its text. `name` is the file name shown in diagnostics, `base` the directory to which a
-/// `trace` path is relative.
+/// `trace` path is relative, and which it may not leave.
 ///
 /// # Errors
 /// The first mistake found, in the scenario or in its trace.
 pub fn parse(name: &str, text: &str, base: &Path, rules: &[&str]) -> Result<Scenario, Diagnostic> {
+    parse_in(name, text, Folder { path: base, outside: Outside::Refused }, rules)
+}
+
+fn parse_in(name: &str, text: &str, folder: Folder<'_>, rules: &[&str]) -> Result<Scenario, Diagnostic> {
     let source = SourceText { name, text: text.strip_prefix('\u{feff}').unwrap_or(text) };
     let file = read::read(&source)?;
     let raw_engine = file.engine.unwrap_or_default();
@@ -135,7 +165,7 @@ pub fn parse(name: &str, text: &str, base: &Path, rules: &[&str]) -> Result<Scen
     let (costs, cost_names) = costs::validate(&source, &file.costs.unwrap_or_default())?;
     let RequestList { specs, names } = match (&file.requests, &file.trace) {
         (Some(requests), None) => requests::validate(&source, &engine, requests)?,
-        (None, Some(trace)) => trace::validate(&source, &engine, trace, base)?,
+        (None, Some(trace)) => trace::validate(&source, &engine, trace, folder)?,
         (Some(_), Some(_)) => {
             let message = "`requests` and `trace` are both given";
             return Err(source.at_key(&[], ("trace", 0), message, "a run takes its requests from one of them"));
@@ -168,6 +198,7 @@ pub fn parse(name: &str, text: &str, base: &Path, rules: &[&str]) -> Result<Scen
     Ok(Scenario {
         name: stem(name),
         path: name.into(),
+        outside: folder.outside,
         title: title(source.text),
         rule: file.rule,
         seed: file.seed.unwrap_or(0),

@@ -1,26 +1,29 @@
 //! The `trace` block: a public trace in place of requests. Reads the file, leaves its rows to the workload module, and
-//! reports a bad row with the trace's own name, line and column.
+//! reports a bad row with the trace's own name, line and column. The file may be any that the scenario names, so no error
+//! shows its content.
 
-use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::Diagnostic;
 use super::limits::REQUESTS_MAX;
 use super::locate::PathStep;
 use super::raw::{RawTrace, TraceFormat};
 use super::requests::{RequestList, beyond_the_pool};
 use super::source::SourceText;
 use super::words::quote;
+use super::{Diagnostic, Folder, Outside};
 use crate::model::Engine;
-use crate::packed::Packed;
+use crate::reading::{self, TRACE_BYTES_MAX, Unreadable};
 use crate::workload::{Scale, TracePlace, TraceRow, azure, mooncake};
+
+/// The lines that are read of a trace beyond its rows: the header, and the row that is one too many.
+const LINES_MORE: usize = 2;
 
 /// Reads a trace into requests named `t0`, `t1`, .. by row.
 pub(super) fn validate(
     source: &SourceText<'_>,
     engine: &Engine,
     raw: &RawTrace,
-    base: &Path,
+    folder: Folder<'_>,
 ) -> Result<RequestList, Diagnostic> {
     let field = |name| [PathStep::Field("trace"), PathStep::Field(name)];
     if raw.limit == Some(0) {
@@ -33,12 +36,12 @@ pub(super) fn validate(
             "give a factor such as 0.5, which halves all times",
         )
     })?;
-    let path = base.join(&raw.path);
-    let file = path.display().to_string();
-    let text = read(&path).map_err(|(why, remedy)| {
-        source.at(&field("path"), format!("cannot read the trace {}: {why}", quote(&file)), remedy)
-    })?;
+    let file = folder.path.join(&raw.path).display().to_string();
     let limit = raw.limit.map(|limit| limit as usize);
+    let text = path(folder, Path::new(&raw.path)).and_then(|path| read(&path, limit)).map_err(|trouble| {
+        let message = format!("cannot read the trace {}: {}", quote(&file), trouble.why);
+        source.at(&field("path"), message, trouble.remedy.unwrap_or("give its path relative to the scenario file"))
+    })?;
     let rows = match raw.format {
         TraceFormat::AzureCsv => azure::read(&text, limit, scale),
         TraceFormat::MooncakeJsonl => mooncake::read(&text, limit, scale),
@@ -47,27 +50,20 @@ pub(super) fn validate(
     requests(engine, &file, &text, rows)
 }
 
-/// The text of a trace, or the reason and the remedy.
-fn read(path: &Path) -> Result<String, (String, &'static str)> {
-    let help = "give its path relative to the scenario file";
-    let bytes = std::fs::read(path).map_err(|error| (why_unreadable(&error), help))?;
-    if let Some(packed) = Packed::of(&bytes) {
-        return Err((packed.name().into(), packed.remedy()));
+/// The path of a trace that a scenario names.
+fn path(folder: Folder<'_>, named: &Path) -> Result<PathBuf, Unreadable> {
+    match folder.outside {
+        Outside::Refused => reading::inside(folder.path, named),
+        Outside::Allowed => Ok(folder.path.join(named)),
     }
-    String::from_utf8(bytes).map_err(|_| ("it is not UTF-8 text".into(), "save the trace as UTF-8 text"))
 }
 
-/// Why a file could not be read, in the same words on every system.
-pub(super) fn why_unreadable(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::NotFound => "there is no such file".into(),
-        io::ErrorKind::PermissionDenied => "it may not be read".into(),
-        io::ErrorKind::IsADirectory => "it is a directory".into(),
-        io::ErrorKind::InvalidInput | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename => {
-            "it is not the path of a file".into()
-        }
-        _ => error.to_string(),
-    }
+/// The text of a trace: its rows up to `limit`, and the header.
+fn read(path: &Path, limit: Option<usize>) -> Result<String, Unreadable> {
+    let lines_max = limit.unwrap_or(REQUESTS_MAX).saturating_add(LINES_MORE);
+    let bytes = reading::first_lines(path, lines_max, TRACE_BYTES_MAX)?;
+    let not_text = |_| Unreadable { why: "it is not UTF-8 text".into(), remedy: Some("save the trace as UTF-8 text") };
+    String::from_utf8(bytes).map_err(not_text)
 }
 
 fn requests(engine: &Engine, file: &str, text: &str, rows: Vec<TraceRow>) -> Result<RequestList, Diagnostic> {
@@ -92,5 +88,5 @@ fn at_row(file: &str, text: &str, place: TracePlace, message: String, remedy: St
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let line_start = text.split_inclusive('\n').take(place.line - 1).map(str::len).sum::<usize>();
     let start = line_start + place.offset;
-    Diagnostic::at(file, text, start..start + place.len, message, remedy)
+    Diagnostic::at_unshown(file, text, start..start + place.len, message, remedy)
 }

@@ -1,7 +1,7 @@
 //! The Azure LLM inference traces (Azure/AzurePublicDataset): CSV with a header, one row a request, no prompt text.
 //! Prompts are fresh tokens, so no two requests share a prefix.
 
-use super::{BadRow, Fresh, LEN_MAX, Scale, TraceClock, TracePlace, TraceRow, clipped, len, lines, too_long};
+use super::{BadRow, Fresh, LEN_MAX, Scale, TraceClock, TracePlace, TraceRow, len, lines, too_long};
 use crate::model::Prompt;
 
 const COLUMNS: [&str; 3] = ["TIMESTAMP", "ContextTokens", "GeneratedTokens"];
@@ -22,8 +22,7 @@ pub fn read(text: &str, limit: Option<usize>, scale: Scale) -> Result<Vec<TraceR
     for (line, text) in lines.take(limit.unwrap_or(usize::MAX)) {
         let [time, context, generated] = fields(line, text, columns)?;
         let ns = timestamp_ns(time.text).ok_or_else(|| {
-            let message = format!("{:?} is not a timestamp", clipped(time.text));
-            BadRow::new(time.place, message, "write it as 2023-11-16 18:15:46.6805900")
+            BadRow::new(time.place, "`TIMESTAMP` is not a timestamp", "write it as 2023-11-16 18:15:46.6805900")
         })?;
         let at = clock.since_first(ns, scale, time.place)?;
         let prompt_len = count(context)?;
@@ -91,9 +90,9 @@ fn count(field: CsvField<'_>) -> Result<u32, BadRow> {
     let digits = !field.text.is_empty() && field.text.bytes().all(|byte| byte.is_ascii_digit());
     match field.text.parse::<u64>() {
         Ok(given) if digits => len(field.name, given, field.place),
-        Err(_) if digits => Err(too_long(field.name, field.text, field.place)),
+        Err(_) if digits => Err(too_long(field.name, field.place)),
         Ok(_) | Err(_) => {
-            let message = format!("`{}` is {:?}, not a whole number", field.name, clipped(field.text));
+            let message = format!("`{}` is not a whole number", field.name);
             Err(BadRow::new(field.place, message, format!("write a number from 1 to {LEN_MAX}")))
         }
     }

@@ -46,7 +46,7 @@ pub struct TracePlace {
     pub len: usize,
 }
 
-/// What is wrong with a row, and the remedy.
+/// What is wrong with a row, and the remedy. Neither has any text of the trace: a scenario may name a file that is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct BadRow {
@@ -126,18 +126,13 @@ fn len(name: &str, given: u64, place: TracePlace) -> Result<u32, BadRow> {
             Err(BadRow::new(place, format!("`{name}` is 0"), remedy))
         }
         Ok(len) if len <= LEN_MAX => Ok(len),
-        Ok(_) | Err(_) => Err(too_long(name, &given.to_string(), place)),
+        Ok(_) | Err(_) => Err(too_long(name, place)),
     }
 }
 
-fn too_long(name: &str, given: &str, place: TracePlace) -> BadRow {
-    let message = format!("`{name}` is {}, more than the simulator holds", clipped(given));
+fn too_long(name: &str, place: TracePlace) -> BadRow {
+    let message = format!("`{name}` is more than the simulator holds");
     BadRow::new(place, message, format!("at most {LEN_MAX}: take the row out"))
-}
-
-/// The beginning of a text of the trace, short enough for a message.
-fn clipped(text: &str) -> String {
-    text.chars().take(40).collect()
 }
 
 /// Hands out fresh tokens, each once.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{BadRow, Fresh, Scale, TraceClock, TracePlace, TraceRow, blocks, clipped, len, lines};
+use super::{BadRow, Fresh, Scale, TraceClock, TracePlace, TraceRow, blocks, len, lines};
 
 /// Tokens in a block.
 pub const BLOCK_LEN: u32 = 512;
@@ -104,11 +104,12 @@ fn row(line: usize, text: &str) -> Result<MooncakeRow, BadRow> {
     let message = match name {
         Some(name) if error.is_data() && NUMBERS.contains(&name.as_str()) && !reason.starts_with("duplicate") => {
             place = value_place(line, text, &name);
-            let value = text[place.offset..].get(..place.len).unwrap_or("").trim();
-            let shown = clipped(value).replace(char::is_control, "\u{fffd}");
-            format!("`{name}` is {shown}, not a whole number of 0 or more that the simulator holds")
+            format!("`{name}` is not a whole number of 0 or more that the simulator holds")
         }
-        Some(name) if error.is_data() => format!("`{name}` cannot be read: {reason}"),
+        // Any other reason may quote the value.
+        _ if error.is_data() && !["missing field", "duplicate field"].iter().any(|word| reason.starts_with(word)) => {
+            "the row cannot be read: `hash_ids` is not a list of whole numbers, or the row is not an object".to_owned()
+        }
         _ => format!("the row cannot be read: {reason}"),
     };
     let remedy = match error.classify() {

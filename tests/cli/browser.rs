@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::common::browser::{Browser, base64};
 use crate::common::skip::skipped;
-use overlapsim::command::{Answers, ReportArgs, report_to_html};
+use overlapsim::command::{Answers, OutsidePaths, ReportArgs, report_to_html};
 use overlapsim::engine::Seeded;
 use overlapsim::judge::{Class, Judgement};
 use overlapsim::runner::{self, Keep};
@@ -33,6 +33,7 @@ fn start(name: &str) -> Option<Browser> {
 /// Writes the page of a scenario and returns its path.
 fn write(file: &str, rule: Option<&str>) -> PathBuf {
     let args = ReportArgs {
+        outside: OutsidePaths::default(),
         file: file.into(),
         rule: rule.map(str::to_owned),
         seed: None,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use overlapsim::command::{CostArgs, Format, batches, cost_to_text};
+use overlapsim::command::{CostArgs, Format, OutsidePaths, batches, cost_to_text};
 use overlapsim::metrics::CostRun;
 use overlapsim::runner::{self, SteadyCost};
 use overlapsim::scenario::{self, Scenario};
@@ -141,7 +141,17 @@ fn the_batch_size_at_which_the_cpu_becomes_the_longer_is_exact() {
 fn args(file: &str, list: &str) -> CostArgs {
     let batches = batches(list).expect("batch sizes");
     let file = PathBuf::from(format!("scenarios/{file}.ron"));
-    CostArgs { file, batches, rule: None, cpu: None, gpu: None, outputs: None, seed: None, format: Format::Text }
+    CostArgs {
+        outside: OutsidePaths::default(),
+        file,
+        batches,
+        rule: None,
+        cpu: None,
+        gpu: None,
+        outputs: None,
+        seed: None,
+        format: Format::Text,
+    }
 }
 
 fn compare(name: &str, text: &str) {
@@ -223,7 +233,12 @@ fn of(name: &str, text: &str, list: &str, rule: &str) -> Result<String, String> 
     std::fs::create_dir_all(&dir).expect("a directory of its own");
     let file = dir.join("a.ron");
     std::fs::write(&file, text).expect("a scenario");
-    let args = CostArgs { file: file.clone(), rule: Some(rule.to_owned()), ..args("steady-decode", list) };
+    let args = CostArgs {
+        outside: OutsidePaths::default(),
+        file: file.clone(),
+        rule: Some(rule.to_owned()),
+        ..args("steady-decode", list)
+    };
     let said = cost_to_text(&args).map(|(text, exit)| format!("{text}exit: {exit:?}\n")).map_err(|failure| failure.0);
     std::fs::remove_dir_all(&dir).expect("it is there");
     let short = |text: String| text.replace(&*file.to_string_lossy(), "a.ron");

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use overlapsim::command::{Answers, TraceArgs, trace_to_text};
+use overlapsim::command::{Answers, OutsidePaths, TraceArgs, trace_to_text};
 use serde_json::Value;
 
 /// A scenario of one request with verifies of two tokens, in a file of its own that goes away with its owner.
@@ -32,7 +32,15 @@ impl File {
     /// The number of outputs after each step of the request, as its trace has them.
     fn outputs_of_steps(&self) -> Vec<u64> {
         let (rule, seed, turns, answers) = (None, None, None, Answers::default());
-        let args = TraceArgs { file: self.0.clone(), output: PathBuf::new(), rule, seed, answers, turns };
+        let args = TraceArgs {
+            outside: OutsidePaths::default(),
+            file: self.0.clone(),
+            output: PathBuf::new(),
+            rule,
+            seed,
+            answers,
+            turns,
+        };
         let trace: Value = serde_json::from_str(&trace_to_text(&args).unwrap().0).unwrap();
         trace["traceEvents"].as_array().unwrap().iter().filter_map(|event| event["args"]["outputs"].as_u64()).collect()
     }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use overlapsim::command::{CheckArgs, FailOnVerdict, Format, OrderWord, check_to_text};
+use overlapsim::command::{CheckArgs, FailOnVerdict, Format, OrderWord, OutsidePaths, check_to_text};
 use overlapsim::model::{Release, Setup, Vary};
 use overlapsim::report::name;
 use overlapsim::runner::{self, Keep, counts};
@@ -52,6 +52,7 @@ pub fn written(folder: &Path, stem: &str, setup: Setup, states_max: u64) -> Resu
     let version = Scenario { vary: OPEN, ..Scenario::of(setup.clone()) };
     std::fs::write(&file, scenario::write(&version)).expect("the version can be written");
     let args = CheckArgs {
+        outside: OutsidePaths::default(),
         file,
         rule: Some("all".to_string()),
         strategy: OrderWord::Bfs,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use overlapsim::command::{Answers, GraphArgs, GraphFormat, graph_to_text};
+use overlapsim::command::{Answers, GraphArgs, GraphFormat, OutsidePaths, graph_to_text};
 use overlapsim::engine::{Scripted, Time};
 use overlapsim::graph::{CUT_MAX, EdgeKind, EventGraph, Use, cut, dot, json};
 use overlapsim::judge::{FindingKind, Judgement};
@@ -37,7 +37,15 @@ fn load(name: &str) -> Setup {
 }
 
 fn text(name: &str, around: Option<usize>, format: GraphFormat) -> String {
-    let args = GraphArgs { file: path(name), rule: None, seed: None, answers: Answers::default(), around, format };
+    let args = GraphArgs {
+        outside: OutsidePaths::default(),
+        file: path(name),
+        rule: None,
+        seed: None,
+        answers: Answers::default(),
+        around,
+        format,
+    };
     graph_to_text(&args).unwrap()
 }
 
@@ -261,6 +269,7 @@ fn wrong_arguments_are_refused_with_a_remedy() {
     let ask = |name: &str, rule: Option<&str>, around| {
         let rule = rule.map(str::to_string);
         graph_to_text(&GraphArgs {
+            outside: OutsidePaths::default(),
             file: path(name),
             rule,
             seed: None,

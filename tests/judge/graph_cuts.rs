@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::common::skip::skipped;
-use overlapsim::command::{Answers, GraphArgs, GraphFormat, graph_to_text};
+use overlapsim::command::{Answers, GraphArgs, GraphFormat, OutsidePaths, graph_to_text};
 use overlapsim::engine::Scripted;
 use overlapsim::graph::{Absent, CUT_MAX, EventGraph, Use, cut, dot, title};
 use overlapsim::judge::FindingKind;
@@ -28,8 +28,16 @@ fn scenarios() -> Vec<PathBuf> {
 
 fn around(file: &Path, rule: &str, number: usize) -> String {
     let (file, rule, around) = (file.to_path_buf(), Some(rule.to_owned()), Some(number));
-    graph_to_text(&GraphArgs { file, rule, seed: None, answers: Answers::default(), around, format: GraphFormat::Dot })
-        .unwrap()
+    graph_to_text(&GraphArgs {
+        outside: OutsidePaths::default(),
+        file,
+        rule,
+        seed: None,
+        answers: Answers::default(),
+        around,
+        format: GraphFormat::Dot,
+    })
+    .unwrap()
 }
 
 /// Lines of a DOT text that declare a node, by its name, and those that draw an edge.

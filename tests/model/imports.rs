@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 const TABLE: &[(&str, &[&str])] = &[
     ("engine", &[]),
     ("packed", &[]),
+    ("reading", &["packed"]),
     ("record", &["engine::Time"]),
     ("numeric", &["model::Ssm", "record"]),
     ("model", &["engine", "record"]),
@@ -14,9 +15,9 @@ const TABLE: &[(&str, &[&str])] = &[
     ("judge", &["record"]),
     ("metrics", &["engine::Time", "judge", "record"]),
     ("scene", &["engine::Time", "judge", "record"]),
-    ("scenario", &["engine::Time", "model", "numeric", "packed", "record", "workload"]),
+    ("scenario", &["engine::Time", "model", "numeric", "reading", "record", "workload"]),
     ("workload", &["engine::Choice", "engine::ChoicePoint", "engine::Chooser", "engine::Time", "model", "record"]),
-    ("conform", &["engine", "judge", "model", "packed", "record"]),
+    ("conform", &["engine", "judge", "model", "packed", "reading", "record"]),
     (
         "report",
         &[
@@ -39,7 +40,7 @@ const TABLE: &[(&str, &[&str])] = &[
     (
         "command",
         &[
-            "conform", "engine", "graph", "history", "judge", "metrics", "model", "numeric", "packed", "record",
+            "conform", "engine", "graph", "history", "judge", "metrics", "model", "numeric", "reading", "record",
             "report", "runner", "scenario", "scene", "search", "shrink", "tui", "workload",
         ],
     ),

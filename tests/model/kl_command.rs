@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use super::kl::{FLOOR, ROW_2};
-use overlapsim::command::{Exit, FailOnVerdict, Format, KlArgs, kl_to_text};
+use overlapsim::command::{Exit, FailOnVerdict, Format, KlArgs, OutsidePaths, kl_to_text};
 use overlapsim::numeric::{BEFORE, LIMIT};
 use overlapsim::runner;
 
 fn args(file: &str, rule: Option<&str>, format: Format) -> KlArgs {
     KlArgs {
+        outside: OutsidePaths::default(),
         file: PathBuf::from(file),
         rule: rule.map(str::to_owned),
         seed: None,

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use overlapsim::command::{Answers, FailOnVerdict, Format, RunArgs, run_to_text};
+use overlapsim::command::{Answers, FailOnVerdict, Format, OutsidePaths, RunArgs, run_to_text};
 use overlapsim::runner;
 use similar::{ChangeTag, TextDiff};
 
@@ -35,6 +35,7 @@ fn compare(name: &str, text: &str) {
 fn run(file: &Path, rule: &str, timeline: bool, skew: bool) -> String {
     let (file, rule) = (file.to_path_buf(), Some(rule.into()));
     let args = RunArgs {
+        outside: OutsidePaths::default(),
         file,
         rule,
         seed: None,

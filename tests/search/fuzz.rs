@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use overlapsim::command::{
-    FailOnVerdict, Failure, Format, FuzzArgs, MergeArgs, Preset, Shard, StyleWord, fuzz_to_text, merge_to_text,
+    FailOnVerdict, Failure, Format, FuzzArgs, MergeArgs, OutsidePaths, Preset, Shard, StyleWord, fuzz_to_text,
+    merge_to_text,
 };
 use serde_json::Value;
 
@@ -11,6 +12,7 @@ use super::tools::{Folder, INTERLEAVED, overlapsim, texts, words};
 
 fn args(format: Format) -> FuzzArgs {
     FuzzArgs {
+        outside: OutsidePaths::default(),
         file: None,
         preset: Some(Preset::Small),
         seeds: (5, 205),
@@ -29,7 +31,13 @@ fn of_reports(paths: &[PathBuf], format: Format) -> MergeArgs {
 }
 
 fn of_file(file: &Path, format: Format) -> FuzzArgs {
-    FuzzArgs { file: Some(file.to_path_buf()), preset: None, rule: Some("all".into()), ..args(format) }
+    FuzzArgs {
+        outside: OutsidePaths::default(),
+        file: Some(file.to_path_buf()),
+        preset: None,
+        rule: Some("all".into()),
+        ..args(format)
+    }
 }
 
 fn print(args: &FuzzArgs) -> String {
@@ -73,7 +81,7 @@ fn shards_add_up_to_the_whole() {
     let file = folder.write("x.ron", INTERLEAVED);
     let cases = [
         FuzzArgs { seeds: (3, 43), ..args(Format::Text) },
-        FuzzArgs { seeds: (3, 43), ..of_file(&file, Format::Text) },
+        FuzzArgs { outside: OutsidePaths::default(), seeds: (3, 43), ..of_file(&file, Format::Text) },
         // Fewer seeds than shards.
         FuzzArgs { seeds: (0, 2), ..args(Format::Text) },
     ];

@@ -13,7 +13,7 @@ use crate::scenario::{CostPreset, CostSide, Scenario, cost_preset, cost_preset_n
 use crate::workload::{NotSteady, RequestShape, shapes};
 
 use super::format::Format;
-use super::input::{load, rules};
+use super::input::{OutsidePaths, load, rules};
 use super::output::{Exit, Failure, print};
 use super::progress::{RunsProgress, cores};
 use super::values::{self, CostPresetName};
@@ -31,6 +31,9 @@ const SEARCHED: u32 = 4096;
 pub struct CostArgs {
     /// The scenario file: its engine, its costs, and the lengths of its requests
     pub file: PathBuf,
+    /// What the scenario may name beside itself
+    #[command(flatten)]
+    pub outside: OutsidePaths,
     /// Batch sizes: the number of requests that decode together. The requests of the file are repeated to fill a batch
     #[arg(long = "batch", value_name = "N,N..", default_value = BATCHES, value_parser = batches, allow_hyphen_values = true)]
     pub batches: Batches,
@@ -75,7 +78,7 @@ pub fn cost_to_text(args: &CostArgs) -> Result<(String, Exit), Failure> {
 }
 
 fn cost_styled(args: &CostArgs) -> Result<(String, Exit), Failure> {
-    let scenario = load(&args.file)?;
+    let scenario = load(&args.file, args.outside)?;
     let report = report(args, &scenario)?;
     let stopped = report.batches.iter().flat_map(|batch| &batch.runs).filter_map(|run| run.stopped);
     let exit = stopped.map(|why| if why == "bound" { Exit::Inconclusive } else { Exit::Found }).max();

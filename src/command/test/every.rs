@@ -2,7 +2,7 @@
 
 use crate::command::expectation::verdict;
 use crate::command::fail_on::FailOn;
-use crate::command::line::{replay_line, shell_word};
+use crate::command::line::{outside_word, replay_line_of, shell_word};
 use crate::command::output::Exit;
 use crate::command::progress::cores;
 use crate::command::replay_spec::ReplaySpec;
@@ -40,7 +40,7 @@ pub(super) fn check(scenario: &Scenario, expect: &ExpectEvery, args: &TestArgs) 
     }
     let replay = |found: &&&Found| {
         let spec = ReplaySpec { choices: Some(&found.path.answers), ..ReplaySpec::default() };
-        replay_line(&scenario.path, &expect.rule, spec)
+        replay_line_of(scenario, &expect.rule, spec)
     };
     let mut replays: Vec<String> = unexpected.iter().map(replay).collect();
     if replays.is_empty() {
@@ -81,7 +81,7 @@ fn bound(checked: &Checked, args: &TestArgs) -> Option<TestBound> {
 /// The command that repeats the search and prints its report.
 fn check_line(scenario: &Scenario, expect: &ExpectEvery, args: &TestArgs) -> String {
     let (path, rule, states) = (shell_word(&scenario.path), &expect.rule, args.states_max);
-    format!("overlapsim check {path} --rule {rule} --max-states {states}")
+    format!("overlapsim check {path} --rule {rule} --max-states {states}{}", outside_word(scenario))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use petgraph::graph::{NodeIndex, UnGraph};
 
 use crate::command::expectation::verdict;
 use crate::command::fail_on::{FailOn, verdicts};
-use crate::command::line::replay_line;
+use crate::command::line::replay_line_of;
 use crate::command::output::Exit;
 use crate::command::replay_spec::ReplaySpec;
 use crate::command::runs::reports;
@@ -54,7 +54,7 @@ pub(super) fn check(
         differences,
         bound: None,
         refused: refused.map(FailOn::word),
-        replays: vec![replay_line(&scenario.path, &expect.rule, ReplaySpec::default())],
+        replays: vec![replay_line_of(scenario, &expect.rule, ReplaySpec::default())],
     })
 }
 

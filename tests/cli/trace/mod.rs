@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use overlapsim::command::{Answers, Choices, TraceArgs, choices, trace_to_text};
+use overlapsim::command::{Answers, Choices, OutsidePaths, TraceArgs, choices, trace_to_text};
 use overlapsim::judge::Judgement;
 use overlapsim::runner::{self, Keep};
 use overlapsim::scenario;
@@ -16,7 +16,15 @@ use format::{exact_times, is_valid, number, word};
 
 fn args(file: &Path, rule: &str) -> TraceArgs {
     let (file, output, rule) = (file.to_path_buf(), PathBuf::new(), Some(rule.to_owned()));
-    TraceArgs { file, output, rule, seed: None, answers: Answers::default(), turns: None }
+    TraceArgs {
+        outside: OutsidePaths::default(),
+        file,
+        output,
+        rule,
+        seed: None,
+        answers: Answers::default(),
+        turns: None,
+    }
 }
 
 fn events(of: &TraceArgs) -> Vec<Value> {
@@ -163,7 +171,12 @@ fn choices_lead_the_same_way_as_in_a_run() {
     assert_eq!(choices("1.1.1"), Ok(list.clone()));
     let file = Path::new("scenarios/check/interleaved.ron");
     let way = |choices, seed| {
-        let args = TraceArgs { answers: Answers { choices, vary: None }, seed, ..args(file, "mask-lookahead") };
+        let args = TraceArgs {
+            outside: OutsidePaths::default(),
+            answers: Answers { choices, vary: None },
+            seed,
+            ..args(file, "mask-lookahead")
+        };
         let text = trace_to_text(&args).unwrap().0;
         serde_json::from_str::<Value>(&text).unwrap()["otherData"].clone()
     };
@@ -172,7 +185,7 @@ fn choices_lead_the_same_way_as_in_a_run() {
     assert!(word(&chosen, "replay").contains("--choices 1.1.1"), "{chosen}");
     assert_eq!(way(None, Some(7))["way"], "seed 7");
     let answers = Answers { choices: Some(Choices(vec![9])), vary: None };
-    let wrong = TraceArgs { answers, ..args(file, "mask-lookahead") };
+    let wrong = TraceArgs { outside: OutsidePaths::default(), answers, ..args(file, "mask-lookahead") };
     assert!(trace_to_text(&wrong).unwrap_err().0.contains("choice 1 is 9"));
 }
 
