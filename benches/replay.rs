@@ -139,12 +139,13 @@ fn batches(criterion: &mut Criterion) {
 
 /// A whole public trace, if it is at hand.
 fn trace(criterion: &mut Criterion, name: &str, path: &str, text: &str, tokens: u64) {
-    let base = Path::new(env!("CARGO_MANIFEST_DIR"));
-    if !base.join(path).exists() {
-        eprintln!("skipped: the whole trace is not at hand ({path})");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data").join(path);
+    if !path.exists() {
+        eprintln!("skipped: the whole trace is not at hand ({})", path.display());
         return;
     }
-    let scenario = scenario::parse(name, text, base, &runner::rule_names()).expect("the trace can be read");
+    let scenario = scenario::parse(name, text, path.parent().expect("a directory"), &runner::rule_names())
+        .expect("the trace can be read");
     let mut group = criterion.benchmark_group("trace");
     group.sample_size(10);
     group.throughput(Throughput::Elements(tokens));
@@ -153,9 +154,9 @@ fn trace(criterion: &mut Criterion, name: &str, path: &str, text: &str, tokens: 
 }
 
 fn traces(criterion: &mut Criterion) {
-    let path = "../shared/data/azure-llm-2023-conv.csv";
+    let path = "azure-llm-2023-conv.csv";
     trace(criterion, "azure-conversation", path, &format!("(trace: (format: AzureCsv, path: \"{path}\"))"), 4_088_665);
-    let path = "../shared/data/mooncake-conversation.jsonl";
+    let path = "mooncake-conversation.jsonl";
     let engine = "engine: (page_size: 64, kv_tokens: 4194304, mamba_slots: 4000)";
     let text = format!("({engine}, trace: (format: MooncakeJsonl, path: \"{path}\"))");
     trace(criterion, "mooncake-conversation", path, &text, 4_122_048);

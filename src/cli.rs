@@ -114,6 +114,7 @@ impl Cli {
     /// The command line asks for help or the version, or has an error. That has been printed; the process ends with the
     /// exit code.
     pub fn of_process() -> Result<Cli, ExitCode> {
+        command::exit_on_failed_allocation();
         let args: Vec<OsString> = std::env::args_os().collect();
         asked_color(&args).unwrap_or_default().apply();
         Cli::try_parse_from(args).map_err(|end| print_end(&end))

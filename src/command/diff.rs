@@ -6,6 +6,7 @@ use crate::report::diff_text;
 use crate::runner::Keep;
 
 use super::input::{OutsidePaths, all_rules, load};
+use super::memory::{Kept, RunLength, fits};
 use super::output::{Exit, Failure, print};
 use super::replay_spec::ReplaySpec;
 use super::runs::{exit_of, reports, run_all};
@@ -35,6 +36,8 @@ pub fn diff(args: &DiffArgs) -> Result<Exit, Failure> {
     let scenario = load(&args.file, args.outside)?;
     let rules = all_rules();
     let spec = ReplaySpec { seed: args.seed, ..ReplaySpec::default() };
+    let bytes = RunLength::of(&scenario.setup, false).bytes(Kept::DIFF).saturating_mul(rules.len() as u64);
+    fits(bytes, "the table", "shorten the scenario: fewer outputs, `turns_max`, or `trace.limit`")?;
     let outcomes = run_all(&scenario, &rules, spec, Keep { boundaries: true, ..Keep::default() })?;
     let path = args.file.to_string_lossy();
     print(&diff_text(&reports(&scenario, &path, &rules, spec, &outcomes)))?;

@@ -13,6 +13,7 @@ use crate::tui::{self, App, Effect, Key, Theme};
 use super::expectation::expectation;
 use super::input::{OutsidePaths, all_rules, load, rules};
 use super::line::{Choices, choices, replay_line, replay_line_of, vary};
+use super::memory::{Kept, RunLength, fits};
 use super::mistake::hint;
 use super::output::{Exit, Failure, is_coloured, print};
 use super::replay_spec::{ReplaySpec, does_not_fit};
@@ -131,7 +132,10 @@ impl<'a> Host<'a> {
         // run.
         let everything = Vary { stops: !scenario.setup.engine.fixed_length_reserves_all, ..Vary::ALL };
         let own = if scenario.vary.is_nothing() { everything } else { scenario.vary };
-        Ok(Host { scenario, args, rule: *rule, vary: args.vary.unwrap_or(own) })
+        let vary = args.vary.unwrap_or(own);
+        let bytes = RunLength::of(&scenario.setup, vary.stops).bytes(Kept::EXPLORER);
+        fits(bytes, "the explorer", "shorten the scenario: fewer requests or outputs, `turns_max`, or `trace.limit`")?;
+        Ok(Host { scenario, args, rule: *rule, vary })
     }
 
     fn seed(&self) -> u64 {

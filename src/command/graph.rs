@@ -8,6 +8,7 @@ use crate::runner::{Keep, RunOutcome};
 
 use super::input::{OutsidePaths, load, rules};
 use super::line::replay_line_of;
+use super::memory::{Kept, RunLength, fits};
 use super::output::{Exit, Failure, print};
 use super::replay_spec::ReplaySpec;
 use super::runs::run_one;
@@ -72,6 +73,8 @@ pub fn graph_to_text(args: &GraphArgs) -> Result<String, Failure> {
         return Err(Failure("error: a graph shows one run\nhelp: name one rule, not `all`\n".to_owned()));
     };
     let spec = ReplaySpec::of_options(args.seed, &args.answers);
+    let length = RunLength::of(&scenario.setup, spec.choices.is_some());
+    fits(length.bytes(Kept::GRAPH), "the graph", "shorten the scenario: fewer outputs, `turns_max`, or `trace.limit`")?;
     let keep = Keep { record: true, ..Keep::default() };
     let RunOutcome { judgement, record, .. } = &run_one(&scenario, *rule, spec, keep)?;
     let record = record.as_ref().expect("the record was asked for");

@@ -15,6 +15,7 @@ use super::expectation::expectation;
 use super::format::Format;
 use super::input::{OutsidePaths, load, rules};
 use super::line::{outside_word, quoted, replay_line, shell_word};
+use super::memory::{Kept, RunLength, fits};
 use super::output::{Exit, Failure, is_same_file, print};
 use super::progress::{RunsProgress, cores};
 use super::replay_spec::ReplaySpec;
@@ -83,6 +84,10 @@ pub fn jitter_to_text(args: &JitterArgs) -> Result<(String, Exit), Failure> {
     let req = request(setup, args.request.as_deref())?;
     let (from, patterns) = patterns(setup, req, args)?;
     let asked = ResolvedArgs { args, scenario: &scenario, req, from, rules: &rules };
+    let length = RunLength::of(setup, false);
+    let runs = ((patterns.len() + 1) * rules.len()) as u64;
+    let bytes = length.bytes(Kept::PATTERN).saturating_mul(runs).saturating_add(length.bytes(Kept::TIMELINE));
+    fits(bytes, "the outcomes", "give fewer patterns with --all or --pattern, or shorten the scenario")?;
     let written = args.output.as_deref().map(|path| asked.write(path, &patterns)).transpose()?;
     let report = asked.report(&patterns, written);
     let exit = args.fail_on.verdict.exit(report.patterns.iter().flat_map(|of| &of.runs).flat_map(verdicts));

@@ -10,6 +10,7 @@ use crate::scenario::Scenario;
 
 use super::format::Format;
 use super::input::{OutsidePaths, load, rules};
+use super::memory::{Kept, RunLength, fits};
 use super::output::{Exit, Failure, print};
 use super::replay_spec::ReplaySpec;
 use super::runs::{exit_of, reports, run_one};
@@ -68,6 +69,8 @@ fn kl_styled(args: &KlArgs) -> Result<(String, Exit), Failure> {
     let mut state = KlState { ssm: given.unwrap_or_default(), default: given.is_none() };
     state.ssm.seed = args.state_seed.unwrap_or(state.ssm.seed);
     let spec = ReplaySpec { seed: args.seed, ..ReplaySpec::default() };
+    let bytes = RunLength::of(&scenario.setup, false).bytes(Kept::NUMERIC);
+    fits(bytes, "the numeric state", "give the requests fewer tokens, or the trace a `limit`")?;
     let (outcomes, severities): (Vec<RunOutcome>, Vec<Severity>) = rules
         .iter()
         .map(|rule| measure(&scenario, *rule, spec, state.ssm))

@@ -1,5 +1,6 @@
 //! What the commands do: load, run, render. Owns exit codes and where bytes go; decides nothing about a run.
 
+mod allocation;
 mod check;
 mod conform;
 mod cost;
@@ -17,6 +18,7 @@ mod input;
 mod jitter;
 mod kl;
 mod line;
+mod memory;
 mod merge;
 mod mistake;
 mod output;
@@ -35,6 +37,7 @@ mod write_scenario;
 
 pub use crate::model::Vary;
 pub use crate::workload::Preset;
+pub use allocation::exit_on_failed_allocation;
 pub use check::{CheckArgs, OrderWord, check, check_to_text};
 pub use conform::{ConformArgs, PlanWord, conform, conform_to_text};
 pub use cost::{Batches, CostArgs, batches, cost, cost_to_text};

@@ -14,6 +14,7 @@ use crate::scene::Scene;
 
 use super::file::write_file;
 use super::input::{OutsidePaths, load, rules, unnamed_rule};
+use super::memory::{Kept, RunLength, fits, turns_in};
 use super::output::{Exit, Failure, is_no_other, print};
 use super::replay_spec::ReplaySpec;
 use super::runs::{no_turns, reports, run_one};
@@ -71,6 +72,15 @@ pub fn report_to_html(args: &ReportArgs) -> Result<(String, String), Failure> {
     let rules = rules(&scenario, args.rule.as_deref())?;
     let spec = ReplaySpec::of_options(args.seed, &args.answers);
     let path = args.file.to_string_lossy();
+    let turns_min = if spec.choices.is_none() { RunLength::turns_min(&scenario.setup) } else { 0 };
+    if args.turns.is_none() && turns_min > TURNS_MAX as u64 {
+        return Err(too_long("at least ", turns_min, 0));
+    }
+    fits(
+        bytes(&scenario, (spec, args.turns.as_ref()), rules.len()),
+        "the page",
+        "show some of its turns, as with --turns 0..999",
+    )?;
     let (mut outcomes, mut seen) = (Vec::new(), Vec::new());
     for &rule in &rules {
         let keep = Keep { boundaries: true, skew: true, ..Keep::default() };
@@ -109,6 +119,15 @@ pub fn report_to_html(args: &ReportArgs) -> Result<(String, String), Failure> {
     Ok((html, said))
 }
 
+/// The memory that a page takes, at most.
+fn bytes(scenario: &Scenario, (spec, turns): (ReplaySpec<'_>, Option<&RangeInclusive<u32>>), rules: usize) -> u64 {
+    let length = RunLength::of(&scenario.setup, spec.choices.is_some());
+    // More turns are refused in any case.
+    let shown = length.shown(turns.map_or(u64::MAX, turns_in).min(TURNS_MAX as u64));
+    let numeric = if scenario.setup.state.is_some() { length.bytes(Kept::NUMERIC) } else { 0 };
+    shown.bytes(Kept::PAGE).saturating_mul(rules as u64).saturating_add(numeric)
+}
+
 /// Runs the scenario again for the scene, and once more for the severity if the engine has a numeric state.
 fn look(
     scenario: &Scenario,
@@ -120,7 +139,7 @@ fn look(
         u64::from(judgement.turns).min(u64::from(turns.end() - turns.start()) + 1)
     });
     if shown > TURNS_MAX as u64 {
-        return Err(too_long(shown, turns.as_ref().map_or(0, |turns| *turns.start())));
+        return Err(too_long("", shown, turns.as_ref().map_or(0, |turns| *turns.start())));
     }
     let open = spec.open(scenario);
     let asked = turns.clone();
@@ -153,10 +172,10 @@ fn source(path: &Path) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn too_long(turns: u64, from: u32) -> Failure {
+fn too_long(least: &str, turns: u64, from: u32) -> Failure {
     let to = u64::from(from) + 4999;
     Failure(format!(
-        "error: the run has {turns} turns, more than the {TURNS_MAX} that a page shows\nhelp: show a part of it, as in \
+        "error: the run has {least}{turns} turns, more than the {TURNS_MAX} that a page shows\nhelp: show a part of it, as in \
          --turns {from}..{to}; the findings that `run` prints name their turns\n"
     ))
 }

@@ -10,6 +10,7 @@ use crate::scenario::Scenario;
 
 use super::format::Format;
 use super::input::{OutsidePaths, load, rules, unnamed_rule};
+use super::memory::{Kept, RunLength, fits};
 use super::output::{Exit, Failure, Printer};
 use super::replay_spec::ReplaySpec;
 use super::runs::{exit_of, reports, run_all, run_one};
@@ -87,6 +88,10 @@ fn run_into(args: &RunArgs, out: &mut dyn FnMut(&str) -> bool) -> Result<Exit, F
     let unnamed = unnamed_rule(&scenario, args.rule.as_deref());
     let spec = ReplaySpec::of_options(args.seed, &args.answers);
     let path = args.file.to_string_lossy();
+    if args.timeline {
+        let length = RunLength::of(&scenario.setup, spec.choices.is_some());
+        fits(length.bytes(Kept::TIMELINE), "the timeline", "shorten the scenario, or leave out --timeline")?;
+    }
     match args.format {
         Format::Json => {
             let outcomes = run_all(&scenario, &rules, spec, Keep { skew: args.skew, ..Keep::default() })?;

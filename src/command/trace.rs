@@ -9,6 +9,7 @@ use crate::runner::{self, Keep};
 
 use super::file::write_file;
 use super::input::{OutsidePaths, load, rules};
+use super::memory::{Kept, RunLength, fits, turns_in};
 use super::output::{Exit, Failure, is_no_other, print};
 use super::replay_spec::ReplaySpec;
 use super::runs::{no_turns, reports, run_one};
@@ -67,6 +68,9 @@ pub fn trace_to_text(args: &TraceArgs) -> Result<(String, String), Failure> {
         return Err(Failure("error: a trace shows one run\nhelp: name one rule, not `all`\n".to_owned()));
     };
     let spec = ReplaySpec::of_options(args.seed, &args.answers);
+    let length = RunLength::of(&scenario.setup, spec.choices.is_some());
+    let shown = args.turns.as_ref().map_or(length, |turns| length.shown(turns_in(turns)));
+    fits(shown.bytes(Kept::TRACE), "the trace", "write some of its turns, as with --turns 0..999")?;
     let outcome = run_one(&scenario, rule, spec, Keep { boundaries: true, ..Keep::default() })?;
     let judgement = &outcome.judgement;
     // A trace has at least four counters a turn and a slice a row. A run that is too long by this count is refused

@@ -10,6 +10,8 @@ use super::FRESH_FIRST;
 
 /// Most tokens of prompts and outputs of all requests of a batch.
 const TOKENS_MAX: u64 = 1 << 25;
+/// Most outputs of all requests of a batch: the time of a run grows with them, and one steady step is like another.
+const OUTPUTS_MAX: u64 = 1 << 22;
 
 /// Lengths of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +34,12 @@ pub enum NotSteady {
         /// Tokens of its prompts and outputs.
         tokens: u64,
     },
+    /// The outputs of this many requests.
+    #[error("its requests have {outputs} outputs, more than {OUTPUTS_MAX}")]
+    TooLong {
+        /// Outputs of its requests.
+        outputs: u64,
+    },
     /// No request has outputs for a decode step, or the requests that are prefilled first end before the last one is
     /// prefilled.
     #[error("its requests are never all in a decode batch for long enough")]
@@ -43,7 +51,7 @@ impl NotSteady {
     pub fn remedy(self, engine: &Engine, shapes: &[RequestShape], batch: u32) -> String {
         match self {
             NotSteady::Speculative => "take `spec` out of the scenario".to_owned(),
-            NotSteady::TooLarge { .. } => {
+            NotSteady::TooLarge { .. } | NotSteady::TooLong { .. } => {
                 "give smaller batches with --batch, or fewer outputs with --outputs".to_owned()
             }
             NotSteady::Apart => match (engine.mixed_chunk, engine.chunked_prefill_size) {
@@ -101,6 +109,10 @@ pub fn steady(setup: &Setup, shapes: &[RequestShape], batch: u32) -> Result<Setu
     assert!(!shapes.is_empty() && batch > 0, "a batch has requests");
     if setup.engine.spec.is_some() {
         return Err(NotSteady::Speculative);
+    }
+    let outputs = shapes.iter().cycle().take(batch as usize).map(|shape| u64::from(shape.outputs)).sum();
+    if outputs > OUTPUTS_MAX {
+        return Err(NotSteady::TooLong { outputs });
     }
     let page = u64::from(setup.engine.page_size);
     let (mut requests, mut tokens, mut kv_tokens) = (Vec::with_capacity(batch as usize), 0, page);

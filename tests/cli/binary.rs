@@ -369,7 +369,11 @@ const MISTAKES: &[(&[&str], &str, &str)] = &[
     (&["conform", "one.ron", "--rule", "all"], "error: a recording is replayed under one rule", "help: name one rule"),
     (&["conform", "one.ron", "--rule", "toke-len"], "no rule `toke-len`", "help: did you mean `token-len`?"),
     (&["conform", "one.ron", "--release", "0.5.19"], "\"0.5.19\" is not modelled", "help: the releases are 0.5.16"),
-    (&["import", "below", "-o", "x.ron"], "error: below: this is a directory", "help: name one recording in it"),
+    (
+        &["import", "below", "-o", "x.ron"],
+        "error: below: cannot be read: it is a directory",
+        "help: give the path of a recording",
+    ),
     (&["import", "one.ron", "-o", "x.ron"], "error: one.ron:1: this is not a recording", "help: "),
     (&["completions", "bsh"], "invalid value 'bsh'", "tip: a similar value exists: 'bash'"),
     (&["man", "one.ron"], "a file has that name", "help: give a directory"),

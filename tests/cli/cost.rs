@@ -233,12 +233,7 @@ fn of(name: &str, text: &str, list: &str, rule: &str) -> Result<String, String> 
     std::fs::create_dir_all(&dir).expect("a directory of its own");
     let file = dir.join("a.ron");
     std::fs::write(&file, text).expect("a scenario");
-    let args = CostArgs {
-        outside: OutsidePaths::default(),
-        file: file.clone(),
-        rule: Some(rule.to_owned()),
-        ..args("steady-decode", list)
-    };
+    let args = CostArgs { file: file.clone(), rule: Some(rule.to_owned()), ..args("steady-decode", list) };
     let said = cost_to_text(&args).map(|(text, exit)| format!("{text}exit: {exit:?}\n")).map_err(|failure| failure.0);
     std::fs::remove_dir_all(&dir).expect("it is there");
     let short = |text: String| text.replace(&*file.to_string_lossy(), "a.ron");

@@ -87,7 +87,7 @@ fn every_example_of_the_format_is_read() {
     let examples = blocks(&text, "ron");
     assert!(examples.len() > 5);
     for example in examples {
-        let read = overlapsim::scenario::parse("example.ron", &example, Path::new("docs"), &rules);
+        let read = overlapsim::scenario::parse("example.ron", &example, Path::new("tests/data"), &rules);
         let wrong = example.contains("that the configuration forbids");
         assert_eq!(read.is_err(), wrong, "{example}\n{read:?}");
     }

@@ -102,7 +102,7 @@ fn firings_around_a_boundary_follow_the_two_lookaheads_at_it() {
     for strategy in ["ExtraBuffer", "ExtraBufferLazy"] {
         let engine = format!(", strategy: {strategy}");
         let file = folder.file("law.ron", &one_request(&engine, "prompt: Fresh(1), stop: Length(9)", ""));
-        let report = json(&JitterArgs { outside: OutsidePaths::default(), all: Some(8), from: Some(2), ..args(&file) });
+        let report = json(&JitterArgs { all: Some(8), from: Some(2), ..args(&file) });
         assert_eq!(report["boundaries"], serde_json::json!([4, 8]));
         assert_eq!(list(&report["patterns"]).len(), 256);
         for rule in ["committed-len", "mask-lookahead"] {
@@ -155,13 +155,7 @@ fn a_pattern_is_written_as_a_scenario_that_does_the_same() {
             let out = folder.0.join("out.ron");
             let pattern = word(&of["pattern"]).to_string();
             let from = report["first_step"].as_u64().map(|k| k as u32);
-            let asked = JitterArgs {
-                outside: OutsidePaths::default(),
-                pattern: Some(pattern.clone()),
-                from,
-                output: Some(out.clone()),
-                ..args(&file)
-            };
+            let asked = JitterArgs { pattern: Some(pattern.clone()), from, output: Some(out.clone()), ..args(&file) };
             let one = json(&asked);
             let names = |of: &Value| list(&of["runs"]).iter().map(|run| run["verdict"].clone()).collect::<Vec<_>>();
             assert_eq!(names(&list(&one["patterns"])[0]), names(of), "{pattern}");
@@ -220,15 +214,13 @@ fn a_pattern_that_was_not_reached_is_not_shown_as_reached() {
     // `b` comes when it likes and takes a turn.
     let other = "(id: \"b\", arrive: Turn(3), prompt: Fresh(1), stop: Length(1))";
     let file = folder.file("other.ron", &one_request("", "prompt: Fresh(1), stop: Token(4)", other));
-    let report =
-        json(&JitterArgs { outside: OutsidePaths::default(), pattern: Some("111".to_string()), ..args(&file) });
+    let report = json(&JitterArgs { pattern: Some("111".to_string()), ..args(&file) });
     for run in list(&list(&report["patterns"])[0]["runs"]) {
         assert_eq!((&run["came_out"], &run["came_about"]), (&"101".into(), &false.into()));
     }
     // No room for a filler: it comes after the end.
     let file = folder.file("full.ron", &one_request(", max_running: 1", "prompt: Fresh(1), stop: Token(4)", ""));
-    let report =
-        json(&JitterArgs { outside: OutsidePaths::default(), pattern: Some("110".to_string()), ..args(&file) });
+    let report = json(&JitterArgs { pattern: Some("110".to_string()), ..args(&file) });
     assert_eq!(list(&list(&report["patterns"])[0]["runs"])[0]["came_out"], "111");
     assert_eq!(list(&report["rules"])[0]["did_not_come_about"], 1);
 }
@@ -262,12 +254,7 @@ fn known_patterns_of_lazy_and_longer_prompts_are_found() {
     // The known history: L(7) = 0 and the stop at the result of step 8 leave label 4 in a slot that holds 8.
     let engine = ", strategy: ExtraBufferLazy";
     let file = folder.file("lazy.ron", &one_request(engine, "prompt: Fresh(1), stop: Token(8)", ""));
-    let report = json(&JitterArgs {
-        outside: OutsidePaths::default(),
-        pattern: Some("01".to_string()),
-        from: Some(7),
-        ..args(&file)
-    });
+    let report = json(&JitterArgs { pattern: Some("01".to_string()), from: Some(7), ..args(&file) });
     for rule in ["committed-len", "mask-lookahead"] {
         let (_, run) = runs(&report, rule).next().unwrap();
         assert_eq!((&run["label"], &run["holds"], &run["verdict"]), (&4.into(), &8.into(), &"corrupt".into()));
@@ -296,22 +283,18 @@ fn other_requests_and_traces_are_kept() {
     for (pattern, run) in runs(&report, "completed-mask") {
         assert_eq!(run["came_about"], pattern.ends_with('0'), "{pattern}");
     }
-    let hit = json(&JitterArgs { outside: OutsidePaths::default(), request: Some("c".to_string()), ..args(&file) });
+    let hit = json(&JitterArgs { request: Some("c".to_string()), ..args(&file) });
     assert_eq!((&hit["request"], &hit["prompt"], &hit["first_step"]), (&"c".into(), &7.into(), &8.into()));
 
     let trace = std::fs::canonicalize("tests/data/azure-llm-2023-code.500.csv").unwrap();
     let engine = "engine: (release: V0_5_17, track_interval: 64, mamba_chunk: 64)";
     let text = format!("Scenario({engine}, trace: (format: AzureCsv, path: {:?}, limit: 5))", trace.to_str().unwrap());
     let file = folder.file("trace.ron", &text);
-    let report = json(&JitterArgs { outside: OutsidePaths::default(), all: Some(2), ..args(&file) });
+    let outside = OutsidePaths { allow_outside: true };
+    let report = json(&JitterArgs { all: Some(2), outside, ..args(&file) });
     assert_eq!(report["request"], "t0");
     let out = folder.0.join("trace-01.ron");
-    let one = JitterArgs {
-        outside: OutsidePaths::default(),
-        pattern: Some("01".to_string()),
-        output: Some(out.clone()),
-        ..args(&file)
-    };
+    let one = JitterArgs { pattern: Some("01".to_string()), output: Some(out.clone()), outside, ..args(&file) };
     let one = json(&one);
     let again = json(&JitterArgs {
         pattern: Some("01".to_string()),
@@ -356,12 +339,7 @@ fn wrong_arguments_are_refused_with_a_remedy() {
     assert!(with(&|args| args.output = Some(folder.0.join("x.ron"))).contains("8 patterns are not one scenario"));
     assert!(failure(&args(Path::new("scenarios/spec-crossings.ron"))).contains("speculative"));
     let file = folder.file("own.ron", &one_request("", "prompt: Fresh(1), stop: Token(4)", ""));
-    let over = JitterArgs {
-        outside: OutsidePaths::default(),
-        pattern: Some("1".into()),
-        output: Some(file.clone()),
-        ..args(&file)
-    };
+    let over = JitterArgs { pattern: Some("1".into()), output: Some(file.clone()), ..args(&file) };
     assert!(failure(&over).contains("written over itself"));
     for line in ["--all 0", "--all 13", "--all 2 --pattern 11", "--from x"] {
         let output = binary(Path::new("."), &format!("overlapsim jitter scenarios/double-fire.ron {line}"));

@@ -17,6 +17,7 @@ mod expect_numbers;
 mod explore;
 mod fail_on;
 mod files;
+mod hostile;
 mod jitter;
 mod numbers;
 mod observations;

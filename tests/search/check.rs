@@ -172,7 +172,7 @@ fn the_same_is_printed_for_any_number_of_threads() {
     let file = folder.write("x.ron", INTERLEAVED);
     for format in [Format::Text, Format::Json] {
         let print = |jobs| {
-            let args = CheckArgs { outside: OutsidePaths::default(), jobs: Some(jobs), ..args(&file, "all", format) };
+            let args = CheckArgs { jobs: Some(jobs), ..args(&file, "all", format) };
             let (text, exit) = check_to_text(&args).expect("it can be searched");
             assert_eq!(exit, Exit::Found);
             text
@@ -252,12 +252,8 @@ fn what_is_written_passes_its_own_test() {
     let folder = Folder::new("out");
     let file = folder.write("x.ron", INTERLEAVED);
     let out = folder.path().join("found");
-    let (text, _) = check_to_text(&CheckArgs {
-        outside: OutsidePaths::default(),
-        out: Some(out.clone()),
-        ..args(&file, "all", Format::Text)
-    })
-    .expect("it can be searched");
+    let (text, _) = check_to_text(&CheckArgs { out: Some(out.clone()), ..args(&file, "all", Format::Text) })
+        .expect("it can be searched");
     let files: Vec<_> =
         std::fs::read_dir(&out).expect("a directory").map(|entry| entry.expect("a file").path()).collect();
     assert_eq!(files.len(), text.matches("  scenario: ").count());

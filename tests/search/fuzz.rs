@@ -31,13 +31,7 @@ fn of_reports(paths: &[PathBuf], format: Format) -> MergeArgs {
 }
 
 fn of_file(file: &Path, format: Format) -> FuzzArgs {
-    FuzzArgs {
-        outside: OutsidePaths::default(),
-        file: Some(file.to_path_buf()),
-        preset: None,
-        rule: Some("all".into()),
-        ..args(format)
-    }
+    FuzzArgs { file: Some(file.to_path_buf()), preset: None, rule: Some("all".into()), ..args(format) }
 }
 
 fn print(args: &FuzzArgs) -> String {
@@ -81,7 +75,7 @@ fn shards_add_up_to_the_whole() {
     let file = folder.write("x.ron", INTERLEAVED);
     let cases = [
         FuzzArgs { seeds: (3, 43), ..args(Format::Text) },
-        FuzzArgs { outside: OutsidePaths::default(), seeds: (3, 43), ..of_file(&file, Format::Text) },
+        FuzzArgs { seeds: (3, 43), ..of_file(&file, Format::Text) },
         // Fewer seeds than shards.
         FuzzArgs { seeds: (0, 2), ..args(Format::Text) },
     ];

@@ -201,7 +201,7 @@ fn of_preset(preset: &CostPreset, costs: &Costs) -> String {
 fn none_measured(batch: u32, why: NotSteady, remedy: &str) -> Failure {
     let what = match why {
         NotSteady::Speculative => why.to_string(),
-        NotSteady::TooLarge { .. } | NotSteady::Apart => {
+        NotSteady::TooLarge { .. } | NotSteady::TooLong { .. } | NotSteady::Apart => {
             format!("there is no steady decode step in a batch of {batch}: {why}")
         }
     };

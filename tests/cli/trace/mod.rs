@@ -171,12 +171,7 @@ fn choices_lead_the_same_way_as_in_a_run() {
     assert_eq!(choices("1.1.1"), Ok(list.clone()));
     let file = Path::new("scenarios/check/interleaved.ron");
     let way = |choices, seed| {
-        let args = TraceArgs {
-            outside: OutsidePaths::default(),
-            answers: Answers { choices, vary: None },
-            seed,
-            ..args(file, "mask-lookahead")
-        };
+        let args = TraceArgs { answers: Answers { choices, vary: None }, seed, ..args(file, "mask-lookahead") };
         let text = trace_to_text(&args).unwrap().0;
         serde_json::from_str::<Value>(&text).unwrap()["otherData"].clone()
     };
@@ -185,7 +180,7 @@ fn choices_lead_the_same_way_as_in_a_run() {
     assert!(word(&chosen, "replay").contains("--choices 1.1.1"), "{chosen}");
     assert_eq!(way(None, Some(7))["way"], "seed 7");
     let answers = Answers { choices: Some(Choices(vec![9])), vary: None };
-    let wrong = TraceArgs { outside: OutsidePaths::default(), answers, ..args(file, "mask-lookahead") };
+    let wrong = TraceArgs { answers, ..args(file, "mask-lookahead") };
     assert!(trace_to_text(&wrong).unwrap_err().0.contains("choice 1 is 9"));
 }
 
