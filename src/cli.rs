@@ -5,22 +5,25 @@ mod examples;
 mod pages;
 
 use std::ffi::OsString;
-use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand, ValueEnum as _};
+use clap::error::ErrorKind;
+use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum as _};
 use clap_complete::Shell;
 
 use crate::command::{
     self, CheckArgs, Color, ConformArgs, CostArgs, DiffArgs, Exit, ExploreArgs, Failure, FuzzArgs, GraphArgs,
-    ImportArgs, JitterArgs, KlArgs, MergeArgs, ReportArgs, RunArgs, ScenarioArgs, TestArgs, TraceArgs,
+    ImportArgs, JitterArgs, KlArgs, MergeArgs, ReportArgs, RunArgs, ScenarioArgs, TestArgs, TraceArgs, print,
+    print_to_stderr,
 };
+use crate::escape;
+use crate::report::style::from_sgr;
 
 /// Replays any timing of an LLM server's overlap scheduler, and judges which recurrent state it caches under which
 /// prefix length.
 #[derive(Debug, Parser)]
-#[command(version, arg_required_else_help = true, after_help = examples::PROGRAM)]
+#[command(version, bin_name = "overlapsim", arg_required_else_help = true, after_help = examples::PROGRAM)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -93,16 +96,35 @@ fn asked_color(args: &[OsString]) -> Option<Color> {
     Color::from_str(&word, false).ok()
 }
 
+/// An error in the command line, about arguments that can be printed. An error quotes arguments, so one about others is
+/// made anew with those escaped.
+fn about_printable(end: clap::Error, args: &[OsString]) -> clap::Error {
+    let escaped = args.iter().map(|arg| escape::line(&arg.to_string_lossy()).into_owned());
+    let escaped: Vec<OsString> = escaped.map(OsString::from).collect();
+    if !end.use_stderr() || escaped.iter().zip(args).all(|(escaped, arg)| *escaped == *arg.to_string_lossy()) {
+        return end;
+    }
+    let no_error = |_| {
+        let message = "an argument holds a character that cannot be printed, which is not allowed there";
+        Cli::command().error(ErrorKind::ValueValidation, message)
+    };
+    Cli::try_parse_from(escaped).map_or_else(|end| end, no_error)
+}
+
 /// Prints help, the version or an error in the command line, and returns the exit code. Help that cannot be written is
 /// an error, except where its reader has closed the pipe.
 fn print_end(end: &clap::Error) -> ExitCode {
-    match end.print() {
-        Err(error) if !end.use_stderr() && error.kind() != ErrorKind::BrokenPipe => {
-            Failure::of_stdout(&error).print();
+    let text = from_sgr(&end.render().ansi().to_string());
+    if end.use_stderr() {
+        print_to_stderr(&text);
+        return ExitCode::from(2);
+    }
+    match print(&text) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            failure.print();
             ExitCode::from(2)
         }
-        Ok(()) | Err(_) if end.use_stderr() => ExitCode::from(2),
-        Ok(()) | Err(_) => ExitCode::SUCCESS,
     }
 }
 
@@ -117,7 +139,8 @@ impl Cli {
         command::exit_on_failed_allocation();
         let args: Vec<OsString> = std::env::args_os().collect();
         asked_color(&args).unwrap_or_default().apply();
-        Cli::try_parse_from(args).map_err(|end| print_end(&end))
+        command::escape_panics();
+        Cli::try_parse_from(&args).map_err(|end| print_end(&about_printable(end, &args)))
     }
 
     /// Runs the command.

@@ -31,6 +31,7 @@
 
 #[macro_use]
 pub mod engine;
+pub mod escape;
 pub mod packed;
 pub mod reading;
 pub mod record;

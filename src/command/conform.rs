@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use crate::conform::{self, Archive, ConformSummary, Differing, Options, Plan, RecordingError};
+use crate::escape;
 use crate::model::Release;
 use crate::report::{conform_json, conform_text, plain};
 use crate::runner;
 
 use super::fail_on::FailOn;
 use super::format::Format;
-use super::line::shell_word;
+use super::line::{quoted, shell_word};
 use super::mistake::no_rule;
 use super::output::{Exit, Failure, print};
 use super::values;
@@ -199,13 +200,13 @@ fn one_job(
                     });
                     sum.add(key, compared, differing);
                 }
-                Err(trouble) => sum.add_error(key, format!("{}#{index}", source.path.display()), trouble),
+                Err(trouble) => sum.add_error(key, format!("{}#{index}", source.path.to_string_lossy()), trouble),
             }
         });
         if let Err(trouble) = opened {
             // Every thread gets this error; only one reports it.
             if at % jobs == job {
-                sum.add_error((at, 0), source.path.display().to_string(), trouble);
+                sum.add_error((at, 0), source.path.to_string_lossy().into_owned(), trouble);
             }
             continue;
         }
@@ -218,7 +219,7 @@ fn one_job(
                 message: format!("the file has no recording #{only}"),
                 remedy: "the recordings of a file are numbered from #0",
             };
-            sum.add_error((at, only), source.path.display().to_string(), trouble);
+            sum.add_error((at, only), source.path.to_string_lossy().into_owned(), trouble);
         }
     }
     sum
@@ -228,8 +229,9 @@ fn replay_line(args: &ConformArgs, source: &RecordingSource, index: usize) -> St
     let mut path = source.path.clone().into_os_string();
     path.push(format!("#{index}"));
     let path = PathBuf::from(path);
-    let rule = args.rule.as_ref().map_or(String::new(), |rule| format!(" --rule {rule}"));
-    let release = args.release.as_ref().map_or(String::new(), |release| format!(" --release {release}"));
+    let rule = args.rule.as_ref().map_or(String::new(), |rule| format!(" --rule {}", quoted(rule.as_ref())));
+    let release =
+        args.release.as_ref().map_or(String::new(), |release| format!(" --release {}", quoted(release.as_ref())));
     let plan = match args.plan {
         PlanWord::Recorded => "recorded",
         PlanWord::Own => "own",
@@ -240,7 +242,8 @@ fn replay_line(args: &ConformArgs, source: &RecordingSource, index: usize) -> St
 fn troubles_text(summary: &ConformSummary) -> String {
     let mut text = String::new();
     for (file, trouble) in summary.errors.values() {
-        let line = if trouble.line > 0 { format!("{file}:{}", trouble.line) } else { file.clone() };
+        let file = escape::line(file);
+        let line = if trouble.line > 0 { format!("{file}:{}", trouble.line) } else { file.into_owned() };
         text.push_str(&format!("error: {line}: {}\nhelp: {}\n", trouble.message, trouble.remedy));
     }
     text
@@ -263,7 +266,8 @@ pub(super) fn release(text: &str) -> Result<Release, Failure> {
     match conform::release_of(text) {
         Some((release, true)) => Ok(release),
         Some((_, false)) | None => Err(Failure(format!(
-            "error: release {text:?} is not modelled\nhelp: the releases are {}\n",
+            "error: release {} is not modelled\nhelp: the releases are {}\n",
+            escape::line(&format!("{text:?}")),
             Release::listed()
         ))),
     }
@@ -302,7 +306,10 @@ pub(super) fn source(path: &Path) -> RecordingSource {
 
 fn collect(directory: &Path, sources: &mut Vec<RecordingSource>) -> Result<(), Failure> {
     let wrong = |error| {
-        Failure(format!("error: cannot read {}: {error}\nhelp: name the recordings one by one\n", directory.display()))
+        Failure(format!(
+            "error: cannot read {}: {error}\nhelp: name the recordings one by one\n",
+            escape::path(directory)
+        ))
     };
     let mut paths = Vec::new();
     for entry in std::fs::read_dir(directory).map_err(wrong)? {

@@ -3,6 +3,7 @@
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
+use crate::escape;
 use crate::history;
 use crate::model::{Rule, Setup, Vary};
 use crate::runner::{self, Keep, Session};
@@ -11,6 +12,7 @@ use crate::search::Replay;
 use crate::tui::{self, App, Effect, Key, Theme};
 
 use super::expectation::expectation;
+use super::finding::file_word;
 use super::input::{OutsidePaths, all_rules, load, rules};
 use super::line::{Choices, choices, replay_line, replay_line_of, vary};
 use super::memory::{Kept, RunLength, fits};
@@ -202,14 +204,14 @@ impl<'a> Host<'a> {
             ..Scenario::of(script)
         };
         let path = loop {
-            let path = free_path(&self.args.out, name);
+            let path = free_path(&self.args.out, &file_word(name));
             // Another process may have taken the name in the meantime.
             if write_new_scenario(&path, &saved)? {
                 break path;
             }
         };
         let line = replay_line(&path, session.rule().name(), ReplaySpec::default());
-        Ok(format!("{}\n\n{line}", path.display()))
+        Ok(format!("{}\n\n{line}", escape::path(&path)))
     }
 }
 

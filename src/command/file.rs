@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
 
-use crate::reading;
+use crate::{escape, reading};
 
 use super::output::Failure;
 
@@ -45,7 +45,7 @@ fn part_of(path: &Path, text: &str) -> io::Result<NamedTempFile<File>> {
 
 /// The error for a path at which no file can be written, as far as it shows before writing.
 fn checked(path: &Path) -> Result<(), Failure> {
-    let shown = path.display();
+    let shown = escape::path(path);
     if path.file_name().is_none() {
         return Err(Failure(format!("error: {shown} is not the name of a file\nhelp: give the path of a file\n")));
     }
@@ -57,7 +57,7 @@ fn checked(path: &Path) -> Result<(), Failure> {
     }
     let directory = directory_of(path);
     if !directory.is_dir() {
-        let directory = directory.display();
+        let directory = escape::path(directory);
         return Err(Failure(format!(
             "error: cannot write {shown}: there is no directory {directory}\nhelp: create it first, or give another path\n"
         )));
@@ -67,7 +67,7 @@ fn checked(path: &Path) -> Result<(), Failure> {
 
 fn cannot(path: &Path, error: &io::Error) -> Failure {
     let help = "help: give a path in a writable directory";
-    Failure(format!("error: cannot write {}: {error}\n{help}\n", path.display()))
+    Failure(format!("error: cannot write {}: {error}\n{help}\n", escape::path(path)))
 }
 
 /// Writes a file atomically. An existing file is replaced.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::engine::Chooser;
+use crate::escape;
 use crate::history;
 use crate::judge::FindingKind;
 use crate::model::{Rule, Setup};
@@ -31,7 +32,7 @@ impl OutDir {
         let cannot = |error: std::io::Error| {
             let help = "help: give a directory that exists or can be created, and is writable";
             let why = if path.is_file() { "a file has that name".to_string() } else { error.to_string() };
-            Failure(format!("error: cannot write to the directory {}: {why}\n{help}\n", path.display()))
+            Failure(format!("error: cannot write to the directory {}: {why}\n{help}\n", escape::path(path)))
         };
         std::fs::create_dir_all(path).map_err(cannot)?;
         // Checked now, not after a long search.
@@ -67,7 +68,7 @@ impl OutDir {
                 return Ok(last);
             }
         }
-        let (shown, help) = (last.display(), "remove files that are no longer needed, or give another directory");
+        let (shown, help) = (escape::path(&last), "remove files that are no longer needed, or give another directory");
         Err(Failure(format!("error: cannot write {shown}: this name and all before it are taken\nhelp: {help}\n")))
     }
 }
@@ -117,12 +118,7 @@ impl Finder<'_> {
             setup.engine.release.version()
         );
         let expect = vec![expectation(rule, &judgement, &least.names)];
-        let small = Scenario {
-            title: reason.replace(char::is_control, " "),
-            rule: Some(rule.name().to_string()),
-            expect,
-            ..Scenario::of(least)
-        };
+        let small = Scenario { title: reason, rule: Some(rule.name().to_string()), expect, ..Scenario::of(least) };
         let text = scenario::write(&small);
         let (title, rest) = text.split_once('\n').expect("a scenario has lines");
         // An existing finding of this name is kept.
@@ -158,8 +154,8 @@ impl Finder<'_> {
 }
 
 /// A name with the characters that a file name should not have replaced.
-fn file_word(name: &str) -> String {
-    let plain = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '-' };
-    let word: String = name.chars().map(plain).take(80).collect();
+pub(super) fn file_word(name: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() && escape::is_printable(c) || "._-".contains(c);
+    let word: String = name.chars().map(|c| if plain(c) { c } else { '-' }).take(80).collect();
     if word.is_empty() { "scenario".to_string() } else { word }
 }

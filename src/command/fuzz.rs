@@ -1,12 +1,12 @@
 //! `fuzz`: random timings of a scenario, or of generated ones.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::engine::ChoicePoint;
+use crate::escape;
 use crate::judge::{FindingKind, Verdict};
 use crate::model::Rule;
 use crate::reading::{self, REPORT_BYTES_MAX};
-use crate::record::fingerprint;
 use crate::report::{FuzzBound, FuzzFinding, FuzzReport, FuzzRule, Verdicts, fuzz_text, name};
 use crate::runner::{self, FuzzSpec, FuzzTally, Keep, SetupSource, Times, drawn, first_of};
 use crate::scenario::{self, Scenario};
@@ -16,12 +16,12 @@ use crate::workload::Preset;
 use super::finding::{Finder, OutDir};
 use super::format::Format;
 use super::input::{OutsidePaths, listed, load, rules};
-use super::line::{choices_word, replay_line, replay_line_of};
+use super::line::choices_word;
 use super::mistake::no_rule;
 use super::output::{Exit, Failure, Printed};
 use super::progress::{RunsProgress, cores};
-use super::replay_spec::ReplaySpec;
 use super::shard::{Shard, shard};
+use super::shard_report::{self, SearchSource};
 use super::values::{self, FailOnVerdict};
 
 /// How answers are drawn.
@@ -55,7 +55,12 @@ impl StyleWord {
         }
     }
 
-    fn name(self) -> &'static str {
+    /// The strategy with a name.
+    pub(super) fn from_name(name: &str) -> Option<StyleWord> {
+        [StyleWord::Uniform, StyleWord::Jitter, StyleWord::Pct].into_iter().find(|style| style.name() == name)
+    }
+
+    pub(super) fn name(self) -> &'static str {
         match self {
             StyleWord::Uniform => "uniform",
             StyleWord::Jitter => "jitter",
@@ -207,7 +212,7 @@ impl FuzzReporter<'_> {
         };
         why.map_or(Ok(()), |why| {
             let help = "give another directory, or remove the file if it is no longer needed";
-            let shown = path.display();
+            let shown = escape::path(&path);
             Err(Failure(format!("error: {shown} exists and is of another search: {why}\nhelp: {help}\n")))
         })
     }
@@ -229,7 +234,7 @@ impl FuzzReporter<'_> {
         let rules = self.asked.rules.iter().zip(tallies);
         FuzzReport {
             source,
-            digest: format!("{:032x}", fingerprint(digest.as_bytes())),
+            digest: shard_report::digest(&digest),
             version: env!("CARGO_PKG_VERSION").to_string(),
             strategy: self.args.strategy.name().to_string(),
             seeds: [self.args.seeds.0, self.args.seeds.1],
@@ -302,20 +307,13 @@ impl FuzzReporter<'_> {
             }
             None => None,
         };
-        let replay = match (self.scenario, &written) {
-            (Some(scenario), _) => {
-                let spec = ReplaySpec { seed: Some(seed), choices: Some(draw.answers()), ..ReplaySpec::default() };
-                replay_line_of(scenario, rule.name(), spec)
-            }
-            // A generated setup is in no other file.
-            (None, Some(path)) => replay_line(Path::new(path), rule.name(), ReplaySpec::default()),
-            (None, None) => {
-                let (end, rule) = (seed.saturating_add(1), rule.name());
-                format!(
-                    "overlapsim fuzz --generate {preset} --seeds {seed}..{end} --strategy {style} --rule {rule} --out found"
-                )
-            }
+        let source = match (self.scenario, self.args.preset) {
+            (None, Some(preset)) => SearchSource::Generated(preset),
+            (None, None) => unreachable!("a search has a source"),
+            (Some(scenario), _) => SearchSource::File(&scenario.path, scenario.outside),
         };
+        let run = (seed, draw.answers());
+        let replay = source.replay((rule.name(), self.args.strategy), run, written.as_deref());
         FuzzFinding {
             kind: name::kind(kind).to_string(),
             label: finding.label,

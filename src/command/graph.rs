@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::escape;
 use crate::graph::{self, EventGraph, cut, dot, json};
 use crate::report::name;
 use crate::runner::{Keep, RunOutcome};
@@ -81,7 +82,7 @@ pub fn graph_to_text(args: &GraphArgs) -> Result<String, Failure> {
     let names = &scenario.setup.names;
     let whole = EventGraph::new(record, judgement);
     let count = judgement.findings.len();
-    let mut title = format!("{} under {}: {}", args.file.display(), rule.name(), name::verdict(judgement.verdict));
+    let mut title = format!("{} under {}: {}", escape::path(&args.file), rule.name(), name::verdict(judgement.verdict));
     let events = match args.around {
         None if whole.graph.node_count() > EVENTS_MAX => return Err(too_large(whole.graph.node_count(), count)),
         None => whole,

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::conform::{self, Archive, Imported, Options, Plan, Recording, RecordingError};
+use crate::escape;
 use crate::report::{name, style};
 use crate::runner;
 use crate::scenario::{self, Scenario};
@@ -40,7 +41,7 @@ pub fn import(args: &ImportArgs) -> Result<Exit, Failure> {
     known_rule(args.rule.as_deref())?;
     let options =
         Options { plan: Plan::Own, rule: args.rule.as_deref(), release, rules: &runner::rule_or_release, adjust: None };
-    let shown = args.recording.display().to_string();
+    let shown = escape::path(&args.recording);
     let wrong = |trouble: RecordingError| {
         let line = if trouble.line > 0 { format!(":{}", trouble.line) } else { String::new() };
         Failure(format!("error: {shown}{line}: {}\nhelp: {}\n", trouble.message, trouble.remedy))
@@ -54,9 +55,12 @@ pub fn import(args: &ImportArgs) -> Result<Exit, Failure> {
     let scenario = to_scenario(&args.recording, &imported);
     let text = scenario::write(&scenario);
     // A written scenario must be readable, and the scenario format is stricter than a recording.
-    scenario::parse(&args.output.display().to_string(), &text, Path::new(""), &runner::rule_names()).map_err(
+    scenario::parse(&args.output.to_string_lossy(), &text, Path::new(""), &runner::rule_names()).map_err(
         |diagnostic| {
-            Failure(format!("error: the recording cannot be written as a scenario\n{}", diagnostic.render(true)))
+            Failure(format!(
+                "error: the recording cannot be written as a scenario\n{}",
+                style::from_sgr(&diagnostic.render(true))
+            ))
         },
     )?;
     write_file(&args.output, &text)?;
@@ -75,13 +79,13 @@ fn find(path: &Path) -> Result<Result<Recording, RecordingError>, Failure> {
     let Some((_, recording)) = archive.next(|index| index == wanted) else {
         return Err(Failure(format!(
             "error: there is no recording #{wanted} in {}\nhelp: the recordings of a file are numbered from #0\n",
-            source.path.display()
+            escape::path(&source.path)
         )));
     };
     if source.only.is_none() && archive.next(|_| true).is_some() {
         return Err(Failure(format!(
             "error: {0} holds several recordings\nhelp: name one of them, as in {0}#17\n",
-            source.path.display()
+            escape::path(&source.path)
         )));
     }
     Ok(recording)
@@ -113,7 +117,7 @@ fn title(file: &str, imported: &Imported) -> String {
     for note in &imported.notes {
         let _ = write!(title, " Note: {note}.");
     }
-    title.replace(char::is_control, " ")
+    title
 }
 
 fn said(args: &ImportArgs, imported: &Imported) -> String {
@@ -121,7 +125,7 @@ fn said(args: &ImportArgs, imported: &Imported) -> String {
     let _ = writeln!(
         out,
         "{}: {} requests, rule {}, {}; the replay repeats {} events of the recording",
-        args.output.display(),
+        escape::path(&args.output),
         imported.setup.requests.len(),
         imported.rule.name(),
         style::verdict(imported.judgement.verdict),
@@ -131,11 +135,15 @@ fn said(args: &ImportArgs, imported: &Imported) -> String {
         let _ = writeln!(
             out,
             "the replay differs from the recording at line {}: {}.{} is {} in the recording and {} in the replay",
-            leaves.line, leaves.event, leaves.field, leaves.recorded, leaves.modelled
+            leaves.line,
+            escape::line(&leaves.event),
+            escape::line(&leaves.field),
+            escape::json(&leaves.recorded.to_string()),
+            escape::json(&leaves.modelled.to_string())
         );
     }
     for note in &imported.notes {
-        let _ = writeln!(out, "note: {note}");
+        let _ = writeln!(out, "note: {}", escape::line(note));
     }
     let _ = writeln!(out, "replay: overlapsim run {} --timeline", shell_word(&args.output));
     out

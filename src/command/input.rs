@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::model::Rule;
+use crate::report::style::from_sgr;
 use crate::runner;
 use crate::scenario::{self, Outside, Scenario};
 
@@ -20,7 +21,8 @@ pub struct OutsidePaths {
 /// Reads a scenario file.
 pub(super) fn load(path: &Path, outside: OutsidePaths) -> Result<Scenario, Failure> {
     let outside = if outside.allow_outside { Outside::Allowed } else { Outside::Refused };
-    scenario::load_with(path, &runner::rule_names(), outside).map_err(|diagnostic| Failure(diagnostic.render(true)))
+    scenario::load_with(path, &runner::rule_names(), outside)
+        .map_err(|diagnostic| Failure(from_sgr(&diagnostic.render(true))))
 }
 
 /// The rules that `--rule` names; without it the scenario's own rule, or the default.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::escape;
 use crate::history::{ALL_MAX, Pattern, decode_steps, stand_ins, usual_first_step, with_pattern};
 use crate::judge::{FindingKind, Verdict};
 use crate::metrics::JitterOutcome;
@@ -112,7 +113,10 @@ fn request(setup: &Setup, id: Option<&str>) -> Result<ReqId, Failure> {
         Some(id) => setup.names.iter().position(|name| name == id).ok_or_else(|| {
             let known: Vec<&str> = setup.names.iter().take(10).map(String::as_str).collect();
             let more = if setup.names.len() > 10 { ", .." } else { "" };
-            mistake(&format!("there is no request `{id}`"), &format!("the requests are {}{more}", known.join(", ")))
+            mistake(
+                &format!("there is no request `{}`", escape::line(id)),
+                &format!("the requests are {}{more}", known.join(", ")),
+            )
         })?,
     };
     Ok(ReqId(at as u32))
@@ -138,7 +142,7 @@ fn patterns(setup: &Setup, req: ReqId, args: &JitterArgs) -> Result<(u32, Vec<Pa
         (Some(text), _) => {
             let pattern = Pattern::parse(text).map_err(|why| {
                 mistake(
-                    &format!("the pattern `{}` {why}", text.escape_debug()),
+                    &format!("the pattern `{}` {why}", escape::line(text)),
                     "write a 0 or a 1 for each result, as in 1101",
                 )
             })?;
@@ -257,7 +261,7 @@ impl ResolvedArgs<'_> {
         format!(
             "overlapsim jitter {scenario} --request={request} --from {} --pattern {pattern} -o {file}{}",
             self.from,
-            outside_word(self.scenario)
+            outside_word(self.scenario.outside)
         )
     }
 
@@ -269,7 +273,7 @@ impl ResolvedArgs<'_> {
             return Err(mistake(&what, "name one with --pattern, as in --pattern 1101, or leave out -o"));
         };
         if is_same_file(&args.file, path) {
-            let what = format!("{} would be written over itself", path.display());
+            let what = format!("{} would be written over itself", escape::path(path));
             return Err(mistake(&what, "give another path to -o"));
         }
         let setup = with_pattern(&scenario.setup, req, from, pattern);
@@ -281,7 +285,7 @@ impl ResolvedArgs<'_> {
         let last = from + pattern.len() - 1;
         let steps =
             if last == from { format!("result of step {from}") } else { format!("results of steps {from} to {last}") };
-        let (name, file) = (setup.name(req), args.file.display());
+        let (name, file) = (setup.name(req), escape::path(&args.file));
         let out = rules
             .first()
             .map(|rule| runner::watched(&setup, *rule, scenario.seed, req, (from, pattern.len())).came_out());
@@ -293,6 +297,6 @@ impl ResolvedArgs<'_> {
         let title = format!("Lookahead {what} at the {steps} of {name}, made of {file} by jitter.");
         let made = Scenario { title, rule: scenario.rule.clone(), seed: scenario.seed, expect, ..Scenario::of(setup) };
         write_scenario(path, &made)?;
-        Ok(path.display().to_string())
+        Ok(path.to_string_lossy().into_owned())
     }
 }

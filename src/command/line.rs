@@ -4,6 +4,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
+use crate::escape;
 use crate::model::Vary;
 use crate::scenario::{Outside, Scenario};
 
@@ -12,12 +13,12 @@ use super::replay_spec::ReplaySpec;
 
 /// The command that replays a run of a scenario that was read.
 pub(super) fn replay_line_of(scenario: &Scenario, rule: &str, spec: ReplaySpec<'_>) -> String {
-    format!("{}{}", replay_line(&scenario.path, rule, spec), outside_word(scenario))
+    format!("{}{}", replay_line(&scenario.path, rule, spec), outside_word(scenario.outside))
 }
 
 /// The option without which a scenario could not be read, with a blank before it.
-pub(super) fn outside_word(scenario: &Scenario) -> &'static str {
-    match scenario.outside {
+pub(super) fn outside_word(outside: Outside) -> &'static str {
+    match outside {
         Outside::Allowed => " --allow-outside",
         Outside::Refused => "",
     }
@@ -105,13 +106,13 @@ pub(super) fn shell_word(path: &Path) -> String {
     format!("{dot}{}", quoted(path.as_os_str()))
 }
 
-/// A text as a word of a shell command, quoted where needed. Bytes that are not UTF-8, and control characters, are
-/// escaped in the form that bash, zsh and ksh read.
+/// A text as a word of a shell command, quoted where needed. Bytes that are not UTF-8, and characters that cannot be
+/// printed, are escaped in the form that bash, zsh and ksh read.
 pub(super) fn quoted(text: &OsStr) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,@%".contains(c);
     match text.to_str() {
         Some(text) if !text.is_empty() && text.chars().all(plain) => text.to_owned(),
-        Some(text) if !text.chars().any(char::is_control) => format!("'{}'", text.replace('\'', r"'\''")),
+        Some(text) if text.chars().all(escape::is_printable) => format!("'{}'", text.replace('\'', r"'\''")),
         Some(_) | None => {
             let spelled = text.as_encoded_bytes().iter().map(|&byte| match byte {
                 b'\'' | b'\\' => format!("\\{}", char::from(byte)),

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::escape;
 use crate::judge::{FindingKind, Goals, Verdict};
 use crate::reading::{self, REPORT_BYTES_MAX};
 use crate::report::{FuzzReport, FuzzRule, name, plain};
@@ -10,6 +11,7 @@ use super::format::Format;
 use super::fuzz::rendered;
 use super::line::shell_word;
 use super::output::{Exit, Failure, print};
+use super::shard_report::checked;
 use super::values::FailOnVerdict;
 
 /// Add up the reports of the shards of a `fuzz` run
@@ -65,7 +67,7 @@ fn merge_styled(args: &MergeArgs) -> Result<(String, Exit), Failure> {
     };
     let of = first.shard[1];
     for (place, (path, report)) in reports.iter().enumerate() {
-        let wrong = |why: &str, help: &str| Failure(format!("error: {}: {why}\nhelp: {help}\n", path.display()));
+        let wrong = |why: &str, help: &str| Failure(format!("error: {}: {why}\nhelp: {help}\n", escape::path(path)));
         if let Some(why) = report.differs_from(first) {
             let help = format!("{} is of another search: add up the shards of one search", shell_word(first_path));
             return Err(wrong(why, &help));
@@ -104,7 +106,7 @@ fn missing(shard: u64, of: u64) -> Failure {
 
 fn reports_in(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
     let wrong = |error: std::io::Error| {
-        Failure(format!("error: cannot read {}: {error}\nhelp: name the reports one by one\n", directory.display()))
+        Failure(format!("error: cannot read {}: {error}\nhelp: name the reports one by one\n", escape::path(directory)))
     };
     for entry in std::fs::read_dir(directory).map_err(wrong)? {
         let path = entry.map_err(wrong)?.path();
@@ -117,19 +119,24 @@ fn reports_in(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure>
 }
 
 fn read(path: &Path) -> Result<FuzzReport, Failure> {
-    let help = "help: give a report that `fuzz --out` wrote\n";
-    let cannot = |why: &str, help: &str| Failure(format!("error: cannot read {}: {why}\n{help}", path.display()));
+    let help = "help: give a report that `fuzz --out` wrote";
+    let cannot = |why: &str, help: &str| Failure(format!("error: cannot read {}: {why}\n{help}\n", escape::path(path)));
     let bytes = reading::bytes(path, REPORT_BYTES_MAX).map_err(|trouble| {
-        let help = trouble.remedy.map_or(help.to_owned(), |remedy| format!("help: {remedy}\n"));
+        let help = trouble.remedy.map_or(help.to_owned(), |remedy| format!("help: {remedy}"));
         cannot(&trouble.why, &help)
     })?;
     let text = String::from_utf8(bytes).map_err(|_| cannot("it is not UTF-8 text", help))?;
     let report: FuzzReport = serde_json::from_str(&text).map_err(|error| {
-        let place = format!("{}:{}:{}", path.display(), error.line(), error.column());
-        Failure(format!("error: {place}: not a report of a search: {error}\n{help}"))
+        let place = format!("{}:{}:{}", escape::path(path), error.line(), error.column());
+        let error = escape::line(&error.to_string()).into_owned();
+        Failure(format!("error: {place}: not a report of a search: {error}\n{help}\n"))
     })?;
-    match report.contradiction() {
-        Some(why) => Err(Failure(format!("error: {}: the report contradicts itself: {why}\n{help}", path.display()))),
-        None => Ok(report),
+    if let Some(why) = report.contradiction() {
+        let shown = escape::path(path);
+        return Err(Failure(format!("error: {shown}: the report contradicts itself: {why}\n{help}\n")));
     }
+    checked(report).map_err(|why| {
+        let help = format!("{help}, of version {} of overlapsim", env!("CARGO_PKG_VERSION"));
+        Failure(format!("error: {}: not a report of a search: {why}\n{help}\n", escape::path(path)))
+    })
 }

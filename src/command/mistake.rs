@@ -1,5 +1,6 @@
 //! Errors in the command line that several commands share: what is wrong, and what to do.
 
+use crate::escape;
 use crate::report::style::Tone;
 use crate::runner;
 use crate::scenario::instead_of;
@@ -10,11 +11,11 @@ use super::output::Failure;
 pub(super) fn no_rule(name: &str, others: &[&str]) -> Failure {
     let known: Vec<&str> = runner::rule_names().into_iter().chain(others.iter().copied()).collect();
     let help = instead_of(name, &known, "the rules are");
-    Failure(format!("error: there is no rule `{name}`\nhelp: {help}\n"))
+    Failure(format!("error: there is no rule `{}`\nhelp: {help}\n", escape::line(name)))
 }
 
 /// The error for a wrong value of an option: what is wrong, and the remedy on the next line. Clap puts the name of the
 /// option before it.
 pub(super) fn hint(why: &str, remedy: &str) -> String {
-    format!("{why}\n{} {remedy}", Tone::Help.word("help:"))
+    format!("{}\n{} {remedy}", escape::line(why), Tone::Help.word("help:"))
 }

@@ -1,14 +1,16 @@
-//! Exit codes, and output to standard output and standard error: colours, and closed pipes, which are not errors. Files
-//! are written in `file`.
+//! Exit codes, and output to standard output and standard error: colours, closed pipes, which are not errors, and no
+//! character that a terminal would not show ([`printed`]). Files are written in `file`.
 
+use std::backtrace::{Backtrace, BacktraceStatus};
 use std::fmt;
 use std::io::{BufWriter, ErrorKind, StdoutLock, Write as _};
 use std::path::Path;
 
 use anstream::{AutoStream, ColorChoice};
 
+use crate::escape;
 use crate::report::plain;
-use crate::report::style::message;
+use crate::report::style::{message, printed};
 
 /// Whether what is printed is coloured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -76,9 +78,7 @@ impl Failure {
 
     /// Prints the error to standard error. If that is closed, the error is lost.
     pub fn print(&self) {
-        let stderr = std::io::stderr().lock();
-        let color = AutoStream::choice(&stderr) != ColorChoice::Never;
-        let _ = stream(stderr, color).write_all(styled(&message(&self.0), color).as_bytes());
+        print_to_stderr(&message(&self.0));
     }
 }
 
@@ -87,14 +87,31 @@ pub(super) fn is_coloured() -> bool {
     AutoStream::choice(&std::io::stdout()) != ColorChoice::Never
 }
 
-/// A text as it is printed: with its styles or without.
-fn styled(text: &str, color: bool) -> std::borrow::Cow<'_, str> {
-    if color { text.into() } else { plain(text) }
+/// Writes a text to standard error. If that is closed, the text is lost.
+pub(crate) fn print_to_stderr(text: &str) {
+    let stderr = std::io::stderr().lock();
+    let color = AutoStream::choice(&stderr) != ColorChoice::Never;
+    let _ = stream(stderr, color).write_all(printed(text, color).as_bytes());
 }
 
 /// A stream that translates styles for the terminal and changes nothing else.
 fn stream<S: anstream::stream::RawStream>(raw: S, color: bool) -> AutoStream<S> {
     if color { AutoStream::always(raw) } else { AutoStream::always_ansi(raw) }
+}
+
+/// Makes panics of this process print their message as errors are printed. A panic is a fault of this program, and its
+/// message may quote a file.
+pub fn escape_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let backtrace = Backtrace::capture();
+        let thread = std::thread::current();
+        let mut text = format!("thread '{}' {panic}\n", thread.name().unwrap_or("without a name"));
+        match backtrace.status() {
+            BacktraceStatus::Captured => text.push_str(&format!("{backtrace}\n")),
+            _ => text.push_str("note: with RUST_BACKTRACE=1 in the environment a backtrace is printed\n"),
+        }
+        print_to_stderr(&text);
+    }));
 }
 
 /// The size of the output buffer.
@@ -117,7 +134,7 @@ impl Printer {
     /// Writes a part. Returns false if further parts would be lost.
     pub(super) fn print(&mut self, text: &str) -> bool {
         if self.trouble.is_none() {
-            self.trouble = self.out.write_all(styled(text, self.color).as_bytes()).err();
+            self.trouble = self.out.write_all(printed(text, self.color).as_bytes()).err();
         }
         self.trouble.is_none()
     }
@@ -163,7 +180,7 @@ impl Printed {
 }
 
 /// Writes a whole text to standard output.
-pub(super) fn print(text: &str) -> Result<(), Failure> {
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut printer = Printer::new();
     printer.print(text);
     printer.end()
@@ -181,7 +198,7 @@ pub(super) fn is_no_other(what: &str, scenario: &Path, out: &Path) -> Result<(),
         return Err(Failure(format!("error: {what} is not written to standard output\nhelp: {help}\n")));
     }
     if is_same_file(scenario, out) {
-        let shown = scenario.display();
+        let shown = escape::path(scenario);
         return Err(Failure(format!("error: {shown} would be written over itself\nhelp: give another path to -o\n")));
     }
     Ok(())

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use crate::escape;
+
 use super::finding::OutDir;
 use super::output::{Exit, Failure, print};
 
@@ -24,6 +26,6 @@ pub fn man(directory: &Path, pages: &[(String, String)]) -> Result<Exit, Failure
     for (name, page) in pages {
         out.write(name, page)?;
     }
-    print(&format!("{}: {} man pages written\n", directory.display(), pages.len()))?;
+    print(&format!("{}: {} man pages written\n", escape::path(directory), pages.len()))?;
     Ok(Exit::Good)
 }

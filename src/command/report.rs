@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
+use crate::escape;
 use crate::judge::Judgement;
 use crate::model::Rule;
 use crate::numeric::{Gauge, Severity};
@@ -57,7 +58,7 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     is_no_other("a page", &args.file, &args.output)?;
     let (html, said) = report_to_html(args)?;
     write_file(&args.output, &html)?;
-    print(&format!("{}: {said}\n", args.output.display()))?;
+    print(&format!("{}: {said}\n", escape::path(&args.output)))?;
     Ok(Exit::Good)
 }
 
@@ -167,7 +168,7 @@ fn first(scenario: &Scenario, rules: &[&dyn Rule]) -> usize {
 fn source(path: &Path) -> Result<String, Failure> {
     let bytes = reading::bytes(path, SCENARIO_BYTES_MAX).map_err(|trouble| {
         let help = trouble.remedy.unwrap_or("give the path of a scenario file");
-        Failure(format!("error: cannot read {}: {}\nhelp: {help}\n", path.display(), trouble.why))
+        Failure(format!("error: cannot read {}: {}\nhelp: {help}\n", escape::path(path), trouble.why))
     })?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -5,6 +5,7 @@ mod script;
 
 use std::path::{Path, PathBuf};
 
+use crate::escape;
 use crate::report::{TestOutcome, test_text};
 
 use super::check::open_warnings;
@@ -70,8 +71,10 @@ fn collect(directory: &Path, files: &mut Vec<PathBuf>, outcomes: &mut Vec<TestOu
     let entries = match entries {
         Ok(entries) => entries,
         Err(error) => {
-            let message =
-                format!("error: cannot read {}: {error}\nhelp: name the scenarios one by one\n", directory.display());
+            let message = format!(
+                "error: cannot read {}: {error}\nhelp: name the scenarios one by one\n",
+                escape::path(directory)
+            );
             outcomes.push(unreadable(directory, message));
             return;
         }

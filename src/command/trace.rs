@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
+use crate::escape;
 use crate::judge::Judgement;
 use crate::report::{Trace, name};
 use crate::runner::{self, Keep};
@@ -52,7 +53,7 @@ pub fn trace(args: &TraceArgs) -> Result<Exit, Failure> {
     is_no_other("a trace", &args.file, &args.output)?;
     let (text, said) = trace_to_text(args)?;
     write_file(&args.output, &text)?;
-    print(&format!("{}: {said}\n", args.output.display()))?;
+    print(&format!("{}: {said}\n", escape::path(&args.output)))?;
     Ok(Exit::Good)
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::report::style::from_sgr;
 use crate::runner;
 use crate::scenario::{self, Scenario};
 
@@ -26,16 +27,15 @@ pub(super) fn write_new_scenario(path: &Path, made: &Scenario) -> Result<bool, F
 
 /// The text of a scenario, which can be read.
 fn text_of(path: &Path, made: &Scenario) -> Result<String, Failure> {
-    let made = Scenario { title: made.title.replace(char::is_control, " "), ..made.clone() };
-    let text = scenario::write(&made);
-    let shown = path.display().to_string();
+    let text = scenario::write(made);
+    let shown = path.to_string_lossy();
     let read = scenario::parse(&shown, &text, Path::new(""), &runner::rule_names()).map_err(|diagnostic| {
-        Failure(format!("error: this cannot be written as a scenario\n{}", diagnostic.render(false)))
+        Failure(format!("error: this cannot be written as a scenario\n{}", from_sgr(&diagnostic.render(true))))
     })?;
     // What was judged is what is read, so that the file shows what it expects when it is run alone.
     assert_eq!(
-        (read.setup, read.rule, read.seed, read.expect),
-        (made.setup, made.rule, made.seed, made.expect),
+        (&read.setup, &read.rule, read.seed, &read.expect),
+        (&made.setup, &made.rule, made.seed, &made.expect),
         "a scenario that is written reads back as it is\n{text}"
     );
     Ok(text)

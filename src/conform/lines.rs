@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
 
+use crate::escape;
 use crate::packed::Packed;
 use crate::reading::{self, RECORDING_BYTES_MAX};
 
@@ -16,7 +17,7 @@ const LINE_MAX: u64 = 1 << 25;
 pub struct RecordingError {
     /// The line, from 1; 0 if the error is about the file as a whole.
     pub line: u64,
-    /// What is wrong.
+    /// What is wrong, in one line, escaped.
     pub message: String,
     /// What the user can do.
     pub remedy: &'static str,
@@ -25,7 +26,7 @@ pub struct RecordingError {
 impl RecordingError {
     /// An error at a line.
     pub(super) fn at(line: u64, message: impl Into<String>, remedy: &'static str) -> RecordingError {
-        RecordingError { line, message: message.into(), remedy }
+        RecordingError { line, message: escape::line(&message.into()).into_owned(), remedy }
     }
 }
 
@@ -51,7 +52,7 @@ pub struct Lines {
 
 impl std::fmt::Debug for Lines {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Lines({}:{})", self.path.display(), self.number)
+        write!(f, "Lines({}:{})", self.path.to_string_lossy(), self.number)
     }
 }
 

@@ -295,7 +295,7 @@ pub fn check_file(
     wanted: &dyn Fn(usize) -> bool,
     mut hand_on: impl FnMut(usize, Result<Compared, RecordingError>),
 ) -> Result<(), RecordingError> {
-    let file = path.display().to_string();
+    let file = path.to_string_lossy().into_owned();
     let mut archive = Archive::open(path)?;
     while let Some((index, recording)) = archive.next(wanted) {
         let name = format!("{file}#{index}");

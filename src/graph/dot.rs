@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 
 use petgraph::graph::NodeIndex;
 
+use crate::escape;
 use crate::report::name;
 use crate::scene::Lane;
 
@@ -134,7 +135,7 @@ fn style(edge: &DrawnEdge) -> String {
     }
 }
 
-/// A string of the DOT language, with `line` in place of each line end. Other control characters become question marks.
+/// A string of the DOT language, with `line` in place of each line end. What is not printable is shown as `\u{202e}`.
 fn quoted(text: &str, line: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
@@ -143,8 +144,8 @@ fn quoted(text: &str, line: &str) -> String {
             '\n' => out.push_str(line),
             // Graphviz reads entities in labels.
             '&' => out.push_str("&amp;"),
-            c if c.is_control() => out.push('?'),
-            c => out.push(c),
+            c if escape::is_printable(c) => out.push(c),
+            c => out.push_str(&format!("\\{}", c.escape_unicode())),
         }
     }
     if line == "\\l" && !text.ends_with('\n') && !text.is_empty() {

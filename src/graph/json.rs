@@ -3,6 +3,7 @@
 use petgraph::visit::EdgeRef as _;
 use serde::Serialize;
 
+use crate::escape;
 use crate::record::SlotId;
 use crate::report::name;
 
@@ -82,9 +83,8 @@ pub fn json(events: &EventGraph, names: &[String]) -> String {
         },
     });
     let value = GraphJson { nodes: events.graph.node_indices().map(node).collect(), edges: edges.collect() };
-    let mut text = serde_json::to_string_pretty(&value).expect("strings and numbers always serialize");
-    text.push('\n');
-    text
+    let text = serde_json::to_string_pretty(&value).expect("strings and numbers always serialize");
+    format!("{}\n", escape::json(&text))
 }
 
 fn edge_kind_name(kind: EdgeKind) -> &'static str {

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
+use crate::escape;
 use crate::judge::FindingKind;
 
 use super::layout::{align, row, wrap};
@@ -86,7 +87,7 @@ pub fn check_json(reports: &[CheckReport]) -> String {
         [one] => serde_json::to_string_pretty(one),
         several => serde_json::to_string_pretty(several),
     };
-    text.expect("a report can be written") + "\n"
+    format!("{}\n", escape::json(&text.expect("a report can be written")))
 }
 
 /// The text of one search.
@@ -94,7 +95,7 @@ pub fn check_text(report: &CheckReport) -> String {
     let mut out = format!(
         "{}   {} under {}, every timing\n\n",
         style::verdict_word(report.verdict),
-        report.scenario,
+        escape::line(&report.scenario),
         report.rule
     );
     let Reduction { states_per_unique, symmetries } = report.reduction;
@@ -144,14 +145,15 @@ pub fn check_text(report: &CheckReport) -> String {
 pub(super) fn headline(out: &mut String, kind: &str, request: Option<&str>, reason: &str) {
     out.push('\n');
     let request = request.map_or(String::new(), |request| format!(" {request}:"));
-    wrap(out, 2, &format!("{}{request} {reason}", style::kind_word(kind)));
+    let what = format!("{request} {reason}");
+    wrap(out, 2, &format!("{}{}", style::kind_word(kind), escape::line(&what)));
 }
 
 /// The last lines of a finding of a search: the replay command, and the file of the shrunk scenario.
 pub(super) fn whereabouts(out: &mut String, replay: &str, scenario: Option<&str>) {
-    let _ = writeln!(out, "  replay: {replay}");
+    let _ = writeln!(out, "  replay: {}", escape::line(replay));
     if let Some(scenario) = scenario {
-        let _ = writeln!(out, "  scenario: {scenario}");
+        let _ = writeln!(out, "  scenario: {}", escape::line(scenario));
     }
 }
 

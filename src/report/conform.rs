@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::conform::{ConformSummary, Differing, Divergence, without_indices};
+use crate::escape;
 
 use super::name;
 use super::recorded_verdicts::{self, VerdictJson};
@@ -26,7 +27,7 @@ pub fn conform_text(summary: &ConformSummary) -> String {
         let _ = writeln!(out, "and {more} more recordings that differ: --format json lists them all\n");
     }
     let by_kind = |counts: &BTreeMap<String, u64>| {
-        counts.iter().map(|(name, count)| format!("{name} {count}")).collect::<Vec<_>>().join(", ")
+        counts.iter().map(|(name, count)| format!("{} {count}", escape::line(name))).collect::<Vec<_>>().join(", ")
     };
     let differ = summary.recordings - summary.agree;
     let in_part = match summary.agree_in_part {
@@ -72,7 +73,7 @@ pub fn conform_text(summary: &ConformSummary) -> String {
     }
     for (note, count) in &summary.notes {
         let plural = if *count == 1 { "" } else { "s" };
-        let _ = writeln!(out, "note: {note} ({count} recording{plural})");
+        let _ = writeln!(out, "note: {} ({count} recording{plural})", escape::line(note));
     }
     if !summary.errors.is_empty() {
         let _ = writeln!(out, "{} could not be read, see the errors", summary.errors.len());
@@ -83,28 +84,30 @@ pub fn conform_text(summary: &ConformSummary) -> String {
 fn difference(out: &mut String, differing: &Differing) {
     let it = &differing.divergence;
     let phase = it.phase.map_or(String::new(), |phase| format!(", phase {}", name::phase(phase)));
-    let request = it.request.as_ref().map_or(String::new(), |request| format!(", request {}", request.escape_debug()));
+    let request = it.request.as_ref().map_or(String::new(), |request| format!(", request {}", escape::line(request)));
     let only = if differing.agrees_otherwise { ", only in fields that no event depends on" } else { "" };
-    let _ = writeln!(out, "{} {} at line {}{only}", differing.recording, Tone::Bad.word("differs"), it.line);
-    let _ = writeln!(out, "  turn {}{phase}, event {}{request}", it.turn, it.event);
-    let _ = writeln!(out, "  field {}: recorded {}, modelled {}", it.field, shown(&it.recorded), shown(&it.modelled));
+    let _ =
+        writeln!(out, "{} {} at line {}{only}", escape::line(&differing.recording), Tone::Bad.word("differs"), it.line);
+    let _ = writeln!(out, "  turn {}{phase}, event {}{request}", it.turn, escape::line(&it.event));
+    let (recorded, modelled) = (shown(&it.recorded), shown(&it.modelled));
+    let _ = writeln!(out, "  field {}: recorded {recorded}, modelled {modelled}", escape::line(&it.field));
     for line in &it.around {
-        let _ = writeln!(out, "    {line}");
+        let _ = writeln!(out, "    {}", escape::line(line));
     }
     if let Some(event) = &it.modelled_event {
-        let _ = writeln!(out, "  model says {event}");
+        let _ = writeln!(out, "  model says {}", escape::line(event));
     }
     if differing.tried && differing.agrees_with.is_empty() {
         let _ = writeln!(out, "  no single setting of another release makes it agree");
     }
     for setting in &differing.agrees_with {
-        let _ = writeln!(out, "  it would agree with {setting}");
+        let _ = writeln!(out, "  it would agree with {}", escape::line(setting));
     }
     let _ = writeln!(out, "  replay: {}\n", differing.replay);
 }
 
 fn shown(value: &Value) -> String {
-    if value.is_null() { "nothing".to_string() } else { value.to_string() }
+    if value.is_null() { "nothing".to_string() } else { escape::json(&value.to_string()).into_owned() }
 }
 
 #[derive(Serialize)]
@@ -191,5 +194,5 @@ pub fn conform_json(summary: &ConformSummary) -> String {
         errors: errors.collect(),
     };
     let text = serde_json::to_string(&json).expect("plain data always serializes");
-    format!("{text}\n")
+    format!("{}\n", escape::json(&text))
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::escape;
 use crate::judge::{Boundary, Class, FindingKind, Judgement};
 use crate::record::ReqId;
 
@@ -37,7 +38,7 @@ pub fn diff_text(runs: &[Run]) -> String {
     rows.extend(verdicts(runs));
 
     let (scenario, seed) = runs.first().map_or(("", 0), |run| (run.scenario, run.seed));
-    let mut out = format!("{scenario} under {}, seed {seed}\n\n", count(runs.len() as u64, "rule"));
+    let mut out = format!("{} under {}, seed {seed}\n\n", escape::line(scenario), count(runs.len() as u64, "rule"));
     for (index, line) in align(&rows, &[1, 2, 3]).into_iter().enumerate() {
         if index == decisions {
             out.push_str(if keys.is_empty() { "every boundary decision agrees under every rule\n\n" } else { "\n" });

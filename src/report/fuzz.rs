@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
+use crate::escape;
 use crate::judge::{FindingKind, Verdict};
 
 use super::check::{goals, headline, whereabouts};
@@ -147,7 +148,8 @@ impl FuzzBound {
 impl FuzzReport {
     /// The JSON form.
     pub fn json(&self) -> String {
-        serde_json::to_string_pretty(self).expect("a report can be written") + "\n"
+        let text = serde_json::to_string_pretty(self).expect("a report can be written");
+        format!("{}\n", escape::json(&text))
     }
 
     /// Why no search can have written this report, as one that was damaged; `None` if one can have.
@@ -273,7 +275,7 @@ pub fn fuzz_text(report: &FuzzReport) -> String {
             out,
             "{}   {} under {}, seeds {from}..{to}{shard}, {}\n",
             style::verdict_word(&rule.verdict),
-            report.source,
+            escape::line(&report.source),
             rule.rule,
             report.strategy
         );
@@ -292,7 +294,11 @@ pub fn fuzz_text(report: &FuzzReport) -> String {
         row(&mut out, "loss", &format!("{} of {} checkpoints due", rule.lost, rule.due));
         if let Some(FuzzBound { reason, runs, seed, choices }) = &rule.bound {
             let runs = if *runs == 1 { "1 run".to_string() } else { format!("{runs} runs") };
-            row(&mut out, "bound", &format!("ended {runs}, first seed {seed} (choices {choices}): {reason}"));
+            row(
+                &mut out,
+                "bound",
+                &format!("ended {runs}, first seed {seed} (choices {choices}): {}", escape::line(reason)),
+            );
         }
         if rule.findings.is_empty() {
             row(&mut out, "findings", "none");

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::escape;
 use crate::judge::{CheckpointCounts, ClassCounts, Finding, MaskReuse, Overwritten, RequestOutcome};
 use crate::metrics::Timing;
 use crate::record::ReqId;
@@ -135,9 +136,7 @@ pub fn runs_json(runs: &[Run]) -> String {
         [one] => serde_json::to_string_pretty(one),
         several => serde_json::to_string_pretty(several),
     };
-    let mut text = text.expect("strings, numbers and integer keys always serialize");
-    text.push('\n');
-    text
+    format!("{}\n", escape::json(&text.expect("strings, numbers and integer keys always serialize")))
 }
 
 fn decisions(of: ClassCounts) -> DecisionsJson {

@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 
+use crate::escape;
 use crate::judge::FindingKind;
 use crate::numeric::{BEFORE, HitKl, LIMIT, Severity, Ssm};
 
@@ -35,7 +36,7 @@ pub struct KlRun<'a> {
 
 /// The table over rules; for one rule also its hits.
 pub fn kl_text(state: KlState, runs: &[KlRun]) -> String {
-    let scenario = runs.first().map_or("", |of| of.run.scenario);
+    let scenario = escape::line(runs.first().map_or("", |of| of.run.scenario));
     let durations = runs.first().map_or(0, |of| of.run.seed);
     let mut out = format!("{scenario} under {}, seed {durations}\n", count(runs.len() as u64, "rule"));
     let Ssm { dim, vocab, seed } = state.ssm;
@@ -228,9 +229,7 @@ pub fn kl_json(state: KlState, runs: &[KlRun]) -> String {
         [one] => serde_json::to_string_pretty(one),
         several => serde_json::to_string_pretty(several),
     };
-    let mut text = text.expect("strings and numbers always serialize");
-    text.push('\n');
-    text
+    format!("{}\n", escape::json(&text.expect("strings and numbers always serialize")))
 }
 
 fn json<'a>(state: KlState, of: &'a KlRun) -> KlJson<'a> {

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use crate::conform::{FirstRecording, VerdictCounts};
+use crate::escape;
 use crate::judge::Verdict;
 
 use super::{name, style};
@@ -34,8 +35,8 @@ pub(super) fn text(counts: &VerdictCounts, out: &mut String) {
     let _ = writeln!(out, "by their own contents: {}", parts.join(", "));
     for verdict in ALL {
         if let Some(FirstRecording { recording, evidence }) = counts.first(verdict) {
-            let (verdict, line, reason) = (style::verdict(verdict), evidence.line, evidence.reason.escape_debug());
-            let _ = writeln!(out, "  first {verdict}: {recording} at line {line}: {reason}");
+            let (verdict, line, reason) = (style::verdict(verdict), evidence.line, escape::line(&evidence.reason));
+            let _ = writeln!(out, "  first {verdict}: {} at line {line}: {reason}", escape::line(recording));
         }
     }
 }

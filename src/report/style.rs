@@ -1,13 +1,47 @@
-//! Colours of words. Renderers put escapes around a word; the printing code keeps them or removes them with [`plain`].
-//! Layout does not count escapes, so the plain text is the same either way.
+//! Colours of words. Renderers put marks around a word; [`printed`] turns them into escapes for a terminal, or drops them
+//! with everything else that a terminal would not show as it is. Layout does not count marks, so the plain text is the
+//! same either way.
+//!
+//! A mark is one of ten noncharacters of Unicode, which no text contains. Names and messages from files are escaped where
+//! they are put into a line ([`crate::escape`]); a noncharacter of a file that is not can change a colour and no more.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
-use anstyle::{AnsiColor, Style};
-
+use crate::escape;
 use crate::judge::{Class, FindingKind, Verdict};
 
 use super::name;
+
+/// The numbers of styles in escapes for terminals (SGR), in the order of their marks: none, bold, faint, underlined, and
+/// the colours that are used.
+const SGR: [u8; 10] = [0, 1, 2, 4, 31, 32, 33, 34, 35, 36];
+/// The mark of the first of them. The others follow it.
+const FIRST_MARK: char = '\u{fdd0}';
+
+const NONE: char = mark(0);
+const BOLD: char = mark(1);
+const RED: char = mark(31);
+const GREEN: char = mark(32);
+const YELLOW: char = mark(33);
+const CYAN: char = mark(36);
+
+/// The mark of a style.
+const fn mark(number: u8) -> char {
+    let mut at = 0;
+    while SGR[at] != number {
+        at += 1;
+    }
+    match char::from_u32(FIRST_MARK as u32 + at as u32) {
+        Some(mark) => mark,
+        None => unreachable!(),
+    }
+}
+
+/// The number of the style of a mark.
+fn sgr(mark: char) -> Option<u8> {
+    SGR.get(u32::from(mark).checked_sub(u32::from(FIRST_MARK))? as usize).copied()
+}
 
 /// The meaning of a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,20 +59,21 @@ pub(crate) enum Tone {
 }
 
 impl Tone {
-    fn style(self) -> Style {
+    fn marks(self) -> &'static [char] {
         match self {
-            Tone::Good => AnsiColor::Green.on_default(),
-            Tone::Doubt => AnsiColor::Yellow.on_default(),
-            Tone::Bad => AnsiColor::Red.on_default().bold(),
-            Tone::Help => AnsiColor::Cyan.on_default(),
-            Tone::None => Style::new(),
+            Tone::Good => &[GREEN],
+            Tone::Doubt => &[YELLOW],
+            Tone::Bad => &[BOLD, RED],
+            Tone::Help => &[CYAN],
+            Tone::None => &[],
         }
     }
 
     /// A word in this tone.
     pub(crate) fn word(self, word: &str) -> String {
-        let style = self.style();
-        format!("{style}{word}{style:#}")
+        let marks = self.marks();
+        let end = if marks.is_empty() { None } else { Some(NONE) };
+        marks.iter().copied().chain(word.chars()).chain(end).collect()
     }
 
     /// The word, in this tone if `any`.
@@ -123,28 +158,52 @@ fn message_line(line: &str) -> String {
     line.to_owned()
 }
 
-/// A text without its styles.
-pub fn plain(text: &str) -> Cow<'_, str> {
-    if !text.contains(ESCAPE) {
-        return Cow::Borrowed(text);
+/// A text as it is printed: marks become escapes for a terminal, or are dropped. Line feeds and tabs stay; every other
+/// character that a terminal would not show is escaped as in [`escape::lines`].
+pub(crate) fn printed(text: &str, color: bool) -> Cow<'_, str> {
+    let Some(first) = text.find(|c| sgr(c).is_some()) else { return escape::lines(text) };
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut at = Some(first);
+    while let Some(mark) = at {
+        out.push_str(&escape::lines(&rest[..mark]));
+        let c = rest[mark..].chars().next().expect("a mark is there");
+        if let Some(number) = sgr(c).filter(|_| color) {
+            let _ = write!(out, "\x1b[{number}m");
+        }
+        rest = &rest[mark + c.len_utf8()..];
+        at = rest.find(|c| sgr(c).is_some());
     }
-    let mut parts = text.split(ESCAPE);
+    out.push_str(&escape::lines(rest));
+    Cow::Owned(out)
+}
+
+/// A text as it is printed without colours.
+pub fn plain(text: &str) -> Cow<'_, str> {
+    printed(text, false)
+}
+
+/// A text with the escapes of a library in place of marks. The text that the library was given must hold none.
+pub(crate) fn from_sgr(text: &str) -> String {
+    let mut parts = text.split("\x1b[");
     let mut out = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        // A style is numbers and an `m`. Other escapes stay.
+        // A style is numbers and an `m`.
         let end = part.find(|c: char| !c.is_ascii_digit() && c != ';');
         match end.filter(|&end| part[end..].starts_with('m')) {
-            Some(end) => out.push_str(&part[end + 1..]),
+            Some(end) => {
+                let numbers = part[..end].split(';').filter_map(|number| number.parse().ok());
+                out.extend(numbers.filter(|number| SGR.contains(number)).map(mark));
+                out.push_str(&part[end + 1..]);
+            }
             None => {
-                out.push_str(ESCAPE);
+                out.push_str("\x1b[");
                 out.push_str(part);
             }
         }
     }
-    Cow::Owned(out)
+    out
 }
-
-const ESCAPE: &str = "\x1b[";
 
 #[cfg(test)]
 mod tests {
@@ -161,11 +220,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_style_stays() {
-        for text in ["", "plain \u{e9}\n", "\x1b", "\x1b[", "\x1b[2J", "\x1b[31", "a\x1b[;\u{e9}m", "\x07\x7f"] {
-            assert_eq!(plain(text), text);
+    fn only_marks_become_escapes() {
+        let text = format!("{}\x1b[2J\u{202e}\t\n", Tone::Bad.word("x"));
+        assert_eq!(printed(&text, true), "\x1b[1m\x1b[31mx\x1b[0m\\u{1b}[2J\\u{202e}\t\n");
+        assert_eq!(printed(&text, false), "x\\u{1b}[2J\\u{202e}\t\n");
+        assert_eq!(printed("\u{fdda}\u{fdef}", true), r"\u{fdda}\u{fdef}");
+    }
+
+    #[test]
+    fn styles_of_a_library_become_marks() {
+        let text = "\x1b[1m\x1b[31mx\x1b[0m \x1b[36;4;1mfile\x1b[0m\x1b[m";
+        let marked = from_sgr(text);
+        assert_eq!(printed(&marked, true), "\x1b[1m\x1b[31mx\x1b[0m \x1b[36m\x1b[4m\x1b[1mfile\x1b[0m");
+        assert_eq!(plain(&marked), "x file");
+        for other in ["\x1b", "\x1b[", "\x1b[2J", "\x1b[31", "a\x1b[;\u{e9}m", "\x07\x7f"] {
+            assert_eq!(from_sgr(other), other);
         }
-        assert_eq!(plain("\x1b[1m\x1b[31mx\x1b[0m\x1b[mz"), "xz");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The text of `test`: a line for each scenario, the differences below it, and a summary line.
 
+use crate::escape;
 use crate::judge::{Finding, FindingKind, Verdict};
 
 use super::name;
@@ -157,7 +158,7 @@ pub fn test_text(outcomes: &[TestOutcome]) -> String {
 }
 
 fn scenario(out: &mut String, outcome: &TestOutcome) {
-    let path = &outcome.scenario;
+    let path = escape::line(&outcome.scenario);
     let fail = Tone::Bad.word("FAIL");
     if let Some(error) = &outcome.error {
         out.push_str(&format!("{fail} {path}  cannot be run\n"));

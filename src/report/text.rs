@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::escape;
 use crate::judge::{Class, Finding, FindingKind, Judgement};
 use crate::metrics::Quantiles;
 
@@ -15,7 +16,7 @@ const SHOWN_MAX: usize = 20;
 /// The report of one run.
 pub fn run_text(run: &Run) -> String {
     let verdict = style::verdict(run.judgement.verdict);
-    let mut out = format!("{verdict}   {} under {}, {}\n\n", run.scenario, run.rule, run.way);
+    let mut out = format!("{verdict}   {} under {}, {}\n\n", escape::line(run.scenario), run.rule, run.way);
     counts(&mut out, run.judgement);
     findings(&mut out, run);
     out.push('\n');

@@ -1,10 +1,12 @@
 //! A mistake in an input file: where it is, the line it is on, and what to do about it. Owns the rendering, which is
-//! the same bytes on every machine: fixed width, plain characters, colour only when asked for.
+//! the same bytes on every machine: fixed width, plain characters, what cannot be printed escaped.
 
 use std::fmt;
 use std::ops::Range;
 
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, SourceCode, SourceSpan, SpanContents};
+
+use crate::escape;
 
 /// The most characters of a source line that are shown; a longer line is cut around the mark.
 const SHOWN_CHARS: usize = 160;
@@ -43,13 +45,7 @@ impl Diagnostic {
         remedy: impl Into<String>,
     ) -> Self {
         let excerpt = Excerpt::cut(file, text, span);
-        Diagnostic {
-            file: file.to_string(),
-            message: message.into(),
-            remedy: remedy.into(),
-            excerpt: Some(Box::new(excerpt)),
-            is_shown: true,
-        }
+        Diagnostic { excerpt: Some(Box::new(excerpt)), is_shown: true, ..Diagnostic::of_file(file, message, remedy) }
     }
 
     /// As [`Diagnostic::at`], for a file that another file names: its content is not shown. The message must not have
@@ -63,21 +59,22 @@ impl Diagnostic {
     ) -> Self {
         let it = Diagnostic::at(file, text, span, "", remedy);
         let message = format!("{file}:{}:{}: {}", it.line(), it.column(), message.into());
-        Diagnostic { message, is_shown: false, ..it }
+        Diagnostic { message: escape::line(&message).into_owned(), is_shown: false, ..it }
     }
 
     /// An error about a file as a whole, which could not be read.
     pub(crate) fn of_file(file: &str, message: impl Into<String>, remedy: impl Into<String>) -> Self {
+        let (message, remedy) = (message.into(), remedy.into());
         Diagnostic {
-            file: file.to_string(),
-            message: message.into(),
-            remedy: remedy.into(),
+            file: escape::line(file).into_owned(),
+            message: escape::line(&message).into_owned(),
+            remedy: escape::line(&remedy).into_owned(),
             excerpt: None,
             is_shown: false,
         }
     }
 
-    /// The file, as it was named by the caller or by the scenario.
+    /// The file, as it was named by the caller or by the scenario, escaped.
     pub fn file(&self) -> &str {
         &self.file
     }
@@ -143,17 +140,17 @@ impl Excerpt {
         let first = text[line_start..start].chars().count();
         let marked = text[start..end.min(line_end)].trim_end().chars().count().max(1);
 
-        let chars: Vec<char> = source.chars().map(printable).collect();
+        let chars: Vec<String> = source.chars().map(shown_char).collect();
         let from = if chars.len() > SHOWN_CHARS { first.saturating_sub(LEAD_CHARS) } else { 0 };
         let to = chars.len().min(from + SHOWN_CHARS);
         let mut shown = String::new();
         if from > 0 {
             shown.push_str("...");
         }
-        let offset_of = |shown: &str, chars: &[char]| shown.len() + chars.iter().map(|c| c.len_utf8()).sum::<usize>();
+        let offset_of = |shown: &str, chars: &[String]| shown.len() + chars.iter().map(String::len).sum::<usize>();
         let begin = offset_of(&shown, &chars[from..first.min(to)]);
         let stop = offset_of(&shown, &chars[from..(first + marked).min(to)]);
-        shown.extend(&chars[from..to]);
+        shown.extend(chars[from..to].iter().map(String::as_str));
         if begin == stop {
             // Behind the last character: room for the mark.
             shown.push(' ');
@@ -163,7 +160,7 @@ impl Excerpt {
             shown.push_str("...");
         }
         Excerpt {
-            file: file.to_string(),
+            file: escape::line(file).into_owned(),
             line: text[..line_start].matches('\n').count() + 1,
             column: first + 1,
             shown,
@@ -214,9 +211,9 @@ impl<'a> SpanContents<'a> for ExcerptLine<'a> {
     }
 }
 
-/// A control character would let a file paint the terminal.
-fn printable(c: char) -> char {
-    if c.is_control() && c != '\t' { '\u{fffd}' } else { c }
+/// A character of the source line as it is shown. A tab is left to miette, which aligns it.
+fn shown_char(c: char) -> String {
+    if c == '\t' { c.to_string() } else { escape::line(c.encode_utf8(&mut [0; 4])).into_owned() }
 }
 
 fn floor_char(text: &str, at: usize) -> usize {

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
+use crate::escape;
 use crate::model::{Accept, Arrive, Event, FieldValue, Prompt, RequestSpec, Setup, Spec, Ssm, Stop};
 use crate::record::{ReqId, Token};
 
@@ -33,7 +34,7 @@ pub fn json(scenario: &Scenario, default_rule: &str) -> String {
         "events": events,
         "vary": vary,
     });
-    format!("{object}\n")
+    format!("{}\n", escape::json(&object.to_string()))
 }
 
 /// `ExtraBufferLazy` as `extra_buffer_lazy`.

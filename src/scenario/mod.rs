@@ -135,7 +135,7 @@ pub fn load(path: &Path, rules: &[&str]) -> Result<Scenario, Diagnostic> {
 /// # Errors
 /// As [`load`].
 pub fn load_with(path: &Path, rules: &[&str], outside: Outside) -> Result<Scenario, Diagnostic> {
-    let name = path.display().to_string();
+    let name = path.to_string_lossy().into_owned();
     let bytes = reading::bytes(path, SCENARIO_BYTES_MAX).map_err(|trouble| {
         let remedy = trouble.remedy.unwrap_or("give the path of a scenario file");
         Diagnostic::of_file(&name, format!("cannot read {name}: {}", trouble.why), remedy)

@@ -200,7 +200,7 @@ fn wrong_type(code: &Error) -> String {
                 _ => format!("{expected} needed, {found} given"),
             }
         }
-        other => other.to_string().chars().filter(|c| !c.is_control()).take(160).collect(),
+        other => other.to_string().chars().take(160).collect(),
     }
 }
 

@@ -12,6 +12,7 @@ use super::raw::RawRequest;
 use super::references;
 use super::source::SourceText;
 use super::words::{instead_of, quote};
+use crate::escape;
 use crate::model::{Engine, RequestSpec};
 use crate::record::ReqId;
 
@@ -121,14 +122,6 @@ pub(super) fn beyond_the_pool(engine: &Engine, name: &str, prompt: u32, max_new:
     Some((message, format!("set `kv_tokens` to at least {}", need + page)))
 }
 
-/// Whether a character moves the cursor, breaks a line, or is invisible.
-fn unprintable(c: char) -> bool {
-    let unseen = ['\u{ad}', '\u{61c}', '\u{180e}', '\u{feff}'];
-    c.is_control()
-        || unseen.contains(&c)
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
-}
-
 fn names(source: &SourceText<'_>, raw: &[RawRequest]) -> Result<Vec<String>, Diagnostic> {
     let list = [PathStep::Field("requests")];
     if raw.is_empty() {
@@ -145,9 +138,9 @@ fn names(source: &SourceText<'_>, raw: &[RawRequest]) -> Result<Vec<String>, Dia
         if request.id.is_empty() {
             return Err(source.at(&path, "the id is empty", "give every request a name, such as \"a\""));
         }
-        if request.id.chars().any(unprintable) {
+        if !request.id.chars().all(escape::is_printable) {
             let message = format!("the id {} has a character that cannot be printed", quote(&request.id));
-            let remedy = "reports print it as it is: leave control characters, line breaks and invisible ones out";
+            let remedy = "reports print it as it is: leave control characters, line breaks, invisible ones and blanks of other kinds out";
             return Err(source.at(&path, message, remedy));
         }
         if let Some(before) = seen.insert(request.id.as_str(), at) {

@@ -36,7 +36,7 @@ pub(super) fn validate(
             "give a factor such as 0.5, which halves all times",
         )
     })?;
-    let file = folder.path.join(&raw.path).display().to_string();
+    let file = folder.path.join(&raw.path).to_string_lossy().into_owned();
     let limit = raw.limit.map(|limit| limit as usize);
     let text = path(folder, Path::new(&raw.path)).and_then(|path| read(&path, limit)).map_err(|trouble| {
         let message = format!("cannot read the trace {}: {}", quote(&file), trouble.why);

@@ -1,5 +1,7 @@
 //! Words of messages: the known name nearest to a misspelt one, remedies for unknown fields, quotes of user text.
 
+use crate::escape;
+
 /// The most characters of user text that a message repeats.
 const QUOTED_CHARS: usize = 40;
 /// The most known words that a remedy lists.
@@ -33,7 +35,7 @@ pub(super) fn unknown_field(word: &str, known: &[&str]) -> String {
 pub(super) fn quote(text: &str) -> String {
     let short: String = text.chars().take(QUOTED_CHARS).collect();
     let more = if short.len() < text.len() { ".." } else { "" };
-    format!("{short:?}{more}")
+    escape::line(&format!("{short:?}{more}")).into_owned()
 }
 
 /// The known word nearest to a misspelt one, if at most a third of the letters are wrong.

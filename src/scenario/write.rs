@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::escape;
 use crate::model::{Accept, Arrive, Cost, Costs, Event, FieldValue, Prompt, RequestSpec, Spec, Ssm, Stop, turns_max};
 use crate::record::ReqId;
 
@@ -15,7 +16,7 @@ pub fn write(scenario: &Scenario) -> String {
     let setup = &scenario.setup;
     let mut out = String::new();
     if !scenario.title.is_empty() {
-        let _ = writeln!(out, "// {}", scenario.title);
+        let _ = writeln!(out, "// {}", escape::line(&scenario.title));
     }
     out.push_str("Scenario(\n");
     let mut engine = vec![format!("release: {:?}", setup.engine.release)];
@@ -72,7 +73,7 @@ pub fn write(scenario: &Scenario) -> String {
 }
 
 fn quote(text: &str) -> String {
-    ron::to_string(text).expect("a text can be spelled")
+    escape::line(&ron::to_string(text).expect("a text can be spelled")).into_owned()
 }
 
 /// `name: (a, b)`, broken into lines of a readable length.

@@ -2,6 +2,7 @@
 //!
 //! Owns bookmarks, undo, the open popup and the focus. Does not draw, and does not touch files or the terminal.
 
+use crate::escape;
 use crate::judge::Boundary;
 use crate::model::Rule;
 use crate::runner::{Position, Session, Unit, differs};
@@ -86,7 +87,10 @@ impl<'a> App<'a> {
         rules: Vec<&'static dyn Rule>,
         theme: Theme,
     ) -> App<'a> {
-        let shown = |text: &str| if theme.ascii { text.replace(|c: char| !c.is_ascii(), "?") } else { text.to_owned() };
+        let shown = |text: &str| {
+            let text = escape::line(text);
+            if theme.ascii { text.replace(|c: char| !c.is_ascii(), "?") } else { text.into_owned() }
+        };
         App {
             title: shown(&title),
             names: names.iter().map(|name| shown(name)).collect(),

@@ -1,5 +1,7 @@
 //! The popup over the panes: a choice, or lines to read.
 
+use crate::escape;
+
 use super::choose::Choosing;
 use super::keys::{HELP, Key};
 
@@ -22,7 +24,7 @@ pub(super) struct TextPopup {
 
 impl Popup {
     pub(super) fn text(title: &str, text: &str) -> Popup {
-        let lines = text.lines().map(str::to_owned).collect();
+        let lines = text.lines().map(|line| escape::line(line).into_owned()).collect();
         Popup::Text(TextPopup { title: title.to_owned(), lines, first: 0 })
     }
 

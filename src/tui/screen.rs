@@ -8,6 +8,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Clear, Paragraph};
 
+use crate::escape;
 use crate::report::{name, question};
 
 use super::app::{App, Pane};
@@ -36,8 +37,18 @@ fn size_message(width: u16, height: u16) -> String {
     forms.into_iter().find(|form| form.len() <= usize::from(width)).unwrap_or_else(|| "q".to_owned())
 }
 
-/// Draws the explorer.
+/// Draws the explorer. A character that a terminal would not show is drawn as a question mark: names and popups are
+/// escaped before.
 pub fn draw(app: &App, frame: &mut Frame) {
+    draw_all(app, frame);
+    for cell in &mut frame.buffer_mut().content {
+        if !cell.symbol().chars().all(escape::is_printable) {
+            cell.set_symbol("?");
+        }
+    }
+}
+
+fn draw_all(app: &App, frame: &mut Frame) {
     let area = frame.area();
     if too_small(area.width, area.height) {
         return frame.render_widget(Paragraph::new(size_message(area.width, area.height)), area);

@@ -121,7 +121,7 @@ fn only_regular_files_are_read_and_only_up_to_a_bound() {
     let size = [("sparse", "it is larger than the ")];
     let commands = ["run NAME", "report NAME -o out.html", "fuzz NAME --seeds 0..1", "test NAME", "cost NAME"];
     for (name, sentence) in kinds.into_iter().chain(size) {
-        let fits = |command: &&str| name != "in" || !command.starts_with("test");
+        let fits = |command: &&&str| name != "in" || !command.starts_with("test");
         for command in commands.iter().filter(fits) {
             ends(&folder, &command.replace("NAME", name), 2, sentence);
         }

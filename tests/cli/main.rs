@@ -18,6 +18,7 @@ mod explore;
 mod fail_on;
 mod files;
 mod hostile;
+mod hostile_text;
 mod jitter;
 mod numbers;
 mod observations;

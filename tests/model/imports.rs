@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 /// Each module with the paths that it may name after `crate::`. A module may always name itself.
 const TABLE: &[(&str, &[&str])] = &[
     ("engine", &[]),
+    ("escape", &[]),
     ("packed", &[]),
     ("reading", &["packed"]),
     ("record", &["engine::Time"]),
@@ -15,9 +16,9 @@ const TABLE: &[(&str, &[&str])] = &[
     ("judge", &["record"]),
     ("metrics", &["engine::Time", "judge", "record"]),
     ("scene", &["engine::Time", "judge", "record"]),
-    ("scenario", &["engine::Time", "model", "numeric", "reading", "record", "workload"]),
+    ("scenario", &["engine::Time", "escape", "model", "numeric", "reading", "record", "workload"]),
     ("workload", &["engine::Choice", "engine::ChoicePoint", "engine::Chooser", "engine::Time", "model", "record"]),
-    ("conform", &["engine", "judge", "model", "packed", "reading", "record"]),
+    ("conform", &["engine", "escape", "judge", "model", "packed", "reading", "record"]),
     (
         "report",
         &[
@@ -25,6 +26,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "engine::Choice",
             "engine::ChoicePoint",
             "engine::Time",
+            "escape",
             "judge",
             "metrics",
             "numeric",
@@ -32,7 +34,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "scene",
         ],
     ),
-    ("graph", &["judge", "record", "report::name", "scene"]),
+    ("graph", &["escape", "judge", "record", "report::name", "scene"]),
     ("search", &["engine"]),
     ("history", &["engine", "model", "record"]),
     ("runner", &["engine", "history", "judge", "metrics", "model", "record", "rule", "scene", "search", "workload"]),
@@ -40,12 +42,12 @@ const TABLE: &[(&str, &[&str])] = &[
     (
         "command",
         &[
-            "conform", "engine", "graph", "history", "judge", "metrics", "model", "numeric", "reading", "record",
-            "report", "runner", "scenario", "scene", "search", "shrink", "tui", "workload",
+            "conform", "engine", "escape", "graph", "history", "judge", "metrics", "model", "numeric", "reading",
+            "record", "report", "runner", "scenario", "scene", "search", "shrink", "tui", "workload",
         ],
     ),
-    ("tui", &["engine", "judge", "model", "record", "report", "runner", "scene"]),
-    ("cli", &["command"]),
+    ("tui", &["engine", "escape", "judge", "model", "record", "report", "runner", "scene"]),
+    ("cli", &["command", "escape", "report::style"]),
 ];
 
 /// The rules by type name: only `runner` may name one outside `rule`.
@@ -159,6 +161,27 @@ fn no_wall_clock_environment_or_hash_map_order() {
                 if text.lines().any(|line| !line.trim_start().starts_with("//") && line.contains(word)) {
                     wrong.push(format!("{} uses {word}", path.display()));
                 }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What is printed goes through one place, which escapes what a terminal would not show; and a path is escaped where it is
+/// put into a text.
+#[test]
+fn only_one_place_prints() {
+    let forbidden = ["print!(", "println!(", "dbg!(", "io::stdout", "io::stderr", ".display()"];
+    let mut wrong = Vec::new();
+    for (path, text) in sources().into_values().flatten() {
+        if path.ends_with("command/output.rs") {
+            continue;
+        }
+        for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
+            // Whether it is a terminal may be asked elsewhere.
+            let prints = forbidden.iter().any(|word| line.contains(word)) && !line.contains(".is_terminal()");
+            if prints {
+                wrong.push(format!("{}: {line}", path.display()));
             }
         }
     }

@@ -5,6 +5,7 @@ mod warnings;
 
 use std::path::PathBuf;
 
+use crate::escape;
 use crate::metrics::cost_saved;
 use crate::model::{Costs, Rule};
 use crate::report::{CostBatch, CostReport, CpuLonger, cost_json, cost_text, plain};
@@ -186,7 +187,7 @@ fn named(of: CostSide, name: &Option<String>) -> Result<Option<CostPreset>, Fail
     let Some(name) = name else { return Ok(None) };
     cost_preset(of, name).map(Some).ok_or_else(|| {
         let help = instead_of(name, &cost_preset_names(of), &format!("the {of} presets are"));
-        Failure(format!("error: there is no {of} preset `{}`\nhelp: {help}\n", name.escape_debug()))
+        Failure(format!("error: there is no {of} preset `{}`\nhelp: {help}\n", escape::line(name)))
     })
 }
 

@@ -27,7 +27,7 @@ pub fn batches(word: &str) -> Result<Batches, String> {
             Err(_) if !part.is_empty() && part.chars().all(|c| c.is_ascii_digit()) => {
                 return Err(hint(&format!("there is no batch of {part} requests"), &help));
             }
-            Err(_) => return Err(hint(&format!("`{}` is not a batch size", part.escape_debug()), &help)),
+            Err(_) => return Err(hint(&format!("`{part}` is not a batch size"), &help)),
         }
     }
     sizes.sort_unstable();

@@ -81,7 +81,7 @@ fn bound(checked: &Checked, args: &TestArgs) -> Option<TestBound> {
 /// The command that repeats the search and prints its report.
 fn check_line(scenario: &Scenario, expect: &ExpectEvery, args: &TestArgs) -> String {
     let (path, rule, states) = (shell_word(&scenario.path), &expect.rule, args.states_max);
-    format!("overlapsim check {path} --rule {rule} --max-states {states}{}", outside_word(scenario))
+    format!("overlapsim check {path} --rule {rule} --max-states {states}{}", outside_word(scenario.outside))
 }
 
 #[cfg(test)]

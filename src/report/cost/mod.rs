@@ -5,6 +5,7 @@ mod text;
 
 use serde::Serialize;
 
+use crate::escape;
 use crate::metrics::{CostRun, CostSaved};
 
 pub use text::cost_text;
@@ -80,5 +81,5 @@ impl CostReport {
 /// The report as JSON.
 pub fn cost_json(report: &CostReport) -> String {
     let text = serde_json::to_string_pretty(report).expect("a report is plain data");
-    text + "\n"
+    format!("{}\n", escape::json(&text))
 }

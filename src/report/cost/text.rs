@@ -4,6 +4,7 @@
 use super::super::layout::{align, count, span, wrap};
 use super::super::style;
 use super::{CostBatch, CostReport, CpuLonger};
+use crate::escape;
 use crate::metrics::{CostRun, Quantiles, percent};
 
 /// The report as text.
@@ -27,7 +28,7 @@ fn head(out: &mut String, report: &CostReport) {
     let CostReport { scenario, seed, batches, .. } = report;
     let sizes = count(batches.len() as u64, "batch size");
     let rules = count(report.cpu_longer.len() as u64, "rule");
-    out.push_str(&format!("{scenario}: {sizes} under {rules}, seed {seed}\n\n"));
+    out.push_str(&format!("{}: {sizes} under {rules}, seed {seed}\n\n", escape::line(scenario)));
     let whose = |preset: &Option<String>| preset.clone().unwrap_or_else(|| "of the scenario".to_owned());
     let overlap = if report.overlap { "on" } else { "off" };
     wrap(out, 0, &format!("CPU {}, GPU {}; overlap {overlap}", whose(&report.cpu), whose(&report.gpu)));

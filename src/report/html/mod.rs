@@ -10,8 +10,11 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
+use crate::escape;
 use crate::numeric::Severity;
 use crate::scene::Scene;
 
@@ -80,9 +83,9 @@ pub struct PageRun<'a> {
 /// The data that all runs share, and the head of each run.
 #[derive(Serialize)]
 struct HeadJson<'a> {
-    scenario: &'a str,
-    about: &'a str,
-    source: &'a str,
+    scenario: Cow<'a, str>,
+    about: Cow<'a, str>,
+    source: String,
     first: usize,
     turns: Option<(u32, u32)>,
     names: &'a [String],
@@ -140,9 +143,9 @@ fn head<'a>(page: &'a Page) -> HeadJson<'a> {
     };
     let first = &page.runs[page.first].run;
     HeadJson {
-        scenario: first.scenario,
-        about: page.about,
-        source: page.source,
+        scenario: escape::line(first.scenario),
+        about: escape::line(page.about),
+        source: escape::lines(&page.source.replace("\r\n", "\n")).into_owned(),
         first: page.first,
         turns: page.turns,
         names: first.names,
@@ -154,7 +157,7 @@ fn head<'a>(page: &'a Page) -> HeadJson<'a> {
 /// A block of data for the scripts. `<` occurs in strings only and is escaped, so that no string ends the block.
 fn data(out: &mut String, id: &str, value: &impl Serialize) {
     let json = serde_json::to_string(value).expect("strings, numbers and integer keys always serialize");
-    let json = json.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
+    let json = escape::json(&json).replace('<', "\\u003c");
     out.push_str(&format!("<script type=\"application/json\" id=\"{}\">{json}</script>\n", text(id)));
 }
 
@@ -173,5 +176,5 @@ fn plain(page: &Page) -> String {
 
 /// Text as HTML.
 fn text(of: &str) -> String {
-    of.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    escape::line(of).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

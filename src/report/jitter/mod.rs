@@ -9,6 +9,7 @@ mod text;
 
 use serde::{Serialize, Serializer};
 
+use crate::escape;
 use crate::judge::{Boundary, Finding, FindingKind, Judgement, Verdict};
 use crate::metrics::{LastOffer, PatternRun};
 use crate::record::ReqId;
@@ -225,7 +226,6 @@ fn verdict_name<S: Serializer>(verdict: &Verdict, out: S) -> Result<S::Ok, S::Er
 
 /// The JSON text, pretty-printed with a newline at its end.
 pub fn jitter_json(report: &JitterReport) -> String {
-    let mut text = serde_json::to_string_pretty(report).expect("strings and numbers always serialize");
-    text.push('\n');
-    text
+    let text = serde_json::to_string_pretty(report).expect("strings and numbers always serialize");
+    format!("{}\n", escape::json(&text))
 }

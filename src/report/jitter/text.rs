@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 
+use crate::escape;
 use crate::judge::Verdict;
 
 use super::super::layout::{align, count, wrap};
@@ -39,7 +40,7 @@ fn head(out: &mut String, report: &JitterReport) {
     let JitterReport { scenario, request, prompt, grid, first_step, last_step, boundaries, seed, .. } = report;
     let patterns = count(report.patterns.len() as u64, "lookahead pattern");
     let rules = count(report.rules.len() as u64, "rule");
-    out.push_str(&format!("{scenario}: {patterns} around {request} under {rules}, seed {seed}\n\n"));
+    out.push_str(&format!("{}: {patterns} around {request} under {rules}, seed {seed}\n\n", escape::line(scenario)));
     let steps = if first_step == last_step {
         format!("the result of step {first_step}")
     } else {
@@ -225,7 +226,7 @@ fn foot(out: &mut String, report: &JitterReport) {
     }
     let worst = report.worst();
     if let Some(path) = &report.written {
-        out.push_str(&format!("\nwritten to {path}\n"));
+        out.push_str(&format!("\nwritten to {}\n", escape::line(path)));
         let run = worst.map(|(_, run)| run).or_else(|| report.patterns.first()?.runs.first());
         if let Some(run) = run {
             // Never wrapped: a line to copy.

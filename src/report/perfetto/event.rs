@@ -3,6 +3,8 @@
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use crate::escape;
+
 /// The processes by number, from 1.
 pub(super) const PROCESSES: [&str; 4] = ["scheduler", "GPU", "requests", "slots"];
 
@@ -110,31 +112,32 @@ impl TraceEvent<'static, ()> {
 
 /// The text under construction.
 pub(super) struct Out {
-    text: Vec<u8>,
+    text: String,
     first: bool,
 }
 
 impl Out {
     pub fn new(other: &impl Serialize) -> Out {
-        let mut out = Out { text: Vec::new(), first: true };
-        out.text.extend(b"{\"otherData\":");
+        let mut out = Out { text: String::new(), first: true };
+        out.text.push_str("{\"otherData\":");
         out.value(other);
-        out.text.extend(b",\n\"traceEvents\":[");
+        out.text.push_str(",\n\"traceEvents\":[");
         out
     }
 
     pub fn put(&mut self, event: TraceEvent<'_, impl Serialize>) {
-        self.text.extend(if std::mem::take(&mut self.first) { &b"\n"[..] } else { b",\n" });
+        self.text.push_str(if std::mem::take(&mut self.first) { "\n" } else { ",\n" });
         self.value(&event);
     }
 
     pub fn end(mut self) -> String {
-        self.text.extend(b"\n]}\n");
-        String::from_utf8(self.text).expect("JSON is UTF-8")
+        self.text.push_str("\n]}\n");
+        self.text
     }
 
     fn value(&mut self, value: &impl Serialize) {
-        serde_json::to_writer(&mut self.text, value).expect("strings, numbers and booleans always serialize");
+        let text = serde_json::to_string(value).expect("strings, numbers and booleans always serialize");
+        self.text.push_str(&escape::json(&text));
     }
 }
 
