@@ -148,6 +148,10 @@ impl Cli {
     /// # Errors
     /// An error in the command line or in a file, as text for standard error.
     pub fn execute(self) -> Result<Exit, Failure> {
+        // The explorer waits for signals itself: it has a terminal to restore.
+        if !matches!(&self.command, Command::Explore(args) if args.script.is_none()) {
+            command::watch_signals();
+        }
         match self.command {
             Command::Run(args) => command::run(&args),
             Command::Explore(args) => command::explore(&args),

@@ -11,7 +11,7 @@ use crate::scenario::{self, Scenario};
 
 use super::conform::{known_rule, release, source};
 use super::expectation::expectation;
-use super::file::write_file;
+use super::file::write_named_file;
 use super::line::shell_word;
 use super::output::{Exit, Failure, is_same_file, print};
 
@@ -63,7 +63,7 @@ pub fn import(args: &ImportArgs) -> Result<Exit, Failure> {
             ))
         },
     )?;
-    write_file(&args.output, &text)?;
+    write_named_file(&args.output, &text)?;
     print(&said(args, &imported))?;
     Ok(if imported.leaves.is_some() { Exit::Found } else { Exit::Good })
 }

@@ -12,6 +12,8 @@ use crate::escape;
 use crate::report::plain;
 use crate::report::style::{message, printed};
 
+use super::file::check_named_file;
+
 /// Whether what is printed is coloured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Color {
@@ -191,7 +193,7 @@ pub(super) fn is_same_file(one: &Path, other: &Path) -> bool {
     one.canonicalize().ok().zip(other.canonicalize().ok()).is_some_and(|(one, other)| one == other)
 }
 
-/// The error for an output path that is standard output or the scenario itself.
+/// The error for an output path that is standard output, the scenario itself, or where no file can be written.
 pub(super) fn is_no_other(what: &str, scenario: &Path, out: &Path) -> Result<(), Failure> {
     if out == Path::new("-") {
         let help = "give the path of a file; ./- is one of that name";
@@ -201,5 +203,5 @@ pub(super) fn is_no_other(what: &str, scenario: &Path, out: &Path) -> Result<(),
         let shown = escape::path(scenario);
         return Err(Failure(format!("error: {shown} would be written over itself\nhelp: give another path to -o\n")));
     }
-    Ok(())
+    check_named_file(out)
 }

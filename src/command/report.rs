@@ -13,7 +13,7 @@ use crate::runner::{self, Keep};
 use crate::scenario::Scenario;
 use crate::scene::Scene;
 
-use super::file::write_file;
+use super::file::write_named_file;
 use super::input::{OutsidePaths, load, rules, unnamed_rule};
 use super::memory::{Kept, RunLength, fits, turns_in};
 use super::output::{Exit, Failure, is_no_other, print};
@@ -57,7 +57,7 @@ pub struct ReportArgs {
 pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     is_no_other("a page", &args.file, &args.output)?;
     let (html, said) = report_to_html(args)?;
-    write_file(&args.output, &html)?;
+    write_named_file(&args.output, &html)?;
     print(&format!("{}: {said}\n", escape::path(&args.output)))?;
     Ok(Exit::Good)
 }

@@ -8,7 +8,7 @@ use crate::judge::Judgement;
 use crate::report::{Trace, name};
 use crate::runner::{self, Keep};
 
-use super::file::write_file;
+use super::file::write_named_file;
 use super::input::{OutsidePaths, load, rules};
 use super::memory::{Kept, RunLength, fits, turns_in};
 use super::output::{Exit, Failure, is_no_other, print};
@@ -52,7 +52,7 @@ pub struct TraceArgs {
 pub fn trace(args: &TraceArgs) -> Result<Exit, Failure> {
     is_no_other("a trace", &args.file, &args.output)?;
     let (text, said) = trace_to_text(args)?;
-    write_file(&args.output, &text)?;
+    write_named_file(&args.output, &text)?;
     print(&format!("{}: {said}\n", escape::path(&args.output)))?;
     Ok(Exit::Good)
 }

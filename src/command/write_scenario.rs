@@ -6,7 +6,7 @@ use crate::report::style::from_sgr;
 use crate::runner;
 use crate::scenario::{self, Scenario};
 
-use super::file::{write_file, write_new_file};
+use super::file::{write_named_file, write_new_file};
 use super::output::Failure;
 
 /// Writes a scenario to a file, with its title in one line. A file that is there is replaced.
@@ -17,7 +17,7 @@ use super::output::Failure;
 /// # Panics
 /// If the text reads back as another setup, rule, seed or expectation than was given.
 pub(super) fn write_scenario(path: &Path, made: &Scenario) -> Result<(), Failure> {
-    write_file(path, &text_of(path, made)?)
+    write_named_file(path, &text_of(path, made)?)
 }
 
 /// As [`write_scenario`], unless another file has the name: then says no.

@@ -11,6 +11,12 @@ use super::app::{App, Effect};
 use super::keys::Key;
 use super::screen::draw;
 
+/// The signals that end the explorer.
+#[cfg(unix)]
+const ENDS: [i32; 3] = [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP];
+#[cfg(not(unix))]
+const ENDS: [i32; 2] = [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM];
+
 /// How long to wait for a key before checking for a signal to end.
 const WAIT: Duration = Duration::from_millis(200);
 
@@ -26,7 +32,7 @@ pub struct TerminalError(#[from] io::Error);
 /// The terminal cannot be read or written.
 pub fn show<'a>(app: &mut App<'a>, serve: &mut dyn FnMut(&mut App<'a>, Effect)) -> Result<(), TerminalError> {
     let ended = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+    for signal in ENDS {
         signal_hook::flag::register(signal, Arc::clone(&ended))?;
     }
     // Its panic hook restores the terminal before the panic message.

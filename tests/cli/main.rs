@@ -27,5 +27,6 @@ mod page;
 mod pages;
 mod reference;
 mod sayings;
+mod signals;
 mod trace;
 mod tutorial;
