@@ -123,6 +123,10 @@ mod tests {
         assert!(tokens.holds(state, 4, &lineage) && !tokens.surely_holds(state, 4, &lineage));
         assert!(!tokens.holds(state, 5, &lineage));
         assert_eq!(tokens.advance(state, 9, 3, &lineage).len, 4);
+        // An extend that goes back proves nothing about the tokens, an extend by no token leaves the state as it is.
+        let (tokens, right) = (prompt(3), Prefix { stream: OWN, len: 3 });
+        assert!(!is_known(tokens.advance(right, 2, 1, &lineage)));
+        assert_eq!(tokens.advance(right, 2, 2, &lineage), right);
     }
 
     #[test]

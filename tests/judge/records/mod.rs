@@ -4,9 +4,14 @@
 
 mod accounting;
 mod contents;
+mod copies;
+mod counts;
 mod decisions;
+mod histories;
+mod incomplete;
 mod nonsense;
 mod outcomes;
+mod retractions;
 mod wrong_starts;
 
 use crate::common::tape::{AT, Facts, TokenNames};
@@ -113,6 +118,50 @@ impl Tape {
         .sample(req, to)
     }
 
+    /// A prefill forward without the facts around it.
+    fn extend(
+        &mut self,
+        batch: u32,
+        req: ReqId,
+        slot: u32,
+        (from, to): (u32, u32),
+        track: Option<(u32, u32)>,
+    ) -> &mut Tape {
+        let track = track.map(|(slot, len)| (SlotId(slot), len));
+        let (batch, slot) = (BatchId(batch), SlotId(slot));
+        self.fact(Fact::Forward(ForwardFact::Extend { batch, req, slot, from, to, track }))
+    }
+
+    fn clear(&mut self, req: ReqId, slot: u32) -> &mut Tape {
+        self.fact(Fact::Forward(ForwardFact::Clear { req, slot: SlotId(slot) }))
+    }
+
+    fn copy(&mut self, req: ReqId, from: u32, to: u32, stream: GpuStream) -> &mut Tape {
+        self.fact(Fact::Forward(ForwardFact::CopyState { req, from: SlotId(from), to: SlotId(to), stream }))
+    }
+
+    fn hit(&mut self, req: ReqId, source: u32, len: u32) -> &mut Tape {
+        self.fact(Fact::Cache(CacheFact::Hit { req, source: SlotId(source), len }))
+    }
+
+    /// The prefix that admission finds in the cache, and the admission.
+    fn admit(&mut self, req: ReqId, state_len: u32) -> &mut Tape {
+        self.fact(Fact::Cache(CacheFact::Match { req, state_len, kv_len: state_len, branching: None, source: None }))
+            .fact(Fact::Request(RequestFact::Admit { req }))
+    }
+
+    fn retract(&mut self, req: ReqId) -> &mut Tape {
+        self.fact(Fact::Request(RequestFact::Retract { req, outputs: 4 }))
+    }
+
+    fn no_donation(&mut self, req: ReqId, why: NoDonation) -> &mut Tape {
+        self.fact(Fact::Cache(CacheFact::NoDonate { req, why, slot: None }))
+    }
+
+    fn refused(&mut self, k: u32, in_place: bool) -> &mut Tape {
+        self.fact(Fact::Batch(BatchFact::TrackRefused { req: A, k, in_place }))
+    }
+
     /// Decode step `k` in a batch of its own, prepared and launched.
     fn decode(&mut self, batch: u32, req: ReqId, active: u32, k: u32, track: Option<u32>) -> &mut Tape {
         let (batch_id, active, track) = (BatchId(batch), SlotId(active), track.map(SlotId));
@@ -132,11 +181,16 @@ impl Tape {
 
     /// The result of a batch, processed in a turn of its own.
     fn row(&mut self, batch: u32, req: ReqId, fired: Option<(u32, u32)>) -> &mut Tape {
+        self.decided(batch, req, fired.map(|(label, slot)| (label, Some(slot))))
+    }
+
+    /// As `row`, with a decision that may keep no slot.
+    fn decided(&mut self, batch: u32, req: ReqId, fired: Option<(u32, Option<u32>)>) -> &mut Tape {
         let batch_id = BatchId(batch);
         self.turn().wait(batch);
         let decision = fired.map(|(label, slot)| Decision {
             before: KeptState { label: None, slot: None },
-            after: KeptState { label: Some(label), slot: Some(SlotId(slot)) },
+            after: KeptState { label: Some(label), slot: slot.map(SlotId) },
         });
         self.fact(Fact::Decision(DecisionFact::Row {
             batch: batch_id,
@@ -192,10 +246,15 @@ impl Tape {
     }
 
     fn judge(&self) -> Judgement {
+        self.judging().finish(&[])
+    }
+
+    /// The judge after the record.
+    fn judging(&self) -> Judge {
         let mut judge =
             Judge::new(JudgeOptions { page_size: self.page_size, keep_boundaries: true, keep_reasons: true });
         self.record.replay(&mut judge);
-        judge.finish(&[])
+        judge
     }
 }
 
