@@ -73,3 +73,56 @@ fn moved_at_prepare(row: &RowView, completed_len: u32, lookahead: u32, known: bo
         Some(_) | None => nothing,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{RowMasks, Strategy, TrackPolicy};
+
+    const OWN: RowMasks = RowMasks { mask: true, mask_next: Some(false), decode_batch_idx: 6, track_idx: 1 };
+    const NEXT: RowMasks = RowMasks { mask: false, mask_next: Some(true), decode_batch_idx: 5, track_idx: 1 };
+
+    /// The result of step 8 of a grid of 4, where prepare moved the index to slot 1.
+    fn lazy(masks: RowMasks) -> RowView {
+        RowView {
+            grid: 4,
+            policy: TrackPolicy::new(Strategy::ExtraBufferLazy, true),
+            prompt_len: 3,
+            outputs: 6,
+            finished: false,
+            kv_committed_len: 8,
+            decode_batch_idx: 6,
+            next_track_idx: 1,
+            last_track_idx: 0,
+            held: [true, true],
+            untracked_ahead: false,
+            masks: Some(masks),
+        }
+    }
+
+    fn decide(row: RowView) -> Action {
+        CompletedMask.on_result(&row).expect("no assertion fails")
+    }
+
+    #[test]
+    fn a_checkpoint_needs_both_the_mask_and_a_length_on_the_grid() {
+        let fired = decide(lazy(OWN));
+        assert_eq!((fired.record, fired.next_track_idx, fired.release_idx), (Some((8, Some(1))), Some(1), Some(0)));
+        // In an aliased queue, the mask may be that of another step.
+        let nothing = Action::none(BoundaryCheck::Mask);
+        assert_eq!(decide(RowView { kv_committed_len: 9, ..lazy(OWN) }), nothing);
+        assert_eq!(decide(lazy(RowMasks { mask: false, ..OWN })), nothing);
+    }
+
+    #[test]
+    fn the_guard_declines_only_if_the_step_in_flight_writes_the_kept_slot() {
+        let end = RowView { finished: true, last_track_idx: 1, ..lazy(NEXT) };
+        let declines = |row: RowView| decide(row).decline;
+        assert!(declines(end));
+        assert!(!declines(RowView { finished: false, ..end }));
+        assert!(!declines(RowView { last_track_idx: 0, ..end }), "another slot");
+        assert!(!declines(RowView { untracked_ahead: true, ..end }), "it writes nothing");
+        assert!(!declines(RowView { masks: Some(RowMasks { mask_next: Some(false), ..NEXT }), ..end }));
+        assert!(!declines(RowView { decode_batch_idx: 5, ..end }), "no step is in flight");
+    }
+}

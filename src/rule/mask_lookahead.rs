@@ -65,3 +65,33 @@ pub(super) fn assert_lead(row: &RowView) -> Result<(), AssertKind> {
     }
     if row.kv_committed_len.is_multiple_of(row.grid) { Ok(()) } else { Err(AssertKind::OffGrid) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Strategy, TrackPolicy};
+
+    #[test]
+    fn the_assertions_at_a_firing_are_those_of_the_modelled_code() {
+        let row = RowView {
+            grid: 4,
+            policy: TrackPolicy::new(Strategy::ExtraBuffer, true),
+            prompt_len: 3,
+            outputs: 6,
+            finished: false,
+            kv_committed_len: 8,
+            decode_batch_idx: 6,
+            next_track_idx: 0,
+            last_track_idx: 0,
+            held: [true, true],
+            untracked_ahead: false,
+            masks: None,
+        };
+        assert_eq!(assert_lead(&row), Ok(()));
+        assert_eq!(assert_lead(&RowView { outputs: 5, ..row }), Ok(()), "one step ahead");
+        assert_eq!(assert_lead(&RowView { outputs: 4, ..row }), Err(AssertKind::CommittedLead));
+        assert_eq!(assert_lead(&RowView { outputs: 7, ..row }), Err(AssertKind::CommittedLead));
+        assert_eq!(assert_lead(&RowView { kv_committed_len: 9, ..row }), Err(AssertKind::OffGrid));
+        assert_eq!(assert_lead(&RowView { outputs: 0, ..row }), Err(AssertKind::NoOutput));
+    }
+}

@@ -42,3 +42,47 @@ fn promote_planned(row: &VerifyView, crossed: bool, label: u32) -> Action {
         },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Strategy, TrackPolicy};
+
+    /// A verify that accepts two tokens and so reaches length 8 of a grid of 4. Slot 0 is kept, slot 1 is planned.
+    fn row(finished: bool) -> VerifyView {
+        VerifyView {
+            grid: 4,
+            policy: TrackPolicy::new(Strategy::ExtraBufferLazy, true),
+            prompt_len: 3,
+            outputs: 6,
+            accepted: 2,
+            finished,
+            next_track_idx: 0,
+            held: [true, true],
+            planned_idx: Some(1),
+            boundary_in_reach: true,
+        }
+    }
+
+    #[test]
+    fn a_request_that_ends_donates_only_a_slot_that_no_step_writes() {
+        let declines = |row: VerifyView| on_verify(&row).decline;
+        let end = row(true);
+        assert!(!declines(end));
+        assert!(declines(VerifyView { planned_idx: None, ..end }));
+        assert!(declines(VerifyView { planned_idx: Some(0), ..end }));
+        assert!(!declines(VerifyView { planned_idx: Some(0), outputs: 8, ..end }), "no boundary was crossed");
+        let single = VerifyView { held: [true, false], ..end };
+        assert!(declines(single));
+        assert!(!declines(VerifyView { boundary_in_reach: false, ..single }));
+        assert!(!declines(VerifyView { planned_idx: None, held: [true, false], ..row(false) }), "it goes on");
+    }
+
+    #[test]
+    fn a_crossing_in_place_gives_no_slot_back() {
+        let fired = on_verify(&row(false));
+        assert_eq!((fired.record, fired.next_track_idx, fired.release_idx), (Some((8, Some(1))), Some(1), Some(0)));
+        let in_place = on_verify(&VerifyView { planned_idx: Some(0), ..row(false) });
+        assert_eq!((in_place.record, in_place.release_idx), (Some((8, Some(0))), None));
+    }
+}

@@ -20,7 +20,7 @@ fn two() -> Tape {
 
 #[test]
 fn a_recorded_length_that_is_lost_at_the_end_counts_as_lost_where_it_was_due() {
-    let judged = two().end(4, 2).done();
+    let judged = two().plain(9, 10).end(4, 2).done();
     assert_eq!(counted(&judged), [2, 1, 1, 0]);
     assert_eq!((judged.findings[0].label, judged.findings[0].turn), (Some(8), 6));
     // The final length is not beyond the end.

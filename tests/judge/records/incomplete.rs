@@ -66,9 +66,10 @@ fn an_unlock_of_another_node_leaves_the_lock_held() {
 
 #[test]
 fn a_state_whose_tokens_are_not_in_the_record_is_judged_by_its_length() {
-    // The record has one token of A. The slot was not advanced over it, but which tokens came next is unknown.
+    // At the forward, the record has one token of A. The other tokens, which come later, say nothing about the slot.
     let mut tape = Tape::empty();
     tape.arrive(A, 1, [1, 2, 3]).launch(1).extend(1, A, 1, (1, 3), Some((2, 3))).wait(1);
+    tape.prompt(A, &[1000, 1001, 1002]);
     assert!(tape.offer(A, 2, 2, false).judge().findings.is_empty());
     let mut known = Tape::empty();
     known.arrive(A, 3, [1, 2, 3]).launch(1).extend(1, A, 1, (1, 3), Some((2, 3))).wait(1);
@@ -76,7 +77,10 @@ fn a_state_whose_tokens_are_not_in_the_record_is_judged_by_its_length() {
     // An unordered copy of such a state leaves the old length, and no root for later hits.
     let mut torn = Tape::empty();
     torn.give(1, Owner::Active(A)).give(7, Owner::Spare).launch(1).extend(1, A, 1, (0, 2), None).wait(1);
-    torn.launch(2).extend(2, A, 1, (2, 3), None).copy(A, 1, 7, GpuStream::Schedule).offer(A, 2, 7, false);
+    torn.launch(2).extend(2, A, 1, (2, 3), None).copy(A, 1, 7, GpuStream::Schedule);
+    torn.prompt(A, &[1000, 1001, 1002]);
+    torn.prompt(B, &[1000, 1001, 1002]);
+    torn.offer(A, 2, 7, false);
     torn.cache(7, Owner::Spare).hit(B, 7, 2);
     assert_eq!(kinds(&torn.judge()), [FindingKind::Torn]);
 }
