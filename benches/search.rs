@@ -59,8 +59,13 @@ fn random(runs: u64, jobs: usize) -> (Vec<FuzzTally>, Duration) {
     let four = read(FOUR);
     let rules = [runner::rule(runner::DEFAULT_RULE).expect("the default rule exists")];
     let style = Style::Weighted(&[(ChoicePoint::Arrival, 150)]);
-    let fuzz =
-        FuzzSpec { source: SetupSource::Setup(&four.setup, four.vary), rules: &rules, style, seeds: (0, runs, 1) };
+    let fuzz = FuzzSpec {
+        source: SetupSource::Setup(&four.setup, four.vary),
+        rules: &rules,
+        style,
+        seeds: (0, runs, 1),
+        second_judge: false,
+    };
     let start = Instant::now();
     (black_box(runner::fuzz(&fuzz, jobs, &|_| ())), start.elapsed())
 }

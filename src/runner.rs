@@ -7,6 +7,7 @@ mod fuzz;
 mod jitter;
 #[cfg(test)]
 mod latch_test;
+mod second_judge;
 mod session;
 
 use std::ops::RangeInclusive;
@@ -22,8 +23,9 @@ use crate::scene::{JudgedView, Scene, SceneBuilder};
 use bound::{NOT_FOLLOWED, bound_words};
 pub use check::{CheckSpec, Checked, Found, check, counts, first_of};
 pub use cost::{CpuAhead, SteadyCost};
-pub use fuzz::{FuzzSpec, FuzzTally, SetupSource, Times, drawn, fuzz};
+pub use fuzz::{FuzzSpec, FuzzTally, SetupSource, Times, drawn, fuzz, fuzz_until, preset_of};
 pub use jitter::{JitterSpec, jitter, same_request, watched};
+pub use second_judge::{Agreement, BothJudges, Comparison, Disagreement, judged_twice};
 pub use session::{Position, Question, Session, StopPoint, Unit, differs};
 
 /// Every rule, in the order of their history.

@@ -85,7 +85,13 @@ fn request(turn: u32, prompt: Prompt, max_new: u32) -> RequestSpec {
 fn fuzz(seeds: u32) {
     let rules = [runner::rule(runner::DEFAULT_RULE).expect("the default rule exists")];
     let seeds = (0, u64::from(seeds), 1);
-    let fuzz = FuzzSpec { source: SetupSource::Preset(Preset::Small), rules: &rules, style: Style::Uniform, seeds };
+    let fuzz = FuzzSpec {
+        source: SetupSource::Preset(Preset::Small),
+        rules: &rules,
+        style: Style::Uniform,
+        seeds,
+        second_judge: false,
+    };
     black_box(runner::fuzz(&fuzz, 1, &|_| ()));
 }
 

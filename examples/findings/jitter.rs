@@ -22,6 +22,8 @@ pub fn print(seeds: u64) {
             outside: OutsidePaths::default(),
             file: Some(PathBuf::from(format!("scenarios/findings/{file}.ron"))),
             preset: None,
+            time_max_ns: None,
+            second_judge: false,
             seeds: (0, seeds),
             rule: Some("all".to_string()),
             jobs: Some(1),

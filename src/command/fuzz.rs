@@ -7,11 +7,13 @@ use crate::escape;
 use crate::judge::{FindingKind, Verdict};
 use crate::model::Rule;
 use crate::reading::{self, REPORT_BYTES_MAX};
-use crate::report::{FuzzBound, FuzzFinding, FuzzReport, FuzzRule, Verdicts, fuzz_text, name};
+use crate::report::{
+    DISAGREEMENT, FuzzBound, FuzzDisagreement, FuzzFinding, FuzzReport, FuzzRule, SecondJudgement, Verdicts, fuzz_text,
+    name,
+};
 use crate::runner::{self, FuzzSpec, FuzzTally, Keep, SetupSource, Times, drawn, first_of};
 use crate::scenario::{self, Scenario};
 use crate::search::{RandomChooser, Style};
-use crate::workload::Preset;
 
 use super::finding::{Finder, OutDir};
 use super::format::Format;
@@ -19,10 +21,11 @@ use super::input::{OutsidePaths, listed, load, rules};
 use super::line::choices_word;
 use super::mistake::no_rule;
 use super::output::{Exit, Failure, Printed};
-use super::progress::{RunsProgress, cores};
+use super::progress::{RunsProgress, TimeLimit, cores};
+use super::second_judge::{agreements, judge_words, numbers_words, use_words};
 use super::shard::{Shard, shard};
 use super::shard_report::{self, SearchSource};
-use super::values::{self, FailOnVerdict};
+use super::values::{self, FailOnVerdict, Generated, SEEDS_END};
 
 /// How answers are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -76,12 +79,12 @@ pub struct FuzzArgs {
     #[arg(required_unless_present = "preset")]
     pub file: Option<PathBuf>,
     /// Generate the scenarios at random
-    #[arg(long = "generate", value_name = "PRESET", value_parser = values::preset(), conflicts_with = "file")]
-    pub preset: Option<Preset>,
+    #[arg(long = "generate", value_name = "PRESET", value_parser = values::generated(), conflicts_with = "file")]
+    pub preset: Option<Generated>,
     /// What the scenario may name beside itself
     #[command(flatten)]
     pub outside: OutsidePaths,
-    /// The seeds, one run each: from A to B, without B
+    /// The seeds, one run each: from A to B, without B; `A..` with --max-time
     #[arg(long, value_name = "A..B", value_parser = values::seeds)]
     pub seeds: (u64, u64),
     /// The rules, by name with commas between, or `all` for every rule [default: the scenario's own, or mask-lookahead;
@@ -95,6 +98,13 @@ pub struct FuzzArgs {
     /// take I from the cluster
     #[arg(long, value_name = "I/N", value_parser = shard, default_value = "0/1", hide_default_value = true)]
     pub shard: Shard,
+    /// End the search after this time, such as 8h or 500ms, behind a whole range of seeds, which the report names
+    #[arg(long = "max-time", value_name = "TIME", value_parser = values::time, conflicts_with = "shard")]
+    pub time_max_ns: Option<u64>,
+    /// Judge every run a second time, by the numbers in its state slots; a disagreement of the judges is a fault of
+    /// overlapsim, and exit code 1
+    #[arg(long, alias = "witness")]
+    pub second_judge: bool,
     /// How answers are drawn
     #[arg(long, value_enum, default_value_t = StyleWord::Jitter)]
     pub strategy: StyleWord,
@@ -131,30 +141,41 @@ fn fuzz_styled(args: &FuzzArgs) -> Result<Printed, Failure> {
         (Some(scenario), _) => {
             (rules(scenario, args.rule.as_deref())?, SetupSource::Setup(&scenario.setup, scenario.vary))
         }
-        (None, Some(preset)) => (rules_of_no_file(args.rule.as_deref())?, SetupSource::Preset(preset)),
+        (None, Some(Generated::Of(preset))) => (rules_of_no_file(args.rule.as_deref())?, SetupSource::Preset(preset)),
+        (None, Some(Generated::All)) => (rules_of_no_file(args.rule.as_deref())?, SetupSource::EveryPreset),
         (None, None) => {
             let help = "help: give a scenario file with `vary`, or --generate PRESET\n";
             return Err(Failure(format!("error: there is nothing to run\n{help}")));
         }
     };
+    if args.seeds.1 == SEEDS_END && args.time_max_ns.is_none() {
+        let help = "help: give an end, as in 0..1000, or --max-time\n";
+        return Err(Failure(format!("error: seeds without an end would run for ever\n{help}")));
+    }
     let out = args.out.as_deref().map(OutDir::new).transpose()?;
     let asked = FuzzSpec {
         source,
         rules: &rules,
         style: args.strategy.style(),
         seeds: (args.seeds.0.saturating_add(args.shard.nth), args.seeds.1, args.shard.of),
+        second_judge: args.second_judge,
     };
-    let reporter = FuzzReporter { args, scenario: scenario.as_ref(), asked, out: out.as_ref() };
+    let mut reporter = FuzzReporter { args, scenario: scenario.as_ref(), asked, end: args.seeds.1, out: out.as_ref() };
     reporter.is_alone()?;
     let seeds = args.seeds.1.saturating_sub(args.seeds.0).div_ceil(args.shard.of);
     let progress = RunsProgress::new(seeds.saturating_mul(rules.len() as u64));
-    let tallies = runner::fuzz(&asked, args.jobs.unwrap_or_else(cores), &|runs| progress.runs(runs));
+    let limit = TimeLimit::new(args.time_max_ns);
+    let stop: &dyn Fn() -> bool = &|| limit.is_over();
+    let jobs = args.jobs.unwrap_or_else(cores);
+    let (tallies, end) = runner::fuzz_until(&asked, jobs, &|runs| progress.runs(runs), args.time_max_ns.map(|_| stop));
+    reporter.end = end;
     drop(progress);
     let verdicts = |tally: &FuzzTally| {
         let findings = tally.kinds.keys().map(|kind| kind.verdict());
         tally.verdicts.keys().copied().chain(findings).collect::<Vec<_>>()
     };
-    let exit = args.fail_on.verdict.exit(tallies.iter().flat_map(verdicts));
+    let disagree = tallies.iter().any(|tally| tally.disagreements.is_some());
+    let exit = if disagree { Exit::Found } else { args.fail_on.verdict.exit(tallies.iter().flat_map(verdicts)) };
     let mut unwritten = Vec::new();
     let report = reporter.report(&tallies, &mut unwritten);
     if let Some(out) = &out {
@@ -188,6 +209,8 @@ struct FuzzReporter<'a> {
     args: &'a FuzzArgs,
     scenario: Option<&'a Scenario>,
     asked: FuzzSpec<'a>,
+    /// The end of the seeds that were run.
+    end: u64,
     out: Option<&'a OutDir>,
 }
 
@@ -227,7 +250,7 @@ impl FuzzReporter<'_> {
                 (scenario.path.to_string_lossy().into_owned(), scenario::write(&bare))
             }
             (None, preset) => {
-                let name = preset.map_or("nothing", Preset::name);
+                let name = preset.map_or("nothing", Generated::name);
                 (format!("generated {name}"), name.to_string())
             }
         };
@@ -237,7 +260,8 @@ impl FuzzReporter<'_> {
             digest: shard_report::digest(&digest),
             version: env!("CARGO_PKG_VERSION").to_string(),
             strategy: self.args.strategy.name().to_string(),
-            seeds: [self.args.seeds.0, self.args.seeds.1],
+            seeds: [self.args.seeds.0, self.end],
+            seeds_end: Some(self.args.seeds.1).filter(|asked| *asked != self.end),
             shard: [self.args.shard.nth, self.args.shard.of],
             rules: rules.map(|(rule, tally)| self.rule(*rule, tally, unwritten)).collect(),
         }
@@ -250,7 +274,10 @@ impl FuzzReporter<'_> {
         let findings = tally.kinds.iter().map(|(&kind, times)| self.finding(rule, kind, *times, unwritten));
         FuzzRule {
             rule: rule.name().to_string(),
-            verdict: name::verdict(tally.worst()).to_string(),
+            verdict: match tally.disagreements {
+                Some(_) => DISAGREEMENT.to_string(),
+                None => name::verdict(tally.worst()).to_string(),
+            },
             runs: tally.runs,
             verdicts: Verdicts {
                 clean: runs(Verdict::Clean),
@@ -264,6 +291,7 @@ impl FuzzReporter<'_> {
             lost: tally.checkpoints[1],
             findings: findings.collect(),
             bound: tally.bounds.map(|times| self.bound(rule, times)),
+            second_judge: self.args.second_judge.then(|| self.second_judge(rule, tally)),
             goals: owned(reached),
             goals_missed: owned(missed),
         }
@@ -276,6 +304,34 @@ impl FuzzReporter<'_> {
         let outcome = runner::run_with(&setup, rule, &mut draw, Keep::default(), None);
         let reason = outcome.bound.expect("a run is a function of its seed");
         FuzzBound { reason, runs, seed, choices: choices_word(draw.answers()) }
+    }
+
+    fn source(&self) -> SearchSource<'_> {
+        match (self.scenario, self.args.preset) {
+            (Some(scenario), _) => SearchSource::File(&scenario.path, scenario.outside),
+            (None, Some(generated)) => SearchSource::Generated(generated),
+            (None, None) => unreachable!("a search has a source"),
+        }
+    }
+
+    /// How the judges agree. Runs the first seed on which they disagree again.
+    fn second_judge(&self, rule: &'static dyn Rule, tally: &FuzzTally) -> SecondJudgement {
+        let disagreement = tally.disagreements.map(|Times { runs, seed }| {
+            let (setup, open) = drawn(self.asked.source, seed);
+            let mut draw = RandomChooser::new(&open, self.asked.style, seed);
+            let (_, comparison) = runner::judged_twice(&setup, rule, &mut draw);
+            let first = comparison.disagreements.first().expect("a run is a function of its seed");
+            FuzzDisagreement {
+                what: use_words(first, &setup),
+                judge: judge_words(first).to_string(),
+                numbers: numbers_words(first).to_string(),
+                choices: choices_word(draw.answers()),
+                runs,
+                seed,
+                replay: self.source().replay_twice((rule.name(), self.args.strategy), seed),
+            }
+        });
+        SecondJudgement { agreements: agreements(&tally.agreements), disagreement }
     }
 
     /// Runs the first seed that found this kind again.
@@ -291,7 +347,8 @@ impl FuzzReporter<'_> {
         let mut draw = RandomChooser::new(&open, self.asked.style, seed);
         let judgement = runner::run_with(&setup, rule, &mut draw, Keep::default(), None).judgement;
         let finding = first_of(&judgement, kind).expect("a run is a function of its seed");
-        let (preset, style) = (self.args.preset.map_or("", Preset::name), self.args.strategy.name());
+        let preset = self.args.preset.map_or("", |generated| generated.preset(seed).name());
+        let style = self.args.strategy.name();
         let written = match self.out {
             Some(out) => {
                 let stem = self.scenario.map_or(preset, |scenario| &scenario.name);
@@ -307,13 +364,8 @@ impl FuzzReporter<'_> {
             }
             None => None,
         };
-        let source = match (self.scenario, self.args.preset) {
-            (None, Some(preset)) => SearchSource::Generated(preset),
-            (None, None) => unreachable!("a search has a source"),
-            (Some(scenario), _) => SearchSource::File(&scenario.path, scenario.outside),
-        };
         let run = (seed, draw.answers());
-        let replay = source.replay((rule.name(), self.args.strategy), run, written.as_deref());
+        let replay = self.source().replay((rule.name(), self.args.strategy), run, written.as_deref());
         FuzzFinding {
             kind: name::kind(kind).to_string(),
             label: finding.label,

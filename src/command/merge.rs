@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::escape;
 use crate::judge::{FindingKind, Goals, Verdict};
 use crate::reading::{self, REPORT_BYTES_MAX};
-use crate::report::{FuzzReport, FuzzRule, name, plain};
+use crate::report::{DISAGREEMENT, FuzzReport, FuzzRule, name, plain};
 
 use super::format::Format;
 use super::fuzz::rendered;
@@ -89,7 +89,9 @@ fn merge_styled(args: &MergeArgs) -> Result<(String, Exit), Failure> {
     let kind = |text: &str| name::kind_from_name(text).map_or(usize::MAX, |kind| kind as usize);
     let goal = |text: &str| Goals::ALL.iter().position(|goal| goal.name() == text).unwrap_or(usize::MAX);
     sum.rules.iter_mut().for_each(|rule| rule.sort(kind, goal));
-    Ok((rendered(&sum, args.format), args.fail_on.verdict.exit(sum.rules.iter().flat_map(verdicts))))
+    let disagree = sum.rules.iter().any(|rule| rule.verdict == DISAGREEMENT);
+    let exit = if disagree { Exit::Found } else { args.fail_on.verdict.exit(sum.rules.iter().flat_map(verdicts)) };
+    Ok((rendered(&sum, args.format), exit))
 }
 
 /// The verdicts of the runs under a rule, and the verdict of each of their findings alone.

@@ -5,21 +5,21 @@ use std::path::Path;
 
 use crate::judge::Goal;
 use crate::record::fingerprint;
-use crate::report::{FuzzFinding, FuzzReport, FuzzRule, name};
+use crate::report::{FuzzDisagreement, FuzzFinding, FuzzReport, FuzzRule, name};
 use crate::runner;
 use crate::scenario::Outside;
-use crate::workload::Preset;
 
 use super::fuzz::StyleWord;
-use super::line::{choices, choices_word, outside_word, replay_line};
+use super::line::{choices, choices_word, outside_word, replay_line, shell_word};
 use super::replay_spec::ReplaySpec;
+use super::values::Generated;
 
 /// What a random search runs.
 pub(super) enum SearchSource<'a> {
     /// A scenario file, and whether its paths may leave its directory.
     File(&'a Path, Outside),
     /// Scenarios of the generator.
-    Generated(Preset),
+    Generated(Generated),
 }
 
 impl SearchSource<'_> {
@@ -37,13 +37,23 @@ impl SearchSource<'_> {
             }
             // A generated setup is in no other file.
             (SearchSource::Generated(_), Some(path)) => replay_line(Path::new(path), rule, ReplaySpec::default()),
-            (SearchSource::Generated(preset), None) => {
-                let (preset, end, style) = (preset.name(), seed.saturating_add(1), style.name());
-                format!(
-                    "overlapsim fuzz --generate {preset} --seeds {seed}..{end} --strategy {style} --rule {rule} --out found"
-                )
-            }
+            (SearchSource::Generated(_), None) => format!("{} --out found", self.one_seed((rule, style), seed)),
         }
+    }
+
+    /// The command that judges the run of a seed twice.
+    pub(super) fn replay_twice(&self, by: (&str, StyleWord), seed: u64) -> String {
+        format!("{} --second-judge", self.one_seed(by, seed))
+    }
+
+    /// The command that searches one seed.
+    fn one_seed(&self, (rule, style): (&str, StyleWord), seed: u64) -> String {
+        let (what, outside) = match self {
+            SearchSource::File(path, outside) => (shell_word(path), outside_word(*outside)),
+            SearchSource::Generated(generated) => (format!("--generate {}", generated.preset(seed).name()), ""),
+        };
+        let (end, style) = (seed.saturating_add(1), style.name());
+        format!("overlapsim fuzz {what} --seeds {seed}..{end} --strategy {style} --rule {rule}{outside}")
     }
 }
 
@@ -52,11 +62,11 @@ pub(super) fn digest(of: &str) -> String {
     format!("{:032x}", fingerprint(of.as_bytes()))
 }
 
-/// The preset that a report is about; none if it is about a scenario file. A file may have the name that generated
+/// The presets that a report is about; none if it is about a scenario file. A file may have the name that generated
 /// scenarios have in reports, but not their digest.
-fn preset(report: &FuzzReport) -> Option<Preset> {
-    let preset = Preset::from_name(report.source.strip_prefix("generated ")?)?;
-    (report.digest == digest(preset.name())).then_some(preset)
+fn generated(report: &FuzzReport) -> Option<Generated> {
+    let generated = Generated::from_name(report.source.strip_prefix("generated ")?)?;
+    (report.digest == digest(generated.name())).then_some(generated)
 }
 
 /// A report that a file gives, with its replay lines made anew. A line never has `--allow-outside`: whether a scenario may
@@ -68,7 +78,7 @@ pub(super) fn checked(mut report: FuzzReport) -> Result<FuzzReport, &'static str
     let style = StyleWord::from_name(&report.strategy).ok_or("its strategy is not known")?;
     let path = report.source.clone();
     let source =
-        preset(&report).map_or(SearchSource::File(Path::new(&path), Outside::Refused), SearchSource::Generated);
+        generated(&report).map_or(SearchSource::File(Path::new(&path), Outside::Refused), SearchSource::Generated);
     for rule in &mut report.rules {
         check_rule(rule)?;
         for finding in &mut rule.findings {
@@ -77,19 +87,18 @@ pub(super) fn checked(mut report: FuzzReport) -> Result<FuzzReport, &'static str
             let answers = known_choices(word)?;
             *replay = source.replay((&rule.rule, style), (*seed, &answers), scenario.as_deref());
         }
+        if let Some(FuzzDisagreement { choices, seed, replay, .. }) =
+            rule.second_judge.as_mut().and_then(|second| second.disagreement.as_mut())
+        {
+            known_choices(choices)?;
+            *replay = source.replay_twice((&rule.rule, style), *seed);
+        }
     }
     Ok(report)
 }
 
 fn check_rule(rule: &FuzzRule) -> Result<(), &'static str> {
     runner::rule(&rule.rule).ok_or("a rule is not known")?;
-    if rule.verdict != name::verdict(rule.verdicts.worst()) {
-        return Err("a verdict is not the worst of its runs");
-    }
-    let runs = rule.verdicts.all().into_iter().try_fold(0, |sum: u64, (_, runs)| sum.checked_add(runs));
-    if runs != Some(rule.runs) {
-        return Err("the runs of a rule are not those of its verdicts");
-    }
     if let Some(bound) = &rule.bound {
         known_choices(&bound.choices)?;
     }

@@ -7,6 +7,7 @@ use std::ops::RangeInclusive;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 
 use crate::model::Vary;
+use crate::runner::preset_of;
 use crate::scenario::{CostSide, cost_preset_summaries, time_ns};
 use crate::workload::Preset;
 
@@ -62,12 +63,15 @@ pub(super) fn finding(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| hint("not the number of a finding", help))
 }
 
-/// `A..B`, B not included.
+/// The end of seeds without an end.
+pub(super) const SEEDS_END: u64 = u64::MAX;
+
+/// `A..B`, B not included, or `A..` for all seeds from A on.
 pub(super) fn seeds(text: &str) -> Result<(u64, u64), String> {
     let help = "give the first seed and the end, which is excluded, as in 0..1000";
     let number = |text: &str| text.parse::<u64>().map_err(|_| hint(&format!("`{text}` is not a seed"), help));
     let (from, to) = text.split_once("..").ok_or_else(|| hint("this is a single number", help))?;
-    let (from, to) = (number(from)?, number(to)?);
+    let (from, to) = (number(from)?, if to.is_empty() { SEEDS_END } else { number(to)? });
     if from < to { Ok((from, to)) } else { Err(hint("the range is empty", help)) }
 }
 
@@ -84,10 +88,46 @@ pub(super) fn time(text: &str) -> Result<u64, String> {
     time_ns(text).map_err(|why| hint(&format!("`{text}` {why}"), "give a time such as 30s or 500ms"))
 }
 
-/// The presets, with what each draws.
-pub(super) fn preset() -> impl TypedValueParser<Value = Preset> {
-    let values = Preset::ALL.map(|preset| PossibleValue::new(preset.name()).help(preset.summary()));
-    PossibleValuesParser::new(values).map(|name| Preset::from_name(&name).expect("only known names are accepted"))
+/// The presets of generated scenarios.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Generated {
+    /// One preset.
+    Of(Preset),
+    /// All presets in turn, seed by seed.
+    All,
+}
+
+impl Generated {
+    const ALL: &'static str = "all";
+
+    /// The presets of this word.
+    pub(super) fn from_name(name: &str) -> Option<Generated> {
+        if name == Generated::ALL { Some(Generated::All) } else { Preset::from_name(name).map(Generated::Of) }
+    }
+
+    /// The preset from which the scenario of a seed is drawn.
+    pub(super) fn preset(self, seed: u64) -> Preset {
+        match self {
+            Generated::Of(preset) => preset,
+            Generated::All => preset_of(seed),
+        }
+    }
+
+    /// Its word on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Generated::Of(preset) => preset.name(),
+            Generated::All => Generated::ALL,
+        }
+    }
+}
+
+/// The presets, with what each draws, and `all`.
+pub(super) fn generated() -> impl TypedValueParser<Value = Generated> {
+    let presets = Preset::ALL.map(|preset| PossibleValue::new(preset.name()).help(preset.summary()));
+    let all = PossibleValue::new(Generated::ALL).help("the others in turn, seed by seed");
+    let of = |name: String| Generated::from_name(&name).expect("only known names are accepted");
+    PossibleValuesParser::new(presets.into_iter().chain([all])).map(of)
 }
 
 /// The name of a cost preset. Help and completions list the presets; the command gives the error for another name.

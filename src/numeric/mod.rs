@@ -5,6 +5,8 @@
 //! a cold prefill, whatever the reason for a difference. Verdicts are the judge's. The schedule does not depend on
 //! these numbers.
 //!
+//! [`SecondJudge`] judges every cached state by its numbers alone, in exact arithmetic, to check the judge.
+//!
 //! ```
 //! use overlapsim::numeric::{Gauge, Ssm};
 //!
@@ -16,6 +18,7 @@ mod divergence;
 mod gauge;
 mod requests;
 mod scan;
+mod second;
 mod severity;
 mod ssm;
 mod store;
@@ -24,6 +27,7 @@ pub use crate::model::Ssm;
 pub use divergence::{argmax, kl};
 pub use gauge::Gauge;
 pub use scan::Scan;
+pub use second::{NumericOpinion, NumericState, Place, SecondJudge, StatePlace};
 pub use severity::{FirstDifference, HitKl, Severity};
 pub use ssm::{DIM_MAX, VOCAB_MAX, Weights};
 

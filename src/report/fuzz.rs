@@ -9,6 +9,7 @@ use crate::judge::{FindingKind, Verdict};
 
 use super::check::{goals, headline, whereabouts};
 use super::layout::row;
+use super::second_judge::{DISAGREEMENT, SecondJudgement};
 use super::{name, style};
 
 /// The result of a random search. Its JSON form is read back to merge shards.
@@ -25,6 +26,9 @@ pub struct FuzzReport {
     pub strategy: String,
     /// The first seed, and the one after the last.
     pub seeds: [u64; 2],
+    /// The end of the seeds that were asked for, if `--max-time` ended the search before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seeds_end: Option<u64>,
     /// The index of the shard, from 0, and the number of shards; `[0, 1]` for the whole search.
     pub shard: [u64; 2],
     /// One for each rule.
@@ -54,6 +58,9 @@ pub struct FuzzRule {
     /// The bound that ended runs early, if one did: that of the run with the least seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<FuzzBound>,
+    /// The comparison with the second judge, if asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second_judge: Option<SecondJudgement>,
     /// Goals reached.
     pub goals: Vec<String>,
     /// Goals never reached.
@@ -165,6 +172,7 @@ impl FuzzReport {
     /// Why `other` is not a shard of the same search; `None` if it is.
     pub fn differs_from(&self, other: &FuzzReport) -> Option<&'static str> {
         let rules = |report: &FuzzReport| report.rules.iter().map(|rule| rule.rule.clone()).collect::<Vec<_>>();
+        let seconds = |report: &FuzzReport| report.rules.iter().any(|rule| rule.second_judge.is_some());
         let checks = [
             (self.version == other.version, "another version of overlapsim wrote it"),
             (self.source == other.source && self.digest == other.digest, "it ran another scenario or preset"),
@@ -172,6 +180,7 @@ impl FuzzReport {
             (self.seeds == other.seeds, "its seeds differ"),
             (self.shard[1] == other.shard[1], "its number of shards differs"),
             (rules(self) == rules(other), "its rules differ"),
+            (seconds(self) == seconds(other), "only one of them has the second judge"),
         ];
         checks.iter().find(|(same, _)| !same).map(|(_, why)| *why)
     }
@@ -200,10 +209,10 @@ impl FuzzRule {
         if by_verdict != self.runs || self.runs > seeds {
             return Some(format!("{} runs, {by_verdict} verdicts, {seeds} seeds", self.runs));
         }
-        let worst = self.verdicts.worst();
-        if self.verdict != name::verdict(worst) {
-            return Some(format!("`verdict` is not {}, the worst of the runs", name::verdict(worst)));
+        if self.verdict != self.worst() {
+            return Some(format!("`verdict` is not {}, the worst of the runs", self.worst()));
         }
+        let worst = self.verdicts.worst();
         let fits = |runs: u64, seed: u64| (1..=self.runs).contains(&runs) && (from..to).contains(&seed);
         let known = |finding: &FuzzFinding| {
             name::kind_from_name(&finding.kind).is_some_and(|kind: FindingKind| kind.verdict() <= worst)
@@ -211,8 +220,13 @@ impl FuzzRule {
         if !self.findings.iter().all(|finding| known(finding) && fits(finding.runs, finding.seed)) {
             return Some("a finding is of no run that is counted".to_string());
         }
-        let bound = self.bound.as_ref().is_some_and(|bound| !fits(bound.runs, bound.seed));
-        bound.then(|| "a bound is of no run that is counted".to_string())
+        if self.bound.as_ref().is_some_and(|bound| !fits(bound.runs, bound.seed)) {
+            return Some("a bound is of no run that is counted".to_string());
+        }
+        let Some(SecondJudgement { agreements, disagreement }) = &self.second_judge else { return None };
+        let possible = agreements.all().iter().all(|(uses, _)| *uses <= COUNT_MAX)
+            && disagreement.as_ref().is_none_or(|of| fits(of.runs, of.seed));
+        (!possible).then(|| "the second judge is of no run that is counted".to_string())
     }
 
     fn absorb(&mut self, other: &FuzzRule) {
@@ -223,7 +237,6 @@ impl FuzzRule {
         a.inconclusive += b.inconclusive;
         a.corrupt += b.corrupt;
         a.broken += b.broken;
-        self.verdict = name::verdict(self.verdicts.worst()).to_string();
         for at in 0..2 {
             self.lookahead[at] += other.lookahead[at];
         }
@@ -246,10 +259,20 @@ impl FuzzRule {
             (None, Some(_)) => self.bound.clone_from(&other.bound),
             (Some(_) | None, None) => {}
         }
+        if let (Some(known), Some(other)) = (&mut self.second_judge, &other.second_judge) {
+            known.absorb(other);
+        }
+        self.verdict = self.worst().to_string();
         let reached = |goal: &String| !other.goals.contains(goal);
         let (missed, found): (Vec<String>, Vec<String>) = self.goals_missed.drain(..).partition(reached);
         self.goals_missed = missed;
         self.goals.extend(found);
+    }
+
+    /// The worst verdict of any run, or that the judges disagree.
+    fn worst(&self) -> &'static str {
+        let disagree = self.second_judge.as_ref().is_some_and(|second| second.disagreement.is_some());
+        if disagree { DISAGREEMENT } else { name::verdict(self.verdicts.worst()) }
     }
 
     /// Sorts findings and goals as in a report of the whole search.
@@ -266,6 +289,7 @@ pub fn fuzz_text(report: &FuzzReport) -> String {
         [0, 1] => String::new(),
         [shard, of] => format!(", shard {shard} of {of}"),
     };
+    let ended = if report.seeds_end.is_some() { " (--max-time ended the search)" } else { "" };
     let mut out = String::new();
     for (at, rule) in report.rules.iter().enumerate() {
         if at > 0 {
@@ -273,7 +297,7 @@ pub fn fuzz_text(report: &FuzzReport) -> String {
         }
         let _ = writeln!(
             out,
-            "{}   {} under {}, seeds {from}..{to}{shard}, {}\n",
+            "{}   {} under {}, seeds {from}..{to}{ended}{shard}, {}\n",
             style::verdict_word(&rule.verdict),
             escape::line(&report.source),
             rule.rule,
@@ -299,6 +323,9 @@ pub fn fuzz_text(report: &FuzzReport) -> String {
                 "bound",
                 &format!("ended {runs}, first seed {seed} (choices {choices}): {}", escape::line(reason)),
             );
+        }
+        if let Some(second) = &rule.second_judge {
+            second.text(&mut out);
         }
         if rule.findings.is_empty() {
             row(&mut out, "findings", "none");

@@ -20,6 +20,7 @@ mod observation;
 mod perfetto;
 pub mod question;
 mod recorded_verdicts;
+mod second_judge;
 mod skew;
 pub(crate) mod style;
 mod test_line;
@@ -44,6 +45,7 @@ pub use jitter::{
 pub use json::{RunJson, run_json, runs_json};
 pub use kl::{KlRun, KlState, kl_json, kl_text};
 pub use perfetto::Trace;
+pub use second_judge::{Agreements, DISAGREEMENT, FuzzDisagreement, SecondJudgement};
 pub use skew::{SkewRow, skew_text};
 pub use style::plain;
 pub use test_line::{FindingLine, RuleFailure, Scope, TestBound, TestOutcome, ValueDifference, test_text};

@@ -12,6 +12,7 @@ use crate::escape;
 use crate::judge::{Class, FindingKind, Verdict};
 
 use super::name;
+use super::second_judge::DISAGREEMENT;
 
 /// The numbers of styles in escapes for terminals (SGR), in the order of their marks: none, bold, faint, underlined, and
 /// the colours that are used.
@@ -121,7 +122,13 @@ pub(crate) fn verdict(of: Verdict) -> String {
 
 /// A verdict by its name; any other word unchanged.
 pub(super) fn verdict_word(word: &str) -> String {
-    name::verdict_from_name(word).map_or_else(|| word.to_owned(), verdict)
+    let other = || if word == DISAGREEMENT { bad(word) } else { word.to_owned() };
+    name::verdict_from_name(word).map_or_else(other, verdict)
+}
+
+/// A word about something that is wrong.
+pub(super) fn bad(word: &str) -> String {
+    Tone::Bad.word(word)
 }
 
 /// A kind of finding.

@@ -11,12 +11,13 @@ use crate::search::{RandomChooser, Style, in_order};
 use crate::workload::{Preset, generate};
 
 use super::check::kinds;
+use super::second_judge::{Agreement, Comparison, judged_twice};
 
 /// Seeds that one thread takes at once.
 const BATCH: u64 = 64;
 
 /// The most batches whose tallies are kept before they are added up.
-const BATCHES_MAX: usize = 1 << 12;
+const BATCHES_MAX: u64 = 1 << 12;
 /// Separates the random numbers of a setup from those of its timing.
 const SETUP: u64 = 0x7365_7475_7073_2E2E;
 
@@ -28,6 +29,13 @@ pub enum SetupSource<'a> {
     /// A setup for each seed. Its script ends, aborts and retracts requests; the open questions are those that scripts
     /// cannot express well.
     Preset(Preset),
+    /// As `Preset`, with the presets in turn: the preset of a seed is [`preset_of`].
+    EveryPreset,
+}
+
+/// The preset from which a seed draws its setup if seeds take the presets in turn.
+pub fn preset_of(seed: u64) -> Preset {
+    Preset::ALL[(seed % Preset::ALL.len() as u64) as usize]
 }
 
 /// The open questions of generated setups.
@@ -44,6 +52,8 @@ pub struct FuzzSpec<'a> {
     pub style: Style,
     /// The first seed, the end of the seeds, and the step from one seed to the next.
     pub seeds: (u64, u64, u64),
+    /// Whether the second judge judges every run too.
+    pub second_judge: bool,
 }
 
 /// The number of runs with a kind of finding, and the first of these runs.
@@ -53,6 +63,14 @@ pub struct Times {
     pub runs: u64,
     /// The least seed of these runs.
     pub seed: u64,
+}
+
+impl Times {
+    fn add_to(self, known: &mut Option<Times>) {
+        let known = known.get_or_insert(Times { runs: 0, ..self });
+        known.runs += self.runs;
+        known.seed = known.seed.min(self.seed);
+    }
 }
 
 /// The sum over the runs of one rule.
@@ -72,6 +90,10 @@ pub struct FuzzTally {
     pub bounds: Option<Times>,
     /// Goals reached.
     pub goals: Goals,
+    /// The uses of states on which both judges agree, by how; empty without the second judge.
+    pub agreements: BTreeMap<Agreement, u64>,
+    /// Runs on which the judges disagree.
+    pub disagreements: Option<Times>,
 }
 
 impl FuzzTally {
@@ -89,14 +111,18 @@ impl FuzzTally {
             self.found(kind, Times { runs: 1, seed });
         }
         if judgement.bound.is_some() || judgement.overflow {
-            self.bounded(Times { runs: 1, seed });
+            Times { runs: 1, seed }.add_to(&mut self.bounds);
         }
     }
 
-    fn bounded(&mut self, times: Times) {
-        let known = self.bounds.get_or_insert(Times { runs: 0, ..times });
-        known.runs += times.runs;
-        known.seed = known.seed.min(times.seed);
+    /// Adds how both judges agree on one run.
+    fn add_comparison(&mut self, seed: u64, comparison: &Comparison) {
+        for (&agreement, count) in &comparison.agreements {
+            *self.agreements.entry(agreement).or_default() += count;
+        }
+        if !comparison.disagreements.is_empty() {
+            Times { runs: 1, seed }.add_to(&mut self.disagreements);
+        }
     }
 
     fn found(&mut self, kind: FindingKind, times: Times) {
@@ -118,7 +144,11 @@ impl FuzzTally {
         for (&kind, &times) in &other.kinds {
             self.found(kind, times);
         }
-        other.bounds.into_iter().for_each(|times| self.bounded(times));
+        for (&agreement, count) in &other.agreements {
+            *self.agreements.entry(agreement).or_default() += count;
+        }
+        other.bounds.into_iter().for_each(|times| times.add_to(&mut self.bounds));
+        other.disagreements.into_iter().for_each(|times| times.add_to(&mut self.disagreements));
         self.goals = self.goals.union(other.goals);
     }
 
@@ -131,6 +161,17 @@ impl FuzzTally {
 /// Runs every seed under every rule on `jobs` threads. Returns a tally for each rule, the same for any number of
 /// threads. `done` gets the number of runs that have ended since its last call.
 pub fn fuzz(fuzz: &FuzzSpec<'_>, jobs: usize, done: &(dyn Fn(u64) + Sync)) -> Vec<FuzzTally> {
+    fuzz_until(fuzz, jobs, done, None).0
+}
+
+/// As [`fuzz`], but ends before the first seeds at which `stop` returns true. Returns the end of the seeds that were
+/// run: every seed before it, and none from it on. `stop` is called every few hundred seeds.
+pub fn fuzz_until(
+    fuzz: &FuzzSpec<'_>,
+    jobs: usize,
+    done: &(dyn Fn(u64) + Sync),
+    stop: Option<&dyn Fn() -> bool>,
+) -> (Vec<FuzzTally>, u64) {
     let (first, end, step) = fuzz.seeds;
     let count = end.saturating_sub(first).div_ceil(step);
     let batches = count.div_ceil(BATCH);
@@ -140,16 +181,25 @@ pub fn fuzz(fuzz: &FuzzSpec<'_>, jobs: usize, done: &(dyn Fn(u64) + Sync)) -> Ve
         for seed in nths.map(|nth| first + nth * step) {
             let (setup, open) = drawn(fuzz.source, seed);
             for (tally, rule) in tallies.iter_mut().zip(fuzz.rules) {
-                tally.add(seed, &judged(&setup, *rule, &mut RandomChooser::new(&open, fuzz.style, seed)));
+                let mut chooser = RandomChooser::new(&open, fuzz.style, seed);
+                if fuzz.second_judge {
+                    let (judgement, comparison) = judged_twice(&setup, *rule, &mut chooser);
+                    tally.add(seed, &judgement);
+                    tally.add_comparison(seed, &comparison);
+                } else {
+                    tally.add(seed, &judged(&setup, *rule, &mut chooser));
+                }
             }
         }
         tallies
     };
     let report_progress = |batch: u64| done((count - batch * BATCH).min(BATCH) * fuzz.rules.len() as u64);
     let mut sums = vec![FuzzTally::default(); fuzz.rules.len()];
-    // In groups, so that few tallies are kept at a time.
-    for from in (0..batches).step_by(BATCHES_MAX) {
-        let here = (batches - from).min(BATCHES_MAX as u64) as usize;
+    // In groups, so that few tallies are kept at a time, and so that `stop` is asked often.
+    let group = if stop.is_some() { 4 * jobs as u64 } else { BATCHES_MAX };
+    let mut from = 0;
+    while from < batches && !(from > 0 && stop.is_some_and(|stop| stop())) {
+        let here = (batches - from).min(group) as usize;
         let work_and_report = |at: usize| {
             let tallies = work(from + at as u64);
             report_progress(from + at as u64);
@@ -160,14 +210,16 @@ pub fn fuzz(fuzz: &FuzzSpec<'_>, jobs: usize, done: &(dyn Fn(u64) + Sync)) -> Ve
                 sum.absorb(tally);
             }
         }
+        from += here as u64;
     }
-    sums
+    (sums, if from < batches { first + from * BATCH * step } else { end })
 }
 
 /// The setup of a seed and what is open in it.
 pub fn drawn(source: SetupSource<'_>, seed: u64) -> (Cow<'_, Setup>, OpenPoints) {
     match source {
         SetupSource::Setup(setup, vary) => (Cow::Borrowed(setup), vary.open()),
+        SetupSource::EveryPreset => drawn(SetupSource::Preset(preset_of(seed)), seed),
         SetupSource::Preset(preset) => {
             let open = OpenPoints(vec![ChoicePoint::Generate]);
             let setup = generate(preset, &mut RandomChooser::new(&open, Style::Uniform, seed ^ SETUP));

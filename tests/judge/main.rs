@@ -10,5 +10,6 @@ mod judge_races;
 mod planted;
 mod records;
 mod scene;
+mod second_judge;
 mod session;
 mod shrink;

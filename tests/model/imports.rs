@@ -37,7 +37,10 @@ const TABLE: &[(&str, &[&str])] = &[
     ("graph", &["escape", "judge", "record", "report::name", "scene"]),
     ("search", &["engine"]),
     ("history", &["engine", "model", "record"]),
-    ("runner", &["engine", "history", "judge", "metrics", "model", "record", "rule", "scene", "search", "workload"]),
+    (
+        "runner",
+        &["engine", "history", "judge", "metrics", "model", "numeric", "record", "rule", "scene", "search", "workload"],
+    ),
     ("shrink", &["engine::Scripted", "history", "judge", "model", "runner"]),
     (
         "command",

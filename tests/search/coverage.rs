@@ -22,7 +22,13 @@ fn suite() -> Goals {
     let rules: Vec<_> = names.iter().map(|name| runner::rule(name).expect("a rule")).collect();
     let mut reached = Goals::NONE;
     for preset in Preset::ALL {
-        let fuzz = FuzzSpec { source: SetupSource::Preset(preset), rules: &rules, style: JITTER, seeds: (0, SEEDS, 1) };
+        let fuzz = FuzzSpec {
+            source: SetupSource::Preset(preset),
+            rules: &rules,
+            style: JITTER,
+            seeds: (0, SEEDS, 1),
+            second_judge: false,
+        };
         for tally in runner::fuzz(&fuzz, 2, &|_| ()) {
             reached = reached.union(tally.goals);
         }

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use overlapsim::command::{
-    FailOnVerdict, Failure, Format, FuzzArgs, MergeArgs, OutsidePaths, Preset, Shard, StyleWord, fuzz_to_text,
-    merge_to_text,
+    FailOnVerdict, Failure, Format, FuzzArgs, Generated, MergeArgs, OutsidePaths, Preset, Shard, StyleWord,
+    fuzz_to_text, merge_to_text,
 };
 use serde_json::Value;
 
@@ -14,7 +14,9 @@ fn args(format: Format) -> FuzzArgs {
     FuzzArgs {
         outside: OutsidePaths::default(),
         file: None,
-        preset: Some(Preset::Small),
+        preset: Some(Generated::Of(Preset::Small)),
+        time_max_ns: None,
+        second_judge: false,
         seeds: (5, 205),
         rule: None,
         jobs: Some(1),
@@ -117,7 +119,7 @@ fn shards_that_are_no_whole_are_refused() {
     for (other, said) in [
         (FuzzArgs { seeds: (0, 10), ..case.clone() }, "its seeds differ"),
         (FuzzArgs { strategy, ..case.clone() }, "its strategy differs"),
-        (FuzzArgs { preset: Some(Preset::Wide), ..case.clone() }, "it ran another scenario or preset"),
+        (FuzzArgs { preset: Some(Generated::Of(Preset::Wide)), ..case.clone() }, "it ran another scenario or preset"),
         (FuzzArgs { rule: Some("paired".into()), ..case.clone() }, "its rules differ"),
     ] {
         let elsewhere = Folder::new("refused-other");
@@ -187,7 +189,7 @@ fn every_replay_line_shows_its_kind() {
 #[test]
 fn every_preset_runs_and_the_seeds_of_none_are_refused() {
     for preset in Preset::ALL {
-        let args = FuzzArgs { preset: Some(preset), seeds: (0, 8), ..args(Format::Json) };
+        let args = FuzzArgs { preset: Some(Generated::Of(preset)), seeds: (0, 8), ..args(Format::Json) };
         let json: Value = serde_json::from_str(&print(&args)).expect("it is JSON");
         assert_eq!(json["source"], format!("generated {}", preset.name()));
         assert!(json["rules"].as_array().is_some_and(|rules| rules.iter().all(|rule| rule["runs"] == 8)));
