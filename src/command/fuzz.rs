@@ -261,7 +261,7 @@ impl FuzzReporter<'_> {
             version: env!("CARGO_PKG_VERSION").to_string(),
             strategy: self.args.strategy.name().to_string(),
             seeds: [self.args.seeds.0, self.end],
-            seeds_end: Some(self.args.seeds.1).filter(|asked| *asked != self.end),
+            seeds_end: Some(self.args.seeds.1).filter(|asked| *asked != self.end && *asked != SEEDS_END),
             shard: [self.args.shard.nth, self.args.shard.of],
             rules: rules.map(|(rule, tally)| self.rule(*rule, tally, unwritten)).collect(),
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::engine::Chooser;
-use crate::judge::{FindingKind, Judge, JudgeOptions, Judgement, Verdict};
+use crate::judge::{Finding, FindingKind, Judge, JudgeOptions, Judgement, Verdict};
 use crate::model::{Machine, Rule, Setup};
 use crate::numeric::{NumericOpinion, NumericState, Place, SecondJudge, StatePlace};
 use crate::record::{CacheFact, Fact, ForwardFact, GpuStream, ReqId, RowFacts, Sink, SlotId, Token};
@@ -199,7 +199,10 @@ impl Said<'_> {
         let kinds = self.judgement.findings[judged.findings.clone()].iter().map(|finding| finding.kind);
         let of_states = |kind: &FindingKind| kind.verdict() == Verdict::Corrupt;
         // The finding about a torn copy is made at the copy, and not again when the copy is offered.
-        let at_copy = (judged.wrong && self.has(FindingKind::Torn)).then_some(FindingKind::Torn);
+        let is_torn = |finding: &&Finding| {
+            finding.kind == FindingKind::Torn && finding.req == Some(place.req) && finding.label == Some(place.len)
+        };
+        let at_copy = self.judgement.findings.iter().find(is_torn).filter(|_| judged.wrong).map(|torn| torn.kind);
         let found = kinds.rev().find(of_states).or(at_copy);
         match place.at {
             Place::Hit => _ = self.wrong_hits.insert(place.req, found.is_some()),
@@ -260,10 +263,10 @@ mod tests {
         judgement
     }
 
-    fn finding(kind: FindingKind) -> crate::judge::Finding {
+    fn finding(kind: FindingKind) -> Finding {
         let (req, label, holds, slot, root, overwritten) = Default::default();
         let (turn, phase) = (3, crate::record::Phase::Result);
-        crate::judge::Finding { kind, req, turn, phase, label, holds, slot, reason: String::new(), root, overwritten }
+        Finding { kind, req, turn, phase, label, holds, slot, reason: String::new(), root, overwritten }
     }
 
     /// One use. `found` is whether the finding of the judgement was made there.

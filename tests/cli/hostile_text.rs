@@ -2,6 +2,7 @@
 //! it is, by any command, with or without colour; and none of their line feeds forges a line.
 
 use std::fs;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -195,7 +196,6 @@ fn arguments_are_shown_escaped() {
     for args in lines {
         let mut outputs = vec![folder.run(&args)];
         // The name of the program is an argument too.
-        use std::os::unix::process::CommandExt as _;
         let mut command = folder.command(&args);
         outputs.push(command.arg0(h).env("JOB_COMPLETION_INDEX", h).env("COLUMNS", "40").output().unwrap());
         for output in outputs {

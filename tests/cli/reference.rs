@@ -46,6 +46,7 @@ const PRINTED: [(&str, &[&str]); 10] = [
         &[
             "fuzz scenarios/check/interleaved.ron --seeds 0..60 --rule mask-lookahead --format json",
             "fuzz FOLDER/bound.ron --seeds 0..2 --rule paired --format json",
+            "fuzz FOLDER/bound.ron --seeds 0..400 --rule paired --second-judge --max-time 1ns --jobs 1 --format json",
         ],
     ),
     ("JSON of kl", &["kl scenarios/kl-row2.ron --format json"]),

@@ -94,6 +94,68 @@ fn shards_add_up_to_the_whole() {
     }
 }
 
+#[test]
+fn the_second_judge_agrees_and_is_counted_in_every_shard() {
+    let folder = Folder::new("second");
+    let file = folder.write("x.ron", INTERLEAVED);
+    let generated = FuzzArgs { preset: Some(Generated::All), rule: Some("paired".into()), ..args(Format::Json) };
+    for (nth, case) in [generated, of_file(&file, Format::Json)].into_iter().enumerate() {
+        let case = FuzzArgs { seeds: (0, 16), second_judge: true, ..case };
+        let whole = print(&case);
+        let json: Value = serde_json::from_str(&whole).expect("it is JSON");
+        let mut without = json.clone();
+        for rule in without["rules"].as_array_mut().expect("a list") {
+            assert!(rule["second_judge"]["disagreement"].is_null(), "{rule}");
+            assert!(rule["second_judge"]["agreements"]["right"].as_u64() > Some(0), "{rule}");
+            rule.as_object_mut().expect("an object").remove("second_judge");
+        }
+        let plain = FuzzArgs { second_judge: false, ..case.clone() };
+        let of_one: Value = serde_json::from_str(&print(&plain)).expect("it is JSON");
+        assert_eq!(without, of_one, "the second judge changes nothing of the first");
+        let (two, other) = (Folder::new(&format!("second-{nth}")), Folder::new(&format!("second-not-{nth}")));
+        let reports = shards(&two, &case, 2);
+        let sum = merge_to_text(&of_reports(&reports, Format::Json)).expect("they can be added up");
+        assert_eq!(without_files(&sum.0), without_files(&whole));
+        let mixed = [shards(&other, &plain, 2).remove(0), reports[1].clone()];
+        assert!(refused(&mixed).contains("only one of them has the second judge"));
+    }
+}
+
+#[test]
+fn a_seed_of_all_presets_is_that_seed_of_its_own_preset() {
+    let whole = FuzzArgs { preset: Some(Generated::All), seeds: (13, 14), ..args(Format::Json) };
+    let own = FuzzArgs { preset: Some(Generated::Of(Preset::ALL[5])), ..whole.clone() };
+    let parts = |args: &FuzzArgs| -> Value {
+        serde_json::from_str::<Value>(&print(args)).expect("it is JSON")["rules"].clone()
+    };
+    assert_eq!(parts(&whole), parts(&own));
+}
+
+#[test]
+fn a_time_limit_ends_behind_whole_seeds_that_the_report_names() {
+    let folder = Folder::new("time");
+    let run = |line: &str| texts(&overlapsim(folder.path(), &words(line))).0;
+    let common = "overlapsim fuzz --generate small --rule paired --jobs 1 --format json";
+    let ended: Value = serde_json::from_str(&run(&format!("{common} --seeds 3.. --max-time 1ns"))).expect("it is JSON");
+    let end = ended["seeds"][1].as_u64().expect("a number");
+    assert!(end > 3 && end < 100_000, "{end}");
+    let again: Value = serde_json::from_str(&run(&format!("{common} --seeds 3..{end}"))).expect("it is JSON");
+    assert_eq!(ended, again);
+    let known: Value =
+        serde_json::from_str(&run(&format!("{common} --seeds 3..9999999 --max-time 1ns"))).expect("it is JSON");
+    assert_eq!((known["seeds"][1].as_u64(), known["seeds_end"].as_u64()), (Some(end), Some(9_999_999)));
+    for (line, why) in [
+        ("--seeds 3..", "would run for ever"),
+        ("--seeds 0..9 --max-time 1s --shard 0/2", "cannot be used with"),
+        ("--seeds 0..9 --max-time soon", "has no unit"),
+    ] {
+        let args = format!("fuzz --generate small {line}");
+        let output = overlapsim(folder.path(), &args.split(' ').collect::<Vec<_>>());
+        let (_, error) = texts(&output);
+        assert!(output.status.code() == Some(2) && error.contains(why), "{line}: {error}");
+    }
+}
+
 fn refused(paths: &[PathBuf]) -> String {
     let Err(Failure(why)) = merge_to_text(&of_reports(paths, Format::Text)) else { panic!("{paths:?} add up") };
     why
