@@ -15,11 +15,10 @@ use overlapsim::runner::counts;
 use overlapsim::scenario::{self, Scenario};
 use overlapsim::search::Enumerate;
 
+use super::features::Case;
 use super::reduction::rules;
-use super::small::{Dice, small};
+use super::small::{Dice, PAIRS, small};
 
-/// Setups that are drawn.
-const SEEDS: u64 = 400;
 /// Seeds of setups in which it shows if the contents of slots, the tree, the lengths of requests, or what the judge holds
 /// due is left out. Chosen by leaving each of them out of the states of 4000 setups.
 const TELLING: [u64; 6] = [523, 592, 647, 1138, 1236, 3012];
@@ -120,7 +119,7 @@ struct Node {
 }
 
 /// All states, if they are not too many.
-fn graph(system: &mut System, open: &OpenPoints) -> Option<Vec<Node>> {
+fn graph(system: &mut System, open: &OpenPoints, states_max: usize) -> Option<Vec<Node>> {
     let options = JudgeOptions { page_size: system.setup.engine.page_size, keep_boundaries: false, keep_reasons: true };
     let start = SearchState { world: World::new(system.setup), judge: Judge::new(options) };
     let mut places = BTreeMap::from([(system.unreduced(&start), 0)]);
@@ -137,7 +136,7 @@ fn graph(system: &mut System, open: &OpenPoints) -> Option<Vec<Node>> {
             });
             steps.insert((kinds, happened, cut, place));
         }
-        if moments.len() > STATES_MAX {
+        if moments.len() > states_max {
             return None;
         }
         nodes.push(Node { print: system.print(&at), steps });
@@ -168,18 +167,17 @@ fn futures(nodes: &[Node]) -> Vec<usize> {
 }
 
 /// Looks at the states of a setup. Returns how many there are, and how many of them are taken for another.
-fn look(seed: u64, setup: &Setup, open: &OpenPoints, rule: &dyn Rule) -> Option<[usize; 2]> {
+pub fn look(name: &str, case: &Case, states_max: usize) -> Option<[usize; 2]> {
+    let Case { setup, rule, vary } = *case;
+    let open = &vary.open();
     let mut system =
         System { setup, rule, reductions: Reductions::new(setup, open), encoding: Reductions::encoding(setup) };
-    let nodes = graph(&mut system, open)?;
+    let nodes = graph(&mut system, open, states_max)?;
     let mut known = BTreeMap::new();
     for (node, future) in nodes.iter().zip(futures(&nodes)) {
         if *known.entry(node.print).or_insert(future) != future {
             let text = scenario::write(&Scenario::of(setup.clone()));
-            panic!(
-                "seed {seed} under {}, {open:?}: two states with two futures are taken for one\n{text}",
-                rule.name()
-            );
+            panic!("{name} under {}, {open:?}: two states with two futures are taken for one\n{text}", rule.name());
         }
     }
     Some([nodes.len(), nodes.len() - known.len()])
@@ -190,7 +188,8 @@ fn look_at_all(seeds: impl Iterator<Item = u64>) {
     for seed in seeds {
         let Some((setup, vary)) = small(seed) else { continue };
         for rule in rules(&mut Dice(seed), &setup) {
-            let looked = look(seed, &setup, &vary.open(), rule).unwrap_or_default();
+            let case = Case { setup: &setup, rule, vary };
+            let looked = look(&format!("seed {seed}"), &case, STATES_MAX).unwrap_or_default();
             sum = [sum[0] + looked[0], sum[1] + looked[1]];
         }
     }
@@ -199,10 +198,10 @@ fn look_at_all(seeds: impl Iterator<Item = u64>) {
 
 #[test]
 fn states_taken_for_one_have_one_future() {
-    look_at_all((0..SEEDS).step_by(2));
+    look_at_all((0..PAIRS).step_by(2));
 }
 
 #[test]
 fn states_taken_for_one_have_one_future_in_others() {
-    look_at_all((1..SEEDS).step_by(2).chain(TELLING));
+    look_at_all((1..PAIRS).step_by(2).chain(TELLING));
 }
