@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::judge::{Goals, finding_verdict};
-use crate::model::Rule;
+use crate::model::{Arrive, Cost, Rule, Vary};
 use crate::report::{CheckFinding, CheckReport, Reduction, check_json, check_summary, check_text, name};
 use crate::runner::{self, Checked, Found};
 use crate::scenario::Scenario;
@@ -82,7 +82,7 @@ pub fn check_to_text(args: &CheckArgs) -> Result<(String, Exit), Failure> {
 }
 
 fn check_styled(args: &CheckArgs) -> Result<Printed, Failure> {
-    let scenario = load(&args.file, args.outside)?;
+    let scenario = searched(load(&args.file, args.outside)?);
     let rules = rules(&scenario, args.rule.as_deref())?;
     let out = args.out.as_deref().map(OutDir::new).transpose()?;
     let mut reports = Vec::with_capacity(rules.len());
@@ -109,6 +109,17 @@ fn check_styled(args: &CheckArgs) -> Result<Printed, Failure> {
         }
     };
     Ok(Printed { text, exit: args.fail_on.verdict.exit(verdicts), unwritten })
+}
+
+/// The scenario with all questions open that a search answers in every way.
+pub(super) fn searched(scenario: Scenario) -> Scenario {
+    Scenario { vary: scenario.vary.searched(&scenario.setup.engine), ..scenario }
+}
+
+/// The run of a search with these answers. The open questions are named where a file may leave out one of them.
+pub(super) fn found_run<'a>(scenario: &Scenario, choices: &'a [u32]) -> ReplaySpec<'a> {
+    let vary = (Vary::default().searched(&scenario.setup.engine) != Vary::default()).then_some(scenario.vary);
+    ReplaySpec { choices: Some(choices), vary, ..ReplaySpec::default() }
 }
 
 fn search(args: &CheckArgs, scenario: &Scenario, rule: &dyn Rule, limit: TimeLimit) -> Checked {
@@ -186,6 +197,15 @@ pub(super) fn open_warnings(scenario: &Scenario) -> Vec<String> {
             "nothing is open, so there is only one timing: open something, as in `vary: (arrivals: true)`".to_string(),
         );
     }
+    let drawn = scenario.setup.costs.each().iter().any(|cost| matches!(cost, Cost::Uniform(..)));
+    let timed = scenario.setup.requests.iter().any(|request| matches!(request.arrive, Arrive::At(_)));
+    if drawn && timed && !scenario.vary.arrivals {
+        warnings.push(
+            "durations are drawn and requests arrive at times: a search takes the shortest durations only. Open the \
+             arrivals, as in `vary: (arrivals: true)`, to see all turns of arrival"
+                .to_string(),
+        );
+    }
     if scenario.vary.accept && engine.spec.is_none() {
         warnings.push("`accept` is open, but has no effect: without `spec` no tokens are accepted".to_string());
     }
@@ -236,6 +256,6 @@ fn finding(
         turn: found.finding.turn,
         turns_run: found.path.steps,
         times: found.times,
-        replay: replay_line_of(scenario, rule.name(), ReplaySpec { choices: Some(choices), ..ReplaySpec::default() }),
+        replay: replay_line_of(scenario, rule.name(), found_run(scenario, choices)),
     }
 }

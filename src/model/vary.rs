@@ -3,6 +3,8 @@
 use crate::engine::{ChoicePoint, OpenPoints};
 use serde::Deserialize;
 
+use super::setup::{Accept, Engine};
+
 /// The open questions of a scenario. What is not open is as scripted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -68,6 +70,13 @@ impl Vary {
             accept: has("accept"),
             order: has("order"),
         })
+    }
+
+    /// The questions that a search answers in every way: those that are open, and the accepted tokens if the script only
+    /// draws them. A search has no seed: it would take one draw for all.
+    pub fn searched(self, engine: &Engine) -> Vary {
+        let drawn = engine.spec.as_ref().is_some_and(|spec| matches!(spec.accept, Accept::Seeded(_)));
+        Vary { accept: self.accept || drawn, ..self }
     }
 
     /// The open choice points.

@@ -346,3 +346,39 @@ fn the_turn_of_a_finding_is_the_one_that_its_replay_shows() {
         assert!(finding.get("turns").is_none(), "a name that says neither number nor count");
     }
 }
+
+/// A search has no seed. With accepted tokens drawn it once took the shortest draw for all, in which every draft token is
+/// accepted, and called itself complete.
+#[test]
+fn accepted_tokens_that_are_drawn_are_searched() {
+    let scenario = |accept: &str, vary: &str| {
+        format!(
+            r#"(
+                engine: (
+                    release: V0_5_17, strategy: ExtraBufferLazy, track_interval: 8, mamba_chunk: 8,
+                    spec: (draft: 3, accept: {accept}),
+                ),
+                requests: [(id: "a", prompt: Fresh(3), stop: Length(16)), (id: "p", prompt: Fresh(1), stop: Length(1))],
+                vary: ({vary}),
+            )"#
+        )
+    };
+    let folder = Folder::new("drawn-accepts");
+    let found = |text: &str| {
+        let file = folder.write("x.ron", text);
+        let text = check_to_text(&args(&file, "mask-lookahead", Format::Json)).expect("it can be searched").0;
+        serde_json::from_str::<Value>(&text).expect("it is JSON")
+    };
+    let open = found(&scenario("Fixed([2])", "stops: true, accept: true"));
+    let drawn = found(&scenario("Seeded(0.7)", "stops: true"));
+    for field in ["verdict", "complete", "unique", "transitions"] {
+        assert_eq!(drawn[field], open[field], "{field}");
+    }
+    assert_eq!(drawn["verdict"], "lossy");
+    // The replay line names what was open.
+    let replay = drawn["findings"][0]["replay"].as_str().expect("a command line");
+    assert!(replay.contains("--vary stops,accept"), "{replay}");
+    let line: Vec<&str> = words(replay);
+    let (text, errors) = texts(&overlapsim(&folder.0, &line));
+    assert!(text.contains("lost"), "{replay}\n{text}{errors}");
+}

@@ -1,11 +1,11 @@
 //! `expect_every` of a scenario, compared with a complete search.
 
+use crate::command::check::{found_run, searched};
 use crate::command::expectation::verdict;
 use crate::command::fail_on::FailOn;
 use crate::command::line::{outside_word, replay_line_of, shell_word};
 use crate::command::output::Exit;
 use crate::command::progress::cores;
-use crate::command::replay_spec::ReplaySpec;
 use crate::judge::{FindingKind, finding_verdict};
 use crate::report::{FindingLine, RuleFailure, Scope, TestBound, name};
 use crate::runner::{self, CheckSpec, Checked, Found};
@@ -17,6 +17,7 @@ use super::TestArgs;
 /// Searches every timing under one rule and returns the difference from the expectation, if there is one. A search that
 /// a bound ended always fails: the timings it has not seen could show anything.
 pub(super) fn check(scenario: &Scenario, expect: &ExpectEvery, args: &TestArgs) -> Option<RuleFailure> {
+    let scenario = &searched(scenario.clone());
     let rule = runner::rule(&expect.rule).expect("the parser knows every rule by name");
     let open = scenario.vary.open();
     let setup = &scenario.setup;
@@ -39,8 +40,7 @@ pub(super) fn check(scenario: &Scenario, expect: &ExpectEvery, args: &TestArgs) 
         return None;
     }
     let replay = |found: &&&Found| {
-        let spec = ReplaySpec { choices: Some(&found.path.answers), ..ReplaySpec::default() };
-        replay_line_of(scenario, &expect.rule, spec)
+        replay_line_of(scenario, &expect.rule, found_run(scenario, &found.path.answers))
     };
     let mut replays: Vec<String> = unexpected.iter().map(replay).collect();
     if replays.is_empty() {
