@@ -87,6 +87,7 @@ if any timing loses a checkpoint.";
 pub(super) const FUZZ: &str = "Examples:
   overlapsim fuzz scenarios/check/interleaved.ron --seeds 0..2000 --rule all
   overlapsim fuzz --generate small --seeds 0..500 --out found
+  overlapsim fuzz --generate all --seeds 0.. --max-time 2s --second-judge
   overlapsim fuzz --generate wide --seeds 0..4000 --shard JOB_COMPLETION_INDEX/16 --out reports";
 
 pub(super) const MERGE: &str = "Examples:
