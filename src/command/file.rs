@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::Builder;
 
-use crate::{escape, reading};
+use crate::escape;
+use crate::reading;
 
 use super::interrupt::Part;
 use super::output::Failure;

@@ -98,7 +98,7 @@ pub struct FuzzArgs {
     /// take I from the cluster
     #[arg(long, value_name = "I/N", value_parser = shard, default_value = "0/1", hide_default_value = true)]
     pub shard: Shard,
-    /// End the search after this time, such as 8h or 500ms, behind a whole range of seeds, which the report names
+    /// End the search after this time, such as 28800s or 500ms, behind a whole range of seeds, which the report names
     #[arg(long = "max-time", value_name = "TIME", value_parser = values::time, conflicts_with = "shard")]
     pub time_max_ns: Option<u64>,
     /// Judge every run a second time, by the numbers in its state slots; a disagreement of the judges is a fault of

@@ -340,7 +340,7 @@ const MISTAKES: &[(&[&str], &str, &str)] = &[
     (&["cost", "one.ron", "--gpu", "x"], "there is no GPU preset `x`", "help: the GPU presets are: `h100x8-80b-a3b`"),
     (
         &["cost", "one.ron", "--batch", "60000", "--outputs", "9999"],
-        "tokens, more than 33554432",
+        "outputs, more than 4194304",
         "help: give smaller batches",
     ),
     (&["check", "one.ron", "--max-time", "5"], "`5` has no unit", "help: give a time such as 30s"),

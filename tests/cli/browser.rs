@@ -33,7 +33,7 @@ fn start(name: &str) -> Option<Browser> {
 /// Writes the page of a scenario and returns its path.
 fn write(file: &str, rule: Option<&str>) -> PathBuf {
     let args = ReportArgs {
-        outside: OutsidePaths { allow_outside: true },
+        outside: OutsidePaths::default(),
         file: file.into(),
         rule: rule.map(str::to_owned),
         seed: None,

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use overlapsim::escape;
 use overlapsim::model::Prompt;
 use overlapsim::runner;
 use overlapsim::scenario::{self, Diagnostic, Scenario};
@@ -62,6 +63,8 @@ pub fn round_trip(scenario: &Scenario, base: &Path) -> Outcome {
     let again = scenario::parse("case.ron", &written, base, &rules)
         .unwrap_or_else(|error| panic!("what is written cannot be read:\n{written}\n{}", error.render(false)));
     let again = Scenario { name: scenario.name.clone(), path: scenario.path.clone(), ..again };
+    // A comment is written with its characters escaped.
+    let scenario = &Scenario { title: escape::line(&scenario.title).into_owned(), ..scenario.clone() };
     // The requests of a trace are written with their tokens.
     if !scenario.setup.requests.iter().any(|request| matches!(request.prompt, Prompt::Blocks { .. })) {
         assert!(

@@ -379,6 +379,6 @@ fn accepted_tokens_that_are_drawn_are_searched() {
     let replay = drawn["findings"][0]["replay"].as_str().expect("a command line");
     assert!(replay.contains("--vary stops,accept"), "{replay}");
     let line: Vec<&str> = words(replay);
-    let (text, errors) = texts(&overlapsim(&folder.0, &line));
+    let (text, errors) = texts(&overlapsim(folder.path(), &line));
     assert!(text.contains("lost"), "{replay}\n{text}{errors}");
 }

@@ -39,9 +39,7 @@ pub(super) fn check(scenario: &Scenario, expect: &ExpectEvery, args: &TestArgs) 
     if as_expected && checked.is_complete() && refused.is_none() {
         return None;
     }
-    let replay = |found: &&&Found| {
-        replay_line_of(scenario, &expect.rule, found_run(scenario, &found.path.answers))
-    };
+    let replay = |found: &&&Found| replay_line_of(scenario, &expect.rule, found_run(scenario, &found.path.answers));
     let mut replays: Vec<String> = unexpected.iter().map(replay).collect();
     if replays.is_empty() {
         replays.push(check_line(scenario, expect, args));
