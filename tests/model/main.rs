@@ -5,6 +5,7 @@
 mod common;
 
 mod encoding;
+mod facts;
 mod generate;
 mod generate_wide;
 mod history;
@@ -16,6 +17,7 @@ mod paired;
 mod recorded;
 mod recordings;
 mod releases;
+mod rule_rows;
 mod scenario_errors;
 mod snapshots;
 mod traces;

@@ -163,3 +163,29 @@ fn a_record_without_prompts_is_judged_by_lengths() {
     let judged = tape.offer(A, 5, 2, false).offer(A, 4, 2, false).offer(A, 5, 3, false).judge();
     assert_eq!(kinds(&judged), vec![FindingKind::Mislabelled, FindingKind::Unwritten]);
 }
+
+/// A torn copy of slot 1 in slot 7, then what `more` adds, then a donation of slot 7.
+fn torn_copy(more: impl Fn(&mut Tape)) -> Vec<FindingKind> {
+    let mut tape = Tape::new();
+    tape.decode(2, A, 1, 2, None).give(7, Owner::Tree).fact(Fact::Forward(ForwardFact::CopyState {
+        req: A,
+        from: SlotId(1),
+        to: SlotId(7),
+        stream: GpuStream::Schedule,
+    }));
+    more(&mut tape);
+    kinds(&tape.offer(A, 2, 7, false).judge())
+}
+
+#[test]
+fn a_torn_copy_excuses_its_own_slot_until_that_slot_gets_another_owner() {
+    assert_eq!(torn_copy(|_| {}), [FindingKind::Torn]);
+    let another_slot = |tape: &mut Tape| {
+        tape.give(8, Owner::Tree);
+    };
+    assert_eq!(torn_copy(another_slot), [FindingKind::Torn]);
+    let another_owner = |tape: &mut Tape| {
+        tape.free(7, Owner::Tree).give(7, Owner::Spare);
+    };
+    assert_eq!(torn_copy(another_owner), [FindingKind::Torn, FindingKind::Unwritten]);
+}
