@@ -1,9 +1,14 @@
 //! What holds for single facts of a run.
 
+use std::collections::BTreeMap;
+
 use crate::common::setups::wide_setups;
 use overlapsim::engine::Seeded;
 use overlapsim::model::Machine;
-use overlapsim::record::{Fact, ForwardFact, ForwardMode, Owner, PageFact, Sink, SlotFact};
+use overlapsim::record::{
+    BatchFact, BatchId, DecisionFact, Fact, ForwardFact, ForwardMode, Owner, PageFact, ReqId, RequestFact, Sink,
+    SlotFact,
+};
 use overlapsim::{runner, scenario};
 use proptest::prelude::*;
 
@@ -25,6 +30,23 @@ impl Sink for PageFacts {
     }
 }
 
+/// The rows of each decode batch in the order of its prepare, and those of its result.
+#[derive(Default)]
+struct RowOrder(BTreeMap<BatchId, [Vec<ReqId>; 2]>);
+
+impl Sink for RowOrder {
+    fn fact(&mut self, fact: Fact) {
+        match fact {
+            Fact::Batch(BatchFact::PrepareDecode { batch, req, .. }) => self.0.entry(batch).or_default()[0].push(req),
+            Fact::Request(RequestFact::Skip { batch, req, .. })
+            | Fact::Decision(DecisionFact::Row { batch, req, .. }) => {
+                self.0.entry(batch).or_default()[1].push(req);
+            }
+            _ => {}
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
@@ -34,6 +56,16 @@ proptest! {
         let (mut chooser, rule) = (Seeded::new(1), runner::rule("paired").unwrap());
         Machine::new(&setup, rule, &mut chooser, &mut facts).run();
         prop_assert!(facts.empty == 0, "{} of {} are empty", facts.empty, facts.all);
+    }
+
+    #[test]
+    fn results_come_in_the_order_of_the_rows_with_those_that_are_skipped(setup in wide_setups()) {
+        let mut order = RowOrder::default();
+        let (mut chooser, rule) = (Seeded::new(1), runner::rule("paired").unwrap());
+        Machine::new(&setup, rule, &mut chooser, &mut order).run();
+        for (batch, [prepared, processed]) in order.0.iter().filter(|(_, rows)| !rows[0].is_empty()) {
+            prop_assert!(prepared.starts_with(processed), "{batch}: {processed:?} of {prepared:?}");
+        }
     }
 }
 
