@@ -1,6 +1,7 @@
-//! Tests of the tree: lookup, insert and the two orders here, eviction and locks in `held`, random operations against a
-//! naive model in `random`.
+//! Tests of the tree: lookup, insert and the two orders here, eviction and locks in `held`, trees with a broken
+//! invariant in `broken`, random operations against a naive model in `random`.
 
+mod broken;
 mod held;
 mod naive;
 mod random;
