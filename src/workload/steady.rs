@@ -186,9 +186,12 @@ mod tests {
     #[test]
     fn what_has_no_steady_step_is_refused() {
         let mut setup = setup();
-        let shapes = vec![RequestShape { prompt: 1 << 12, outputs: 1 << 12 }];
-        let refused = steady(&setup, &shapes, 1 << 13).expect_err("2^26 tokens");
+        let shapes = vec![RequestShape { prompt: (1 << 12) - 1, outputs: 1 }];
+        let refused = steady(&setup, &shapes, 1 << 14).expect_err("2^26 tokens");
         assert_eq!(refused, NotSteady::TooLarge { tokens: 1 << 26 });
+        let shapes = vec![RequestShape { prompt: 1, outputs: 1 << 12 }];
+        let refused = steady(&setup, &shapes, 1 << 11).expect_err("2^23 outputs");
+        assert_eq!(refused, NotSteady::TooLong { outputs: 1 << 23 });
         setup.engine.spec = Some(Spec { draft: 1, accept: Accept::Fixed(vec![1]) });
         assert_eq!(steady(&setup, &shapes, 1), Err(NotSteady::Speculative));
     }

@@ -357,7 +357,7 @@ impl Draw {
                 let keep = Some(self.dice.between(1, prompt_len(&before[req.index()].prompt)));
                 Prompt::Of { req, keep, fresh: self.take(2), len: self.dice.between(1, 2) }
             }
-            (2 | 0 | 1, _) => Prompt::Tokens((1..=len).collect()),
+            (0..=2, _) => Prompt::Tokens((1..=len).collect()),
             (3, _) => {
                 let firsts = [1, 101, 201][..len.div_ceil(2) as usize].into();
                 Prompt::Blocks { firsts, block_len: 2, len }
@@ -415,7 +415,7 @@ impl Draw {
             stops: asked(T::StopsOpen),
             aborts: asked(T::AbortsOpen),
             retract: asked(T::RetractOpen),
-            alloc_failure: asked(T::Refusals) && self.dice.0 % 2 == 0,
+            alloc_failure: asked(T::Refusals) && self.dice.0.is_multiple_of(2),
             // Random runs draw what a search takes to be the script's: every draft token.
             accept: setup.engine.spec.as_ref().is_some_and(|spec| matches!(spec.accept, Accept::Seeded(_))),
             order: asked(T::OrderOpen),

@@ -3,6 +3,7 @@ use crate::engine::Time;
 use crate::record::{
     BatchId, CacheFact, DonationOutcome, ForwardFact, ForwardMode, GpuStream, Owner, RunFact, SlotFact,
 };
+use NumericOpinion::{Right, Wrong, WrongInAnotherOrder};
 
 const A: ReqId = ReqId(0);
 const B: ReqId = ReqId(1);
@@ -61,7 +62,6 @@ fn a_state_is_right_for_exactly_its_tokens() {
     {
         donate(&mut judge, req, slot, len);
     }
-    use NumericOpinion::{Right, Wrong};
     // B has the same first tokens, and another last one. Nothing was written to the last slot.
     assert_eq!(donations(&judge), [Right, Right, Wrong, Right, Wrong, Wrong]);
 }
@@ -76,9 +76,9 @@ fn a_state_continued_from_another_one_is_wrong_and_stays_wrong() {
     judge.fact(ForwardFact::Clear { req: A, slot: ACTIVE }.into());
     extend(&mut judge, A, ACTIVE, (0, 6), None);
     donate(&mut judge, A, ACTIVE, 6);
-    assert_eq!(donations(&judge), [NumericOpinion::Wrong, NumericOpinion::Wrong, NumericOpinion::Right]);
+    assert_eq!(donations(&judge), [Wrong, Wrong, Right]);
     let starts = opinions(&judge, |at| at == Place::Start);
-    assert_eq!(starts, [NumericOpinion::Wrong, NumericOpinion::Wrong, NumericOpinion::Right]);
+    assert_eq!(starts, [Wrong, Wrong, Right]);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn tokens_that_the_record_lacks_leave_it_open() {
 
 #[test]
 fn a_copy_that_waits_for_no_forward_is_run_in_the_other_order_too() {
-    for (waits, opinion) in [(true, NumericOpinion::Right), (false, NumericOpinion::WrongInAnotherOrder)] {
+    for (waits, opinion) in [(true, Right), (false, WrongInAnotherOrder)] {
         let mut judge = judge();
         launch(&mut judge, 1);
         extend(&mut judge, A, ACTIVE, (0, 6), Some((TRACK, 4)));
@@ -102,7 +102,7 @@ fn a_copy_that_waits_for_no_forward_is_run_in_the_other_order_too() {
         copy(&mut judge, A, TRACK, COPY, GpuStream::Schedule);
         donate(&mut judge, A, COPY, 4);
         donate(&mut judge, A, TRACK, 4);
-        assert_eq!(donations(&judge), [opinion, NumericOpinion::Right], "the copy waits: {waits}");
+        assert_eq!(donations(&judge), [opinion, Right], "the copy waits: {waits}");
         assert_eq!(opinions(&judge, |at| at == Place::Copy { to: COPY }), [opinion]);
     }
 }
@@ -117,8 +117,8 @@ fn a_state_that_a_forward_overwrites_before_its_copy_is_wrong_in_the_order_of_th
     extend(&mut judge, A, ACTIVE, (5, 6), Some((TRACK, 6)));
     copy(&mut judge, A, TRACK, COPY, GpuStream::Schedule);
     donate(&mut judge, A, COPY, 4);
-    assert_eq!(donations(&judge), [NumericOpinion::Wrong]);
-    assert_eq!(opinions(&judge, |at| at == Place::Copy { to: COPY }), [NumericOpinion::WrongInAnotherOrder]);
+    assert_eq!(donations(&judge), [Wrong]);
+    assert_eq!(opinions(&judge, |at| at == Place::Copy { to: COPY }), [WrongInAnotherOrder]);
 }
 
 #[test]
@@ -134,8 +134,8 @@ fn a_copy_over_a_slot_that_a_forward_in_flight_reads_or_writes_is_seen() {
     extend(&mut reads, B, COPY, (4, 6), None);
     copy(&mut reads, A, ACTIVE, TRACK, GpuStream::Schedule);
     donate(&mut reads, B, COPY, 6);
-    assert_eq!(donations(&reads), [NumericOpinion::WrongInAnotherOrder]);
-    assert_eq!(opinions(&reads, |at| at == Place::Hit), [NumericOpinion::WrongInAnotherOrder]);
+    assert_eq!(donations(&reads), [WrongInAnotherOrder]);
+    assert_eq!(opinions(&reads, |at| at == Place::Hit), [WrongInAnotherOrder]);
 
     // The forward in flight still writes the slot that gets the copy.
     let mut writes = judge();
@@ -146,7 +146,7 @@ fn a_copy_over_a_slot_that_a_forward_in_flight_reads_or_writes_is_seen() {
     extend(&mut writes, B, COPY, (0, 6), None);
     copy(&mut writes, A, TRACK, COPY, GpuStream::Schedule);
     donate(&mut writes, A, COPY, 4);
-    assert_eq!(donations(&writes), [NumericOpinion::WrongInAnotherOrder]);
+    assert_eq!(donations(&writes), [WrongInAnotherOrder]);
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn copies_of_the_schedule_stream_keep_their_own_order() {
     wait(&mut judge, 2);
     donate(&mut judge, A, COPY, 4);
     donate(&mut judge, A, other, 4);
-    assert_eq!(donations(&judge), [NumericOpinion::Right, NumericOpinion::WrongInAnotherOrder]);
+    assert_eq!(donations(&judge), [Right, WrongInAnotherOrder]);
 }
 
 #[test]
@@ -174,10 +174,10 @@ fn a_cached_state_is_looked_at_again_when_it_leaves_the_tree() {
     donate(&mut judge, A, TRACK, 4);
     extend(&mut judge, A, ACTIVE, (4, 6), None);
     let cached = |judge: &SecondJudge| opinions(judge, |at| at == Place::Cached);
-    assert_eq!(cached(&judge), [NumericOpinion::Right], "at the end of the run");
+    assert_eq!(cached(&judge), [Right], "at the end of the run");
     judge.fact(ForwardFact::Clear { req: B, slot: TRACK }.into());
-    assert_eq!(cached(&judge), [NumericOpinion::Wrong]);
+    assert_eq!(cached(&judge), [Wrong]);
     judge.fact(SlotFact::Free { slot: TRACK, owner: Owner::Tree, last: true }.into());
     extend(&mut judge, A, TRACK, (0, 4), None);
-    assert_eq!(cached(&judge), [NumericOpinion::Wrong], "what the slot holds later is no cached state");
+    assert_eq!(cached(&judge), [Wrong], "what the slot holds later is no cached state");
 }
