@@ -73,9 +73,12 @@ impl Vary {
     }
 
     /// The questions that a search answers in every way: those that are open, and the accepted tokens if the script only
-    /// draws them. A search has no seed: it would take one draw for all.
+    /// draws them. A search has no seed: it would take one draw for all. Shares of 0 and 1 leave nothing to a draw.
     pub fn searched(self, engine: &Engine) -> Vary {
-        let drawn = engine.spec.as_ref().is_some_and(|spec| matches!(spec.accept, Accept::Seeded(_)));
+        let drawn = engine
+            .spec
+            .as_ref()
+            .is_some_and(|spec| matches!(spec.accept, Accept::Seeded(share) if 0 < share && share < 1_000_000));
         Vary { accept: self.accept || drawn, ..self }
     }
 

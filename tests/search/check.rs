@@ -375,6 +375,14 @@ fn accepted_tokens_that_are_drawn_are_searched() {
         assert_eq!(drawn[field], open[field], "{field}");
     }
     assert_eq!(drawn["verdict"], "lossy");
+    // A share of 0 or 1 leaves nothing to a draw: each verify accepts 1 token, or all.
+    for (share, each) in [("0.0", 1), ("1.0", 4)] {
+        let fixed = found(&scenario(&format!("Fixed([{each}])"), "stops: true"));
+        let drawn = found(&scenario(&format!("Seeded({share})"), "stops: true"));
+        for field in ["verdict", "complete", "unique", "transitions"] {
+            assert_eq!(drawn[field], fixed[field], "{share}: {field}");
+        }
+    }
     // The replay line names what was open.
     let replay = drawn["findings"][0]["replay"].as_str().expect("a command line");
     assert!(replay.contains("--vary stops,accept"), "{replay}");
