@@ -12,7 +12,7 @@ use crate::report::{
     name,
 };
 use crate::runner::{self, FuzzSpec, FuzzTally, Keep, SetupSource, Times, drawn, first_of};
-use crate::scenario::{self, Scenario};
+use crate::scenario::{self, Outside, Scenario};
 use crate::search::{RandomChooser, Style};
 
 use super::finding::{Finder, OutDir};
@@ -98,7 +98,8 @@ pub struct FuzzArgs {
     /// take I from the cluster
     #[arg(long, value_name = "I/N", value_parser = shard, default_value = "0/1", hide_default_value = true)]
     pub shard: Shard,
-    /// End the search after this time, such as 28800s or 500ms, behind a whole range of seeds, which the report names
+    /// End the search after this time, such as 28800s or 500ms, behind a whole range of seeds, which the report names; not
+    /// with --shard: shards of one search have one end
     #[arg(long = "max-time", value_name = "TIME", value_parser = values::time, conflicts_with = "shard")]
     pub time_max_ns: Option<u64>,
     /// Judge every run a second time, by the numbers in its state slots; a disagreement of the judges is a fault of
@@ -260,6 +261,7 @@ impl FuzzReporter<'_> {
             digest: shard_report::digest(&digest),
             version: env!("CARGO_PKG_VERSION").to_string(),
             strategy: self.args.strategy.name().to_string(),
+            allow_outside: self.scenario.is_some_and(|scenario| scenario.outside == Outside::Allowed),
             seeds: [self.args.seeds.0, self.end],
             seeds_end: Some(self.args.seeds.1).filter(|asked| *asked != self.end && *asked != SEEDS_END),
             shard: [self.args.shard.nth, self.args.shard.of],
@@ -365,7 +367,7 @@ impl FuzzReporter<'_> {
             None => None,
         };
         let run = (seed, draw.answers());
-        let replay = self.source().replay((rule.name(), self.args.strategy), run, written.as_deref());
+        let replay = self.source().replay((rule.name(), self.args.strategy), run, written.is_some());
         FuzzFinding {
             kind: name::kind(kind).to_string(),
             label: finding.label,

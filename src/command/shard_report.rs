@@ -23,21 +23,23 @@ pub(super) enum SearchSource<'a> {
 }
 
 impl SearchSource<'_> {
-    /// The command that replays the run of a seed. `written` is the file of the shrunk scenario.
+    /// The command that repeats the run of a seed. A generated setup is in no file: its command searches the one seed, and
+    /// writes a small scenario, unless that is `written` already.
     pub(super) fn replay(
         &self,
         (rule, style): (&str, StyleWord),
         (seed, choices): (u64, &[u32]),
-        written: Option<&str>,
+        written: bool,
     ) -> String {
-        match (self, written) {
-            (SearchSource::File(path, outside), _) => {
+        match self {
+            SearchSource::File(path, outside) => {
                 let spec = ReplaySpec { seed: Some(seed), choices: Some(choices), ..ReplaySpec::default() };
                 format!("{}{}", replay_line(path, rule, spec), outside_word(*outside))
             }
-            // A generated setup is in no other file.
-            (SearchSource::Generated(_), Some(path)) => replay_line(Path::new(path), rule, ReplaySpec::default()),
-            (SearchSource::Generated(_), None) => format!("{} --out found", self.one_seed((rule, style), seed)),
+            SearchSource::Generated(_) => {
+                let out = if written { "" } else { " --out found" };
+                format!("{}{out}", self.one_seed((rule, style), seed))
+            }
         }
     }
 
@@ -69,23 +71,22 @@ fn generated(report: &FuzzReport) -> Option<Generated> {
     (report.digest == digest(generated.name())).then_some(generated)
 }
 
-/// A report that a file gives, with its replay lines made anew. A line never has `--allow-outside`: whether a scenario may
-/// read files elsewhere is not for a report to say.
+/// A report that a file gives, with its replay lines made anew.
 ///
 /// # Errors
 /// The part of the report that this program would not have written.
 pub(super) fn checked(mut report: FuzzReport) -> Result<FuzzReport, &'static str> {
     let style = StyleWord::from_name(&report.strategy).ok_or("its strategy is not known")?;
     let path = report.source.clone();
-    let source =
-        generated(&report).map_or(SearchSource::File(Path::new(&path), Outside::Refused), SearchSource::Generated);
+    let outside = if report.allow_outside { Outside::Allowed } else { Outside::Refused };
+    let source = generated(&report).map_or(SearchSource::File(Path::new(&path), outside), SearchSource::Generated);
     for rule in &mut report.rules {
         check_rule(rule)?;
         for finding in &mut rule.findings {
             let FuzzFinding { kind, choices: word, seed, scenario, replay, .. } = finding;
             name::kind_from_name(kind).ok_or("a kind of finding is not known")?;
             let answers = known_choices(word)?;
-            *replay = source.replay((&rule.rule, style), (*seed, &answers), scenario.as_deref());
+            *replay = source.replay((&rule.rule, style), (*seed, &answers), scenario.is_some());
         }
         if let Some(FuzzDisagreement { choices, seed, replay, .. }) =
             rule.second_judge.as_mut().and_then(|second| second.disagreement.as_mut())

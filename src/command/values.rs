@@ -71,7 +71,11 @@ pub(super) fn seeds(text: &str) -> Result<(u64, u64), String> {
     let help = "give the first seed and the end, which is excluded, as in 0..1000";
     let number = |text: &str| text.parse::<u64>().map_err(|_| hint(&format!("`{text}` is not a seed"), help));
     let (from, to) = text.split_once("..").ok_or_else(|| hint("this is a single number", help))?;
-    let (from, to) = (number(from)?, if to.is_empty() { SEEDS_END } else { number(to)? });
+    let ends = !to.is_empty();
+    let (from, to) = (number(from)?, if ends { number(to)? } else { SEEDS_END });
+    if ends && to == SEEDS_END {
+        return Err(hint("the end is too large", "the end is at most 2^64 - 2"));
+    }
     if from < to { Ok((from, to)) } else { Err(hint("the range is empty", help)) }
 }
 

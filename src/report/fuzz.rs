@@ -24,6 +24,9 @@ pub struct FuzzReport {
     pub version: String,
     /// The strategy that draws answers.
     pub strategy: String,
+    /// Whether paths in the scenario file may leave its directory (`--allow-outside`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub allow_outside: bool,
     /// The first seed, and the one after the last.
     pub seeds: [u64; 2],
     /// The end of the seeds that were asked for, if `--max-time` ended the search before it.
@@ -166,13 +169,22 @@ impl FuzzReport {
             return Some(format!("there is no shard {nth} of {of}"));
         }
         let seeds = to.saturating_sub(from.saturating_add(nth)).div_ceil(of);
+        if self.rules.is_empty() {
+            return Some("there is no rule".to_string());
+        }
+        let seed_of_no_run = |seed: u64| seed.checked_sub(from).is_none_or(|past| past % of != nth) || seed >= to;
+        let findings = self.rules.iter().flat_map(|rule| &rule.findings);
+        if let Some(finding) = findings.into_iter().find(|finding| seed_of_no_run(finding.seed)) {
+            return Some(format!("seed {} is of another shard", finding.seed));
+        }
         self.rules.iter().find_map(|rule| rule.contradiction(self.seeds, seeds))
     }
 
     /// Why `other` is not a shard of the same search; `None` if it is.
     pub fn differs_from(&self, other: &FuzzReport) -> Option<&'static str> {
         let rules = |report: &FuzzReport| report.rules.iter().map(|rule| rule.rule.clone()).collect::<Vec<_>>();
-        let seconds = |report: &FuzzReport| report.rules.iter().any(|rule| rule.second_judge.is_some());
+        let seconds =
+            |report: &FuzzReport| report.rules.iter().map(|rule| rule.second_judge.is_some()).collect::<Vec<_>>();
         let checks = [
             (self.version == other.version, "another version of overlapsim wrote it"),
             (self.source == other.source && self.digest == other.digest, "it ran another scenario or preset"),
@@ -205,8 +217,18 @@ impl FuzzRule {
         if let Some(count) = counts.into_iter().find(|count| *count > COUNT_MAX) {
             return Some(format!("{count} is not a possible count"));
         }
+        if self.lost > self.due {
+            return Some(format!("{} of {} checkpoints are lost", self.lost, self.due));
+        }
+        let twice = |(at, finding): (usize, &FuzzFinding)| self.findings[..at].iter().any(|it| it.kind == finding.kind);
+        if self.findings.iter().enumerate().any(twice) {
+            return Some("a kind of finding is listed twice".to_string());
+        }
+        if let Some(goal) = self.goals.iter().find(|goal| self.goals_missed.contains(goal)) {
+            return Some(format!("the goal {goal} is both reached and missed"));
+        }
         let by_verdict = clean + lossy + inconclusive + corrupt + broken;
-        if by_verdict != self.runs || self.runs > seeds {
+        if by_verdict != self.runs || self.runs != seeds {
             return Some(format!("{} runs, {by_verdict} verdicts, {seeds} seeds", self.runs));
         }
         if self.verdict != self.worst() {
