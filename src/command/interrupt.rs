@@ -6,7 +6,9 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tempfile::{NamedTempFile, PersistError};
 
@@ -16,6 +18,9 @@ use crate::escape;
 /// command, so the list is the process's. Whoever creates, renames or deletes one of them holds the lock: a signal comes
 /// before or after that.
 static UNFINISHED: Mutex<BTreeMap<PathBuf, PathBuf>> = Mutex::new(BTreeMap::new());
+
+/// The time that a signal leaves for its text to be printed.
+const PRINT_TIME: Duration = Duration::from_secs(1);
 
 fn unfinished() -> MutexGuard<'static, BTreeMap<PathBuf, PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
@@ -101,13 +106,27 @@ pub fn watch_signals() {
     // Where it is not known, SIGHUP counts as ignored: a hangup must not end what `nohup` started.
     let is_ignored = |signal: i32| ignored.map_or(signal == SIGHUP, |mask| mask >> (signal - 1) & 1 == 1);
     let watched = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal));
+    // A second signal ends the process at once, whatever the first one waits for.
+    let is_second = Arc::new(AtomicBool::new(false));
+    for signal in watched.clone() {
+        let _ = signal_hook::flag::register_conditional_default(signal, Arc::clone(&is_second));
+    }
     // Without the watch, signals end the process as they always do.
     let Ok(mut signals) = Signals::new(watched) else { return };
     let end = move || {
         for signal in signals.forever() {
+            is_second.store(true, Ordering::SeqCst);
             let mut all = unfinished();
             let name = signal_hook::low_level::signal_name(signal).unwrap_or("a signal");
-            super::output::print_to_stderr(&delete_unfinished(&mut all, name));
+            let text = delete_unfinished(&mut all, name);
+            // Standard error may be a pipe that nobody reads: the process does not wait for it for long.
+            let (printed, is_printed) = std::sync::mpsc::channel();
+            let print = move || {
+                super::output::print_to_stderr(&text);
+                let _ = printed.send(());
+            };
+            let _ = std::thread::Builder::new().spawn(print);
+            let _ = is_printed.recv_timeout(PRINT_TIME);
             // Ends the process. The lock is held until then: no other file is begun or renamed.
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }
