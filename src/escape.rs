@@ -2,7 +2,8 @@
 //!
 //! Such are control characters, format characters (bidirectional ones among them), line and paragraph separators,
 //! unassigned and private characters, every blank but the plain one, and all that Unicode calls ignorable by default:
-//! invisible letters, variation selectors, tags. They are told by Unicode properties, not by a list.
+//! invisible letters, variation selectors, tags. Unicode properties say which they are. Two characters without ink have no
+//! property that says so: the blank of Braille and the null note head.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -11,8 +12,8 @@ use std::sync::LazyLock;
 
 use regex_syntax::hir::{Class, ClassUnicode, HirKind};
 
-/// `C`: control, format, unassigned, private. `Z`: separators. `DI`: ignorable by default.
-const NOT_PRINTABLE: &str = r"[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}--[ ]]";
+/// `C`: control, format, unassigned, private. `Z`: separators.
+const NOT_PRINTABLE: &str = r"[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\x{2800}\x{1D159}--[ ]]";
 
 static CLASS: LazyLock<ClassUnicode> =
     LazyLock::new(|| match regex_syntax::parse(NOT_PRINTABLE).map(|it| it.into_kind()) {
