@@ -8,7 +8,8 @@
 
 use std::ops::RangeInclusive;
 
-use crate::model::{Setup, prompt_len};
+use crate::model::{Event, Setup, prompt_len};
+use crate::record::ReqId;
 
 use super::output::Failure;
 
@@ -73,7 +74,16 @@ impl RunLength {
         let outputs: u64 = setup.requests.iter().map(most).sum();
         let prompts = || (0..setup.requests.len()).map(|at| prompt_len(&setup.requests, at));
         let chunk = engine.chunked_prefill_size.map_or(u64::MAX, u64::from);
-        let chunks: u64 = prompts().map(|len| len.div_ceil(chunk)).sum();
+        // A request that a `Retract` event names prefills its prompt and its outputs again.
+        let again = |req: ReqId| {
+            let at = req.index();
+            (prompt_len(&setup.requests, at) + most(&setup.requests[at])).div_ceil(chunk)
+        };
+        let retracted = setup.events.iter().filter_map(|event| match *event {
+            Event::Retract { req, .. } => Some(again(req)),
+            Event::Abort { .. } | Event::FailAlloc { .. } => None,
+        });
+        let chunks = prompts().map(|len| len.div_ceil(chunk)).chain(retracted).sum::<u64>();
         let turns = (outputs + chunks + 4 * requests + 64).min(setup.turns_max.into());
         let rows_a_turn = u64::from(engine.max_running) + 1;
         let rows = (outputs + chunks + requests).min(turns.saturating_mul(rows_a_turn));
