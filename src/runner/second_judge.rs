@@ -150,8 +150,8 @@ pub fn judged_twice(setup: &Setup, rule: &dyn Rule, mut chooser: &mut dyn Choose
     both.finish(&setup.names)
 }
 
-/// What the judge has said so far, for uses that it does not judge by themselves.
-struct Said<'a> {
+/// The findings that explain wrong numbers of uses that the judge does not judge by themselves.
+struct Causes<'a> {
     judgement: &'a Judgement,
     /// By request: whether its last hit was judged wrong.
     wrong_hits: BTreeMap<ReqId, bool>,
@@ -160,17 +160,22 @@ struct Said<'a> {
 }
 
 fn compare(judgement: &Judgement, judged: &[JudgedUse], states: &[NumericState]) -> Comparison {
-    let mut said = Said { judgement, wrong_hits: BTreeMap::new(), wrong_donations: BTreeMap::new() };
+    let mut causes = Causes { judgement, wrong_hits: BTreeMap::new(), wrong_donations: BTreeMap::new() };
     let mut comparison = Comparison::default();
     let mut judged = judged.iter();
     for state in states {
         let found = match state.place.at {
             Place::Donation | Place::Hit | Place::Copy { .. } => {
-                said.finding(state.place, judged.next().expect("both judges get the same facts"))
+                causes.finding(state.place, judged.next().expect("both judges get the same facts"))
+            }
+            // A request that starts without a hit has no wrong hit behind it.
+            Place::Start if state.place.len == 0 => {
+                causes.wrong_hits.remove(&state.place.req);
+                None
             }
             Place::Start | Place::Cached => None,
         };
-        match said.agreement(state, found) {
+        match causes.agreement(state, found) {
             Some(agreement) => *comparison.agreements.entry(agreement).or_default() += 1,
             None => comparison.disagreements.push(Disagreement {
                 place: Some(state.place),
@@ -193,7 +198,7 @@ fn compare(judgement: &Judgement, judged: &[JudgedUse], states: &[NumericState])
     comparison
 }
 
-impl Said<'_> {
+impl Causes<'_> {
     /// The kind of the finding about a use that the judge judges, if it made one.
     fn finding(&mut self, place: StatePlace, judged: &JudgedUse) -> Option<FindingKind> {
         let kinds = self.judgement.findings[judged.findings.clone()].iter().map(|finding| finding.kind);
@@ -226,8 +231,8 @@ impl Said<'_> {
     /// The finding that explains wrong numbers of a use without a finding of its own.
     fn cause(&self, place: StatePlace, opinion: NumericOpinion) -> Option<Agreement> {
         let is_race = opinion == NumericOpinion::WrongInAnotherOrder;
-        let torn = self.has(FindingKind::Torn).then_some(Agreement::AfterTornCopy);
-        let used = self.has(FindingKind::UseAfterFree).then_some(Agreement::AfterUseAfterFree);
+        let torn = self.has(FindingKind::Torn, place).then_some(Agreement::AfterTornCopy);
+        let used = self.has(FindingKind::UseAfterFree, place).then_some(Agreement::AfterUseAfterFree);
         match place.at {
             // The judge judges these in the order of the record: only another order may go without a finding here.
             Place::Donation | Place::Hit => torn.or(used).filter(|_| is_race),
@@ -243,8 +248,10 @@ impl Said<'_> {
         }
     }
 
-    fn has(&self, kind: FindingKind) -> bool {
-        self.judgement.findings.iter().any(|finding| finding.kind == kind)
+    /// Whether there is a finding of this kind before the use or in its turn. The finding need not be about this slot: a
+    /// wrong state spreads with hits and forwards.
+    fn has(&self, kind: FindingKind, place: StatePlace) -> bool {
+        self.judgement.findings.iter().any(|finding| finding.kind == kind && finding.turn <= place.turn)
     }
 }
 
