@@ -130,8 +130,8 @@ fn is_open_already(path: &Path) -> bool {
 pub fn inside(folder: &Path, named: &Path) -> Result<PathBuf, Unreadable> {
     let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let outside = || Unreadable {
-        why: "it is outside the directory of the scenario".into(),
-        remedy: Some("move it there, or allow it with --allow-outside"),
+        why: "it is outside the directory of the scenario, or is not written as a path from there".into(),
+        remedy: Some("move it there and write `NAME` or `FOLDER/NAME`, or allow it with --allow-outside"),
     };
     // A path that leaves by its spelling is refused before the disk is asked whether it exists.
     let mut depth = 0_i64;
