@@ -348,9 +348,9 @@ fn a_long_run_is_drawn_by_what_is_in_view() {
     let Some(mut browser) = start("long") else { return };
     let file = work().join("long.ron");
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/azure-llm-2023-conv.500.csv");
-    let text = format!(
-        "Scenario(engine: (track_interval: 64, mamba_chunk: 64), trace: (format: AzureCsv, path: {data:?}, limit: 60))"
-    );
+    std::fs::copy(data, work().join("long.csv")).expect("the trace can be copied");
+    let text =
+        "(engine: (track_interval: 64, mamba_chunk: 64), trace: (format: AzureCsv, path: \"long.csv\", limit: 60))";
     std::fs::write(&file, text).expect("a scenario can be written");
     browser.size(1500, 1200);
     browser.open(&write(&file.to_string_lossy(), None));
