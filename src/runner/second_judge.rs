@@ -231,8 +231,8 @@ impl Causes<'_> {
     /// The finding that explains wrong numbers of a use without a finding of its own.
     fn cause(&self, place: StatePlace, opinion: NumericOpinion) -> Option<Agreement> {
         let is_race = opinion == NumericOpinion::WrongInAnotherOrder;
-        let torn = self.has(FindingKind::Torn, place).then_some(Agreement::AfterTornCopy);
-        let used = self.has(FindingKind::UseAfterFree, place).then_some(Agreement::AfterUseAfterFree);
+        let torn = self.has(FindingKind::Torn, place, is_race).then_some(Agreement::AfterTornCopy);
+        let used = self.has(FindingKind::UseAfterFree, place, is_race).then_some(Agreement::AfterUseAfterFree);
         match place.at {
             // The judge judges these in the order of the record: only another order may go without a finding here.
             Place::Donation | Place::Hit => torn.or(used).filter(|_| is_race),
@@ -248,10 +248,11 @@ impl Causes<'_> {
         }
     }
 
-    /// Whether there is a finding of this kind before the use or in its turn. The finding need not be about this slot: a
-    /// wrong state spreads with hits and forwards.
-    fn has(&self, kind: FindingKind, place: StatePlace) -> bool {
-        self.judgement.findings.iter().any(|finding| finding.kind == kind && finding.turn <= place.turn)
+    /// Whether there is a finding of this kind before the use or in its turn; of a race it may come later, as the copy in
+    /// the record does. The finding need not be about this slot: a wrong state spreads with hits and forwards.
+    fn has(&self, kind: FindingKind, place: StatePlace, is_race: bool) -> bool {
+        let findings = &self.judgement.findings;
+        findings.iter().any(|finding| finding.kind == kind && (is_race || finding.turn <= place.turn))
     }
 }
 
