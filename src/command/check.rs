@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::judge::{Goals, finding_verdict};
-use crate::model::{Arrive, Cost, Rule, Vary};
+use crate::model::{Arrive, Cost, Rule};
 use crate::report::{CheckFinding, CheckReport, Reduction, check_json, check_summary, check_text, name};
 use crate::runner::{self, Checked, Found};
 use crate::scenario::Scenario;
@@ -118,7 +118,7 @@ pub(super) fn searched(scenario: Scenario) -> Scenario {
 
 /// The run of a search with these answers. The open questions are named where a file may leave out one of them.
 pub(super) fn found_run<'a>(scenario: &Scenario, choices: &'a [u32]) -> ReplaySpec<'a> {
-    let vary = (Vary::default().searched(&scenario.setup.engine) != Vary::default()).then_some(scenario.vary);
+    let vary = scenario.setup.engine.draws_accepts().then_some(scenario.vary);
     ReplaySpec { choices: Some(choices), vary, ..ReplaySpec::default() }
 }
 

@@ -8,8 +8,7 @@ use crate::judge::{FindingKind, Verdict};
 use crate::model::Rule;
 use crate::reading::{self, REPORT_BYTES_MAX};
 use crate::report::{
-    DISAGREEMENT, FuzzBound, FuzzDisagreement, FuzzFinding, FuzzReport, FuzzRule, SecondJudgement, Verdicts, fuzz_text,
-    name,
+    FuzzBound, FuzzDisagreement, FuzzFinding, FuzzReport, FuzzRule, SecondJudgement, Verdicts, fuzz_text, name,
 };
 use crate::runner::{self, FuzzSpec, FuzzTally, Keep, SetupSource, Times, drawn, first_of};
 use crate::scenario::{self, Outside, Scenario};
@@ -274,12 +273,9 @@ impl FuzzReporter<'_> {
         let (reached, missed) = tally.goals.names();
         let owned = |names: Vec<&str>| names.into_iter().map(str::to_string).collect();
         let findings = tally.kinds.iter().map(|(&kind, times)| self.finding(rule, kind, *times, unwritten));
-        FuzzRule {
+        let mut rule = FuzzRule {
             rule: rule.name().to_string(),
-            verdict: match tally.disagreements {
-                Some(_) => DISAGREEMENT.to_string(),
-                None => name::verdict(tally.worst()).to_string(),
-            },
+            verdict: String::new(),
             runs: tally.runs,
             verdicts: Verdicts {
                 clean: runs(Verdict::Clean),
@@ -296,7 +292,9 @@ impl FuzzReporter<'_> {
             second_judge: self.args.second_judge.then(|| self.second_judge(rule, tally)),
             goals: owned(reached),
             goals_missed: owned(missed),
-        }
+        };
+        rule.verdict = rule.worst().to_string();
+        rule
     }
 
     /// Runs the first seed whose run a bound ended again.

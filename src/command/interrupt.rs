@@ -14,9 +14,9 @@ use tempfile::{NamedTempFile, PersistError};
 
 use crate::escape;
 
-/// The temporary files of this process, each with the file that it is to become. A signal reaches the process and no
-/// command, so the list is the process's. Whoever creates, renames or deletes one of them holds the lock: a signal comes
-/// before or after that.
+/// The temporary files of this process, each with the file that it is to become. A signal is sent to the process, so the
+/// list belongs to the process. Creating, renaming and deleting a temporary file happen under the lock, and so does the
+/// handling of a signal: it sees each of them done or not begun.
 static UNFINISHED: Mutex<BTreeMap<PathBuf, PathBuf>> = Mutex::new(BTreeMap::new());
 
 /// The time that a signal leaves for its text to be printed.
@@ -119,7 +119,7 @@ pub fn watch_signals() {
             let mut all = unfinished();
             let name = signal_hook::low_level::signal_name(signal).unwrap_or("a signal");
             let text = delete_unfinished(&mut all, name);
-            // Standard error may be a pipe that nobody reads: the process does not wait for it for long.
+            // A write to standard error blocks if it is a full pipe. The process waits for PRINT_TIME at most.
             let (printed, is_printed) = std::sync::mpsc::channel();
             let print = move || {
                 super::output::print_to_stderr(&text);
@@ -134,7 +134,7 @@ pub fn watch_signals() {
     let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(end);
 }
 
-/// Signals cannot be told from other ends of a process there.
+/// Other systems have no such signals.
 #[cfg(not(unix))]
 pub fn watch_signals() {}
 

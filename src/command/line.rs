@@ -13,7 +13,12 @@ use super::replay_spec::ReplaySpec;
 
 /// The command that replays a run of a scenario that was read.
 pub(super) fn replay_line_of(scenario: &Scenario, rule: &str, spec: ReplaySpec<'_>) -> String {
-    format!("{}{}", replay_line(&scenario.path, rule, spec), outside_word(scenario.outside))
+    replay_line_in((&scenario.path, scenario.outside), rule, spec)
+}
+
+/// The command that replays a run of a scenario file whose paths may or may not leave its directory.
+pub(super) fn replay_line_in((path, outside): (&Path, Outside), rule: &str, spec: ReplaySpec<'_>) -> String {
+    format!("{}{}", replay_line(path, rule, spec), outside_word(outside))
 }
 
 /// The option without which a scenario could not be read, with a blank before it.

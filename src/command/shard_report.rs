@@ -10,7 +10,7 @@ use crate::runner;
 use crate::scenario::Outside;
 
 use super::fuzz::StyleWord;
-use super::line::{choices, choices_word, outside_word, replay_line, shell_word};
+use super::line::{choices, choices_word, outside_word, replay_line_in, shell_word};
 use super::replay_spec::ReplaySpec;
 use super::values::Generated;
 
@@ -34,7 +34,7 @@ impl SearchSource<'_> {
         match self {
             SearchSource::File(path, outside) => {
                 let spec = ReplaySpec { seed: Some(seed), choices: Some(choices), ..ReplaySpec::default() };
-                format!("{}{}", replay_line(path, rule, spec), outside_word(*outside))
+                replay_line_in((path, *outside), rule, spec)
             }
             SearchSource::Generated(_) => {
                 let out = if written { "" } else { " --out found" };

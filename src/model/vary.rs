@@ -3,7 +3,7 @@
 use crate::engine::{ChoicePoint, OpenPoints};
 use serde::Deserialize;
 
-use super::setup::{Accept, Engine};
+use super::setup::Engine;
 
 /// The open questions of a scenario. What is not open is as scripted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -73,13 +73,9 @@ impl Vary {
     }
 
     /// The questions that a search answers in every way: those that are open, and the accepted tokens if the script only
-    /// draws them. A search has no seed: it would take one draw for all. Shares of 0 and 1 leave nothing to a draw.
+    /// draws them. A search has no seed: it would take one draw for all.
     pub fn searched(self, engine: &Engine) -> Vary {
-        let drawn = engine
-            .spec
-            .as_ref()
-            .is_some_and(|spec| matches!(spec.accept, Accept::Seeded(share) if 0 < share && share < 1_000_000));
-        Vary { accept: self.accept || drawn, ..self }
+        Vary { accept: self.accept || engine.draws_accepts(), ..self }
     }
 
     /// The open choice points.

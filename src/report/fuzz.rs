@@ -292,7 +292,7 @@ impl FuzzRule {
     }
 
     /// The worst verdict of any run, or that the judges disagree.
-    fn worst(&self) -> &'static str {
+    pub fn worst(&self) -> &'static str {
         let disagree = self.second_judge.as_ref().is_some_and(|second| second.disagreement.is_some());
         if disagree { DISAGREEMENT } else { name::verdict(self.verdicts.worst()) }
     }

@@ -151,11 +151,6 @@ impl FuzzTally {
         other.disagreements.into_iter().for_each(|times| times.add_to(&mut self.disagreements));
         self.goals = self.goals.union(other.goals);
     }
-
-    /// The worst verdict of any run.
-    pub fn worst(&self) -> Verdict {
-        self.verdicts.keys().max().copied().unwrap_or(Verdict::Clean)
-    }
 }
 
 /// Runs every seed under every rule on `jobs` threads. Returns a tally for each rule, the same for any number of

@@ -48,18 +48,11 @@ impl Diagnostic {
         Diagnostic { excerpt: Some(Box::new(excerpt)), is_shown: true, ..Diagnostic::of_file(file, message, remedy) }
     }
 
-    /// As [`Diagnostic::at`], for a file that another file names: its content is not shown. The message must not have
-    /// any of it either.
-    pub(crate) fn at_unshown(
-        file: &str,
-        text: &str,
-        span: Range<usize>,
-        message: impl Into<String>,
-        remedy: impl Into<String>,
-    ) -> Self {
-        let it = Diagnostic::at(file, text, span, "", remedy);
-        let message = format!("{file}:{}:{}: {}", it.line(), it.column(), message.into());
-        Diagnostic { message: escape::line(&message).into_owned(), is_shown: false, ..it }
+    /// The error about a file that another file names: the place is in the message, and the content is not shown. The
+    /// message must not have any of it either.
+    pub(crate) fn without_source(self) -> Self {
+        let message = format!("{}:{}:{}: {}", self.file, self.line(), self.column(), self.message);
+        Diagnostic { message, is_shown: false, ..self }
     }
 
     /// An error about a file as a whole, which could not be read.

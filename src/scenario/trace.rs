@@ -88,5 +88,5 @@ fn at_row(file: &str, text: &str, place: TracePlace, message: String, remedy: St
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let line_start = text.split_inclusive('\n').take(place.line - 1).map(str::len).sum::<usize>();
     let start = line_start + place.offset;
-    Diagnostic::at_unshown(file, text, start..start + place.len, message, remedy)
+    Diagnostic::at(file, text, start..start + place.len, message, remedy).without_source()
 }

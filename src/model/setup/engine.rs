@@ -7,7 +7,7 @@
 use super::super::radix::TombstoneLock;
 use super::release::Release;
 use super::variants::{
-    CopyOnWrite, Exhaustion, FieldType, FieldValue, FinishOrder, Grid, KvEviction, MixedTracking, OptionalSize,
+    Accept, CopyOnWrite, Exhaustion, FieldType, FieldValue, FinishOrder, Grid, KvEviction, MixedTracking, OptionalSize,
     OptionalSpec, ResultQueue, SlotFree, SlotHeadroom, Snapshot, Spec, Strategy,
 };
 
@@ -223,6 +223,12 @@ impl Engine {
     /// Tokens beyond the committed length for which speculative decoding reserves KV; 0 without it.
     pub fn spec_reserve(&self) -> u32 {
         self.spec.as_ref().map_or(0, Spec::reserve)
+    }
+
+    /// Whether the script draws how many tokens a verify accepts. Shares of 0 and 1 leave nothing to a draw.
+    pub fn draws_accepts(&self) -> bool {
+        let spec = self.spec.as_ref();
+        spec.is_some_and(|spec| matches!(spec.accept, Accept::Seeded(share) if 0 < share && share < 1_000_000))
     }
 }
 
