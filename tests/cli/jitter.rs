@@ -10,29 +10,7 @@ use overlapsim::runner::{self, Keep};
 use overlapsim::scenario;
 use serde_json::Value;
 
-/// A directory that is removed when dropped.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Folder {
-        let folder = std::env::temp_dir().join(format!("overlapsim-jitter-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&folder);
-        std::fs::create_dir_all(&folder).unwrap();
-        Folder(folder)
-    }
-
-    fn file(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.0.join(name);
-        std::fs::write(&path, text).unwrap();
-        path
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
+use crate::common::folder::Folder;
 
 /// A scenario of one request on a grid of 4, with more of an engine and more requests.
 fn one_request(engine: &str, request: &str, more: &str) -> String {
@@ -98,10 +76,10 @@ fn binary(folder: &Path, line: &str) -> Output {
 /// Firings around a boundary b number [L(b-1) = 1] + [L(b) = 0]: one for (1,1) and (0,0), none for (0,1), two for (1,0).
 #[test]
 fn firings_around_a_boundary_follow_the_two_lookaheads_at_it() {
-    let folder = Folder::new("law");
+    let folder = Folder::new("jitter-law");
     for strategy in ["ExtraBuffer", "ExtraBufferLazy"] {
         let engine = format!(", strategy: {strategy}");
-        let file = folder.file("law.ron", &one_request(&engine, "prompt: Fresh(1), stop: Length(9)", ""));
+        let file = folder.write("law.ron", &one_request(&engine, "prompt: Fresh(1), stop: Length(9)", ""));
         let report = json(&JitterArgs { all: Some(8), from: Some(2), ..args(&file) });
         assert_eq!(report["boundaries"], serde_json::json!([4, 8]));
         assert_eq!(list(&report["patterns"]).len(), 256);
@@ -146,7 +124,7 @@ fn the_text_shows_which_pattern_breaks_which_rule() {
 /// the pattern that it has as it stands.
 #[test]
 fn a_pattern_is_written_as_a_scenario_that_does_the_same() {
-    let folder = Folder::new("written");
+    let folder = Folder::new("jitter-written");
     for file in ["double-fire", "cache-hit-inherits", "natural-jitter", "lazy-finish-before-boundary"] {
         let file = PathBuf::from(format!("scenarios/{file}.ron"));
         let report = json(&args(&file));
@@ -183,8 +161,8 @@ fn a_pattern_is_written_as_a_scenario_that_does_the_same() {
 
 #[test]
 fn the_last_lines_of_the_text_lead_to_the_worst_of_it() {
-    let folder = Folder::new("footer");
-    folder.file("it.ron", &one_request("", "prompt: Fresh(1), stop: Token(4)", ""));
+    let folder = Folder::new("jitter-footer");
+    folder.write("it.ron", &one_request("", "prompt: Fresh(1), stop: Token(4)", ""));
     let first = binary(&folder.0, "overlapsim jitter it.ron --rule mask-lookahead");
     assert_eq!(first.status.code(), Some(1));
     let first = String::from_utf8(first.stdout).unwrap();
@@ -200,8 +178,8 @@ fn the_last_lines_of_the_text_lead_to_the_worst_of_it() {
 
 #[test]
 fn a_pattern_that_was_not_reached_is_not_shown_as_reached() {
-    let folder = Folder::new("others");
-    let file = folder.file("off.ron", &one_request(", overlap: false", "prompt: Fresh(1), stop: Token(4)", ""));
+    let folder = Folder::new("jitter-others");
+    let file = folder.write("off.ron", &one_request(", overlap: false", "prompt: Fresh(1), stop: Token(4)", ""));
     let report = json(&args(&file));
     for (pattern, run) in runs(&report, "mask-lookahead") {
         assert_eq!((&run["came_out"], &run["came_about"]), (&"000".into(), &(pattern == "000").into()));
@@ -213,13 +191,13 @@ fn a_pattern_that_was_not_reached_is_not_shown_as_reached() {
 
     // `b` comes when it likes and takes a turn.
     let other = "(id: \"b\", arrive: Turn(3), prompt: Fresh(1), stop: Length(1))";
-    let file = folder.file("other.ron", &one_request("", "prompt: Fresh(1), stop: Token(4)", other));
+    let file = folder.write("other.ron", &one_request("", "prompt: Fresh(1), stop: Token(4)", other));
     let report = json(&JitterArgs { pattern: Some("111".to_string()), ..args(&file) });
     for run in list(&list(&report["patterns"])[0]["runs"]) {
         assert_eq!((&run["came_out"], &run["came_about"]), (&"101".into(), &false.into()));
     }
     // No room for a filler: it comes after the end.
-    let file = folder.file("full.ron", &one_request(", max_running: 1", "prompt: Fresh(1), stop: Token(4)", ""));
+    let file = folder.write("full.ron", &one_request(", max_running: 1", "prompt: Fresh(1), stop: Token(4)", ""));
     let report = json(&JitterArgs { pattern: Some("110".to_string()), ..args(&file) });
     assert_eq!(list(&list(&report["patterns"])[0]["runs"])[0]["came_out"], "111");
     assert_eq!(list(&report["rules"])[0]["did_not_come_about"], 1);
@@ -250,34 +228,34 @@ fn a_run_that_a_bound_ended_shows_only_the_part_of_the_pattern_that_ran() {
 
 #[test]
 fn known_patterns_of_lazy_and_longer_prompts_are_found() {
-    let folder = Folder::new("lazy");
+    let folder = Folder::new("jitter-lazy");
     // The known history: L(7) = 0 and the stop at the result of step 8 leave label 4 in a slot that holds 8.
     let engine = ", strategy: ExtraBufferLazy";
-    let file = folder.file("lazy.ron", &one_request(engine, "prompt: Fresh(1), stop: Token(8)", ""));
+    let file = folder.write("lazy.ron", &one_request(engine, "prompt: Fresh(1), stop: Token(8)", ""));
     let report = json(&JitterArgs { pattern: Some("01".to_string()), from: Some(7), ..args(&file) });
     for rule in ["committed-len", "mask-lookahead"] {
         let (_, run) = runs(&report, rule).next().unwrap();
         assert_eq!((&run["label"], &run["holds"], &run["verdict"]), (&4.into(), &8.into(), &"corrupt".into()));
     }
     // The first decode is the boundary: no result comes before it.
-    let file = folder.file("first.ron", &one_request("", "prompt: Fresh(3), stop: Token(2)", ""));
+    let file = folder.write("first.ron", &one_request("", "prompt: Fresh(3), stop: Token(2)", ""));
     let report = json(&args(&file));
     assert_eq!((&report["first_step"], &report["last_step"], &report["prompt"]), (&4.into(), &4.into(), &3.into()));
     let verdicts: Vec<&str> = runs(&report, "committed-len").map(|(_, run)| word(&run["verdict"])).collect();
     assert_eq!(verdicts, ["clean", "lossy"]);
     // A prompt of 100 on a grid of 64: the first boundary is 128.
     let long = one_request("", "prompt: Fresh(100), stop: Length(60)", "").replace("_interval: 4", "_interval: 64");
-    let report = json(&args(&folder.file("long.ron", &long)));
+    let report = json(&args(&folder.write("long.ron", &long)));
     assert_eq!((&report["first_step"], &report["boundaries"]), (&126.into(), &serde_json::json!([128])));
     assert!(list(&report["patterns"]).iter().all(|of| list(&of["runs"]).iter().all(|run| run["came_about"] == true)));
 }
 
 #[test]
 fn other_requests_and_traces_are_kept() {
-    let folder = Folder::new("stay");
+    let folder = Folder::new("jitter-stay");
     let more = "(id: \"c\", prompt: Extend(\"a\", 2), stop: Length(3)), (id: \"d\", arrive: Before(\"a\", 5), \
                 prompt: Fresh(1), stop: Length(1)), (id: \"e\", arrive: After(\"d\"), prompt: Fresh(1), stop: Length(2))";
-    let file = folder.file("refer.ron", &one_request("", "prompt: Fresh(1), stop: Token(4)", more));
+    let file = folder.write("refer.ron", &one_request("", "prompt: Fresh(1), stop: Token(4)", more));
     let report = json(&args(&file));
     assert_eq!(report["stand_ins"], serde_json::json!([]), "e refers to d, so d stays");
     for (pattern, run) in runs(&report, "completed-mask") {
@@ -289,7 +267,7 @@ fn other_requests_and_traces_are_kept() {
     let trace = std::fs::canonicalize("tests/data/azure-llm-2023-code.500.csv").unwrap();
     let engine = "engine: (release: V0_5_17, track_interval: 64, mamba_chunk: 64)";
     let text = format!("Scenario({engine}, trace: (format: AzureCsv, path: {:?}, limit: 5))", trace.to_str().unwrap());
-    let file = folder.file("trace.ron", &text);
+    let file = folder.write("trace.ron", &text);
     let outside = OutsidePaths { allow_outside: true };
     let report = json(&JitterArgs { all: Some(2), outside, ..args(&file) });
     assert_eq!(report["request"], "t0");
@@ -307,7 +285,7 @@ fn other_requests_and_traces_are_kept() {
 
 #[test]
 fn wrong_arguments_are_refused_with_a_remedy() {
-    let folder = Folder::new("mistakes");
+    let folder = Folder::new("jitter-mistakes");
     let good = args(Path::new("scenarios/double-fire.ron"));
     let with = |change: &dyn Fn(&mut JitterArgs)| {
         let mut args = good.clone();
@@ -338,7 +316,7 @@ fn wrong_arguments_are_refused_with_a_remedy() {
     assert!(with(&|args| args.rule = Some("z".into())).contains("there is no rule `z`"));
     assert!(with(&|args| args.output = Some(folder.0.join("x.ron"))).contains("8 patterns are not one scenario"));
     assert!(failure(&args(Path::new("scenarios/spec-crossings.ron"))).contains("speculative"));
-    let file = folder.file("own.ron", &one_request("", "prompt: Fresh(1), stop: Token(4)", ""));
+    let file = folder.write("own.ron", &one_request("", "prompt: Fresh(1), stop: Token(4)", ""));
     let over = JitterArgs { pattern: Some("1".into()), output: Some(file.clone()), ..args(&file) };
     assert!(failure(&over).contains("written over itself"));
     for line in ["--all 0", "--all 13", "--all 2 --pattern 11", "--from x"] {

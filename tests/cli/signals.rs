@@ -3,9 +3,10 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
+
+use crate::common::folder::Folder;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_overlapsim");
 const ONE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/double-fire.ron");
@@ -16,42 +17,15 @@ const LONG: &str = r#"(engine: (track_interval: 4, mamba_chunk: 4, kv_tokens: 10
 const ENDLESS: [&str; 7] = ["fuzz", "--generate", "wide", "--seeds", "0..1000000000", "--jobs", "1"];
 const PATIENCE: Duration = Duration::from_secs(120);
 
-struct Folder(PathBuf);
-
 impl Folder {
-    fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("overlapsim-signals-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        Folder(path)
-    }
-
-    fn run(&self, args: &[&str]) -> Output {
-        Command::new(BINARY).args(args).current_dir(&self.0).output().unwrap()
-    }
-
     fn start(&self, program: &[&str], args: &[&str]) -> Child {
         let mut command = Command::new(program[0]);
         command.args(&program[1..]).args(args).current_dir(&self.0);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(&self.0).unwrap();
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
-        names.sort();
-        names
-    }
-
     fn has_part(&self) -> bool {
-        self.names().iter().any(|name| name.ends_with(".part"))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        self.names("").iter().any(|name| name.ends_with(".part"))
     }
 }
 
@@ -95,7 +69,7 @@ fn signals() -> Vec<(&'static str, i32)> {
 
 #[test]
 fn a_signal_during_writing_leaves_no_file_and_says_what_was_not_written() {
-    let folder = Folder::new("writing");
+    let folder = Folder::new("signals-writing");
     fs::write(folder.0.join("long.ron"), LONG).unwrap();
     for (name, number) in signals() {
         for before in [None, Some("the file before")] {
@@ -111,7 +85,7 @@ fn a_signal_during_writing_leaves_no_file_and_says_what_was_not_written() {
                 }
                 send(&child, name);
                 let output = child.wait_with_output().unwrap();
-                assert!(!folder.has_part(), "{name}: {:?}", folder.names());
+                assert!(!folder.has_part(), "{name}: {:?}", folder.names(""));
                 if output.status.success() {
                     assert!(started.elapsed() < PATIENCE, "no signal came in time");
                     continue;
@@ -130,7 +104,7 @@ fn a_signal_during_writing_leaves_no_file_and_says_what_was_not_written() {
 
 #[test]
 fn a_signal_during_work_says_that_the_command_did_not_finish() {
-    let folder = Folder::new("work");
+    let folder = Folder::new("signals-work");
     for (name, number) in signals() {
         for out in [&[][..], &["--out", "found"]] {
             let child = folder.start(&[BINARY], &[&ENDLESS, out].concat());
@@ -151,7 +125,7 @@ fn a_signal_during_work_says_that_the_command_did_not_finish() {
 #[cfg(target_os = "linux")]
 #[test]
 fn what_nohup_started_outlives_a_hangup() {
-    let folder = Folder::new("nohup");
+    let folder = Folder::new("signals-nohup");
     let mut child = folder.start(&["nohup", BINARY], &ENDLESS);
     wait_for_handlers(&child);
     send(&child, "HUP");
@@ -164,7 +138,7 @@ fn what_nohup_started_outlives_a_hangup() {
 #[cfg(target_os = "linux")]
 #[test]
 fn output_that_cannot_be_written_is_an_error() {
-    let folder = Folder::new("full");
+    let folder = Folder::new("signals-full");
     let lines: [&[&str]; 9] = [
         &["--help"],
         &["--version"],
@@ -212,7 +186,7 @@ fn mode(folder: &Folder, name: &str) -> u32 {
 
 #[test]
 fn a_file_that_is_replaced_keeps_its_permissions() {
-    let folder = Folder::new("modes");
+    let folder = Folder::new("signals-modes");
     for writer in writers() {
         fs::write(folder.0.join("usual"), "").unwrap();
         let usual = mode(&folder, "usual");
@@ -233,7 +207,7 @@ fn a_file_that_is_replaced_keeps_its_permissions() {
 
 #[test]
 fn a_link_stays_and_its_target_is_replaced() {
-    let folder = Folder::new("links");
+    let folder = Folder::new("signals-links");
     fs::create_dir(folder.0.join("below")).unwrap();
     for writer in writers() {
         let target = folder.0.join("below/target");
@@ -272,7 +246,7 @@ fn a_link_stays_and_its_target_is_replaced() {
 
 #[test]
 fn a_read_only_file_is_not_replaced() {
-    let folder = Folder::new("read-only");
+    let folder = Folder::new("signals-read-only");
     fs::create_dir(folder.0.join("found")).unwrap();
     fs::create_dir(folder.0.join("pages")).unwrap();
     let fuzz = ["fuzz", "--generate", "small", "--seeds", "0..3", "--out"].map(str::to_owned).to_vec();

@@ -4,6 +4,7 @@
 pub mod browser;
 pub mod cases;
 pub mod draws;
+pub mod folder;
 pub mod planted;
 pub mod reproducers;
 pub mod setups;

@@ -36,7 +36,7 @@ struct Runs<'a> {
 }
 
 #[derive(Clone)]
-struct Moment {
+struct SearchState {
     world: Box<World>,
     judge: Judge,
     turns: u32,
@@ -55,18 +55,18 @@ impl Sink for Happened {
 }
 
 impl System for Runs<'_> {
-    type State = Moment;
+    type State = SearchState;
     type Kind = FindingKind;
     type Scratch = ();
 
-    fn start(&self) -> Moment {
+    fn start(&self) -> SearchState {
         let page_size = self.setup.engine.page_size;
         let judge = Judge::new(JudgeOptions { page_size, keep_boundaries: false, keep_reasons: false });
-        Moment { world: Box::new(World::new(self.setup)), judge, turns: 0 }
+        SearchState { world: Box::new(World::new(self.setup)), judge, turns: 0 }
     }
 
-    fn step(&self, from: Moment, chooser: &mut impl Chooser) -> (Moment, StepOutcome<FindingKind>) {
-        let Moment { world, judge, turns } = from;
+    fn step(&self, from: SearchState, chooser: &mut impl Chooser) -> (SearchState, StepOutcome<FindingKind>) {
+        let SearchState { world, judge, turns } = from;
         let mut sink = Tee(judge, Happened::default());
         let mut machine = Machine::resume(self.setup, self.rule, chooser, &mut sink, world);
         let ended = machine.turn();
@@ -78,12 +78,12 @@ impl System for Runs<'_> {
             findings.iter().filter(|finding| counts(finding)).map(|finding| finding.kind).collect();
         let cut = (ended.is_none() && over).then_some(0);
         let outcome = StepOutcome { over, cut, found: kinds.into_iter().collect(), goals: happened };
-        (Moment { world, judge, turns }, outcome)
+        (SearchState { world, judge, turns }, outcome)
     }
 
     fn scratch(&self) {}
 
-    fn fingerprint(&self, Moment { world, judge, turns }: &Moment, (): &mut ()) -> u128 {
+    fn fingerprint(&self, SearchState { world, judge, turns }: &SearchState, (): &mut ()) -> u128 {
         fingerprint(format!("{turns}{world:?}{judge:?}").as_bytes())
     }
 }

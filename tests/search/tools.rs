@@ -1,7 +1,9 @@
 //! Files of a test, and the command line as a person uses it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
+
+pub use crate::common::folder::Folder;
 
 /// One request, and three prefills at any turn.
 pub const INTERLEAVED: &str = r#"(
@@ -24,34 +26,6 @@ pub const LAZY: &str = r#"(
     ],
     vary: (arrivals: true, stops: true, alloc_failure: true),
 )"#;
-
-/// A directory that goes away with its test.
-pub struct Folder(PathBuf);
-
-impl Folder {
-    pub fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("overlapsim-search-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir_all(&path).expect("a directory can be made");
-        Folder(path)
-    }
-
-    pub fn path(&self) -> &Path {
-        &self.0
-    }
-
-    pub fn write(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.0.join(name);
-        std::fs::write(&path, text).expect("a file can be written");
-        path
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 /// Runs the binary in a directory.
 pub fn overlapsim(folder: &Path, args: &[&str]) -> Output {
